@@ -1,6 +1,6 @@
 """Runs formulas over a table: a formula makes the column of its name, of those it reads."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, reduce, wraps
 from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
@@ -16,7 +16,7 @@ def parameters_of(formula: Callable) -> tuple[str, ...]:
     return tuple(signature(formula).parameters)
 
 
-def evaluate(formula: Callable, table: Columns) -> Any:
+def evaluate(formula: Callable, table: Mapping[str, Any]) -> Any:
     """Call a formula with the columns that its parameters name."""
     return formula(**{name: table[name] for name in parameters_of(formula)})
 

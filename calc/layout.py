@@ -3,7 +3,11 @@
 Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a pipeline the GPU is at.
 """
 
+from functools import partial
+
 import numpy as np
+
+from calc.evaluate import evaluate
 
 CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 
@@ -11,6 +15,15 @@ CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
     """Replicas of the model: GPUs / (tensor x pipeline x context). [replicas]"""
     return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
+
+
+def _at_once(work, batch, accumulation_steps, gpus, tensor_parallel, pipeline_parallel, context_parallel):
+    steps = np.where(work == "training", accumulation_steps, 1)
+    return batch * steps * data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel)
+
+
+# Of a row: its model replicas, and the sequences of its optimizer step or the requests that they answer at once.
+replicas, at_once = partial(evaluate, data_parallel), partial(evaluate, _at_once)
 
 
 def shard_gpus(data_parallel, context_parallel, group_gpus):
@@ -87,8 +100,8 @@ def activation_bytes_each(activation_format):
 def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
     """Tokens of one sequence that pass through a stack. [tokens per sequence]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
-    each = 0 * stack_side
-    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
+    none = 0 * stack_side
+    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + none, fixed_tokens + none], main + none)
 
 
 def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
@@ -119,8 +132,8 @@ def stage_layers_ratio(stack_layers, pipeline_parallel, implementation_torch_pip
     generate_llm_fqn_per_model_part). Of several stacks each gives the same share, as if its blocks could be divided in parts.
     """
     total = np.maximum(np.sum(stack_layers, axis=0), 1)
-    each = total / pipeline_parallel
-    return np.where(implementation_torch_pipeline * trains > 0, np.maximum(np.floor(each), 1), np.ceil(each)) / total
+    share = total / pipeline_parallel
+    return np.where(implementation_torch_pipeline * trains > 0, np.maximum(np.floor(share), 1), np.ceil(share)) / total
 
 
 def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
@@ -130,8 +143,8 @@ def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipel
     its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
     """
     divides = accumulation_steps % pipeline_parallel == 0
-    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
-    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
+    chunks = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
+    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, chunks, 1))
 
 
 def stack_layers_here(stack_layers, stage_layers_ratio):
@@ -204,5 +217,5 @@ def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
 
 def stack_largest_linear(stack_hidden, stack_ffn_width, stack_query_width, stack_expert_ffn_width, stack_shared_ffn_width):
     """Elements of the largest linear layer of a block. Shape (stacks, rows). [elements]"""
-    own, experts = np.maximum(stack_ffn_width, stack_query_width), np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
-    return stack_hidden * np.maximum(own, experts)
+    dense, experts = np.maximum(stack_ffn_width, stack_query_width), np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
+    return stack_hidden * np.maximum(dense, experts)

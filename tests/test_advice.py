@@ -8,8 +8,8 @@ import pytest
 from examples import catalogs
 
 from calc import estimate
+from calc.layout import at_once
 from calc.search.advice import advise
-from calc.search.comparisons import at_once
 from calc.search.neighbours import distinct_changes, job_of_scenario, neighbours
 from calc.search.options import options
 from calc.search.pick import DEAREST_RATIO, MOST_OF_A_KIND, choices_of

@@ -19,7 +19,7 @@ from calc.search.grid import grid
 from calc.search.options import options
 from calc.search.places import places_of
 from calc.search.ranking import ranking
-from calc.search.rows import plain_ranks, rows_of
+from calc.search.rows import rows_of
 from calc.search.settle import settled
 from calc.search.tokens import tokens_each
 
@@ -177,18 +177,16 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     job = settled(PLAIN[name], catalogs)
-    places = places_of(job, catalogs)
-    found = combinations(grid(job, places, tokens_each(job, catalogs)), places, job, catalogs)
-    ranked = ranking(found.candidates, job, plain_ranks(found.grid, places, found.candidates))
-    some = np.random.default_rng(7).choice(len(found.candidates["usd"]), 200)
-    results, beside = rows_of(ranked, found, places, some, catalogs)
-    rows = results.plain(**beside)
+    combined = combinations(grid(job, places_of(job, catalogs), tokens_each(job, catalogs)), job, catalogs)
+    some = np.random.default_rng(7).choice(combined.size, 200)
+    results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
+    rows = results.plain(**figures)
     same = {"token_seconds": "time_per_output_token_seconds", "first_token_seconds": "time_to_first_token_seconds"}
     same |= {"step_tokens": "step_tokens", "headroom_bytes": "headroom_bytes", "instances": "instances_needed"}
     for mine, column in same.items():
-        np.testing.assert_array_equal(found.candidates[mine][some], rows[column].to_numpy(float), err_msg=column)
-    assert [FITS[fits] for fits in found.candidates["fits"][some]] == rows["fits"].tolist()
-    assert [RUNS[runs] for runs in found.candidates["runs"][some]] == rows["runs"].tolist()
+        np.testing.assert_array_equal(combined.candidates[mine][some], rows[column].to_numpy(float), err_msg=column)
+    assert [FITS[fits] for fits in combined.candidates["fits"][some]] == rows["fits"].tolist()
+    assert [RUNS[runs] for runs in combined.candidates["runs"][some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
     done = job_of_rows(again, rows["market"], 0, catalogs)
     for column in ("usd", "hours", "usd_per_hour", "seconds"):

@@ -6,9 +6,10 @@ from examples import catalogs
 
 from calc import answer, estimate
 from calc.charts.tables import ceilings, crossed, parts_by_row
+from calc.layout import at_once
 from calc.plan.communicated import communicated
 from calc.search import comparisons
-from calc.search.comparisons import at_once, over_gpus
+from calc.search.comparisons import over_gpus
 from calc.search.guide import SERVING_QUESTIONS, TRAINING_QUESTIONS, guide
 from calc.search.options import options
 from calc.search.standing import scenario_of

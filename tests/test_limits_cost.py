@@ -24,9 +24,9 @@ JOBS = {
 def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     """Money with a limit at its next step is the answer's with that step; a nearer one saves no more than a tie."""
     job = {"fewest_bits": 16, **JOBS[name]}
-    ranked, places, _ = _ranked(JobRow.of(job), catalogs)
+    ranked, _ = _ranked(JobRow.of(job), catalogs)
     least = least_money(ranked, ranked.qualifying)
-    eased = limits_cost.easings(JobRow.of(job), ranked, places, least, lambda row: _ranking_of(row, catalogs), catalogs)
+    eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: _ranking_of(row, catalogs), catalogs)
     assert eased
     usd = [easing.usd for easing in eased]
     assert usd == sorted(usd)

@@ -1,5 +1,7 @@
 """The answers that are named: least money with its ties, the knee, the easiest; against the plain definition on small sets."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from examples import catalogs as all_catalogs
@@ -23,8 +25,9 @@ def ranked(usd, seconds, hard=None, idle=None, work="training"):
         name: np.arange(count) if name == "place" else np.zeros(count, dtype=int) for name in ("place", "market", "instances", "region")
     }
     job = {"work": work, "judged": JUDGED, "answers": [], "usd_most": None, "usd_per_hour_most": None}
-    idle = np.zeros(count, dtype=bool) if idle is None else np.array(idle)
-    return Ranking(job, figures, [], np.full(count, QUALIFIES), [np.arange(count)], idle)
+    figures["gpus"] = np.where(np.zeros(count) if idle is None else idle, 1, 2)
+    grid = SimpleNamespace(places=[SimpleNamespace(gpus=2)] * count)
+    return Ranking(job, grid, figures, [], np.full(count, QUALIFIES), [np.arange(count)])
 
 
 def knee_by_hand(usd, seconds):

@@ -1,6 +1,6 @@
 """The setting of a row in words: one choice, the full line, the short form."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.layout import data_parallel
+from calc.layout import replicas
 from calc.say.numbers import counted, is_missing
 from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
@@ -172,8 +172,3 @@ def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 def _filled(words: str, value: Any) -> str:
     return words.format(f"{value:,.10g}" if isinstance(value, int | float) else value)
-
-
-def replicas(row: Mapping[str, Any]) -> float:
-    """Model replicas side by side. [replicas]"""
-    return float(data_parallel(row["gpus"], *(row[name] for name in DEGREES)))

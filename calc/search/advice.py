@@ -12,10 +12,10 @@ from calc.cost.job import Job, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Columns
+from calc.layout import at_once
 from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
-from calc.search.comparisons import at_once
 from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, machine_first, picked
 from calc.search.ranking import limits_of
@@ -62,20 +62,20 @@ def advise(
     fitting = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
     near = neighbours(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
-    found = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting)
-    if not fitting and not found["same_work"].any():
+    useful = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting)
+    if not fitting and not useful["same_work"].any():
         both = distinct_changes(row, pairs(near.changes))
         more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
-        found = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
-        found = machine_first(found, [], [])
-    chosen = found[["kind", "set", "runs"]].to_numpy()
+        useful = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), useful], ignore_index=True)
+        useful = machine_first(useful, [], [])
+    chosen = useful[["kind", "set", "runs"]].to_numpy()
     notes = [quality({"step": ""} if kind == "step" else change, catalogs, row["work"] == "inference") for kind, change, _ in chosen]
     columns = {
         "change": word_column([_words(row, kind, change, runs, catalogs) for kind, change, runs in chosen]),
         "quality": word_column([words for words, _ in notes]),
         "source": word_column([source for _, source in notes]),
     }
-    return found.assign(**columns)[list(_FRAME)]
+    return useful.assign(**columns)[list(_FRAME)]
 
 
 def kind_of(row: Mapping[str, Any], change: Change) -> str:
@@ -172,13 +172,13 @@ def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> 
 
 def _inputs(row: dict[str, Any], changes: list[Change]) -> Columns:
     """The inputs (scenarios.read) of the changed scenarios: what no change sets is one value for all."""
-    known = inputs_by_name()
-    same = {name: value for name in known if (value := row.get(name)) not in ("", None) and value == value}
+    columns_by_name = inputs_by_name()
+    same = {name: value for name in columns_by_name if (value := row.get(name)) not in ("", None) and value == value}
     columns: Columns = {"rows": len(changes)}
-    for name in dict.fromkeys(name for change in changes for name in change if name in known):
+    for name in dict.fromkeys(name for change in changes for name in change if name in columns_by_name):
         values = [change.get(name, row.get(name)) for change in changes]
-        if known[name].kind in ("text", "choice"):
-            place = {value: at for at, value in enumerate(dict.fromkeys(values))}
+        if columns_by_name[name].kind in ("text", "choice"):
+            place = {value: number for number, value in enumerate(dict.fromkeys(values))}
             columns[name] = Words(np.array([place[value] for value in values]), np.array(list(place), dtype=object))
         else:
             columns[name] = np.array(values, dtype=float)

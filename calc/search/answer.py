@@ -26,13 +26,13 @@ def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalo
     for job in table.to_dict("records"):
         rows = options(job, catalogs).answers
         rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED)) if rows["memory_bytes"].notna().all() else rows
-        own = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
+        job_columns = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
         name = "" if blank(job.get("job")) else job["job"]
-        parts.append(pd.concat([pd.DataFrame(own | {"job": name}, index=rows.index), rows], axis=1))
+        parts.append(pd.concat([pd.DataFrame(job_columns | {"job": name}, index=rows.index), rows], axis=1))
     if not parts:
         return answer({name: "" for name in table.columns}, catalogs).iloc[:0]
-    whole = pd.concat(parts, ignore_index=True)
-    return whole[["job", *(name for name in whole if name != "job")]]
+    table_of_answers = pd.concat(parts, ignore_index=True)
+    return table_of_answers[["job", *(name for name in table_of_answers if name != "job")]]
 
 
 def _check(table: pd.DataFrame) -> None:

@@ -42,6 +42,7 @@ class Part(NamedTuple):
     `shape` and `place` are the numbers of each pair.
     """
 
+    places: list[Place]
     shapes: Shapes
     choices: dict[str, list]
     shape: np.ndarray
@@ -69,7 +70,7 @@ def arrangements(job: dict[str, Any], places: list[Place], tokens_each: float) -
             tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in numbers]
             shapes = _training(job, tried, tokens_each) if trains else _serving(job, [places[number] for number in numbers])
             pairs = _pairs(job, places, tried, shapes, trains)
-            part = Part(shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
+            part = Part(places, shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
             bounded_by(part.size, job["most_ways"], job["fixed"])
             parts.append(part)
     return parts

@@ -29,7 +29,7 @@ from calc.search import bounds
 from calc.search.candidates import candidates_of
 from calc.search.grid import Grid, joined, only
 from calc.search.load import loaded
-from calc.search.places import Place, offers
+from calc.search.places import offers
 from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
 from calc.table import Table, distinct, gathered, take
@@ -60,6 +60,11 @@ class Combinations(NamedTuple):
     smallest_bytes: float
     problem: str
 
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return len(self.candidates["usd"]) if self.candidates else 0
+
 
 def every(_candidates: Columns, _grid: Grid) -> Any:
     """All candidates."""
@@ -68,7 +73,6 @@ def every(_candidates: Columns, _grid: Grid) -> Any:
 
 def combinations(
     grid: Grid,
-    places: list[Place],
     job: dict[str, Any],
     catalogs: Catalogs,
     chosen: Callable[[Columns, Grid], Any] = every,
@@ -79,14 +83,14 @@ def combinations(
     A candidate's `layout` and `place` are numbers in the grid. `chosen` says which candidates of each stretch stay;
     `progress` is called with the share that is done.
     """
-    sold = offers(job, places, catalogs)
+    sold = offers(job, grid.places, catalogs)
     count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
     tried = int((grid.steps_count[grid.layout] * count[grid.place]).sum())
     table, problems = layouts_table(grid, job, catalogs)
     if not problems.sound.any():
         return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
-    at = np.array([row_numbers(catalogs, "instances")[place.instance] for place in places])
-    cards = {name: values[at] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
+    rows = np.array([row_numbers(catalogs, "instances")[place.instance] for place in grid.places])
+    cards = {name: values[rows] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
     if job["requests_per_second"]:
         grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), job)
         table, problems = layouts_table(grid, job, catalogs)
@@ -114,11 +118,11 @@ def merged(several: list[Combinations]) -> Combinations:
     if len(several) == 1:
         return several[0]
     with_candidates = [one for one in several if one.candidates]
-    grids, tables = [], []
+    grids, tables = [only(several[0].grid, np.empty(0, dtype=int))], []
     for one in with_candidates:
         used, layout = np.unique(one.candidates["layout"], return_inverse=True)
+        tables.append(one.candidates | {"layout": layout + sum(grid.size for grid in grids)})
         grids.append(only(one.grid, used))
-        tables.append(one.candidates | {"layout": layout + sum(grid.size for grid in grids[:-1])})
     candidates = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]} if tables else {}
     fits = any(np.isnan(one.smallest_bytes) for one in with_candidates)
     least = np.nan if fits else min((one.smallest_bytes for one in with_candidates), default=np.nan)
@@ -143,8 +147,8 @@ def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
 
 def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
     """Layouts crossed with the cards of their places."""
-    own = {name: values for name, values in table.items() if name not in cards}
-    return Crossed(own, cards, grid.layout, grid.place)
+    columns = {name: values for name, values in table.items() if name not in cards}
+    return Crossed(columns, cards, grid.layout, grid.place)
 
 
 def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:

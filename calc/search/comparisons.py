@@ -16,8 +16,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
+from calc.layout import at_once, replicas
 from calc.rules.support import RUNS
-from calc.say.setting import replicas
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
@@ -45,15 +45,9 @@ GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ...
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def at_once(scenario: Mapping[str, Any]) -> float:
-    """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
-    steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
-    return float(scenario["batch"] * steps * replicas(scenario))
-
-
-def micro_batches(scenario: Mapping[str, Any], beside: float) -> dict[str, float]:
+def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float]:
     """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
-    here = np.ceil(at_once(scenario) / beside)
+    here = np.ceil(at_once(scenario) / copies)
     if scenario["work"] == "inference":
         return {"batch": here}
     batch = np.minimum(scenario["batch"], here)
@@ -94,16 +88,16 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
     """
     most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
-    own = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
+    placed = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
     layouts: list[dict[str, Any]] = []
     for line, sharding, tensor, pipeline in DIVISIONS[scenario["work"]]:
         for gpus in counts:
             degrees = dict(zip(DEGREES, (min(gpus, tensor), min(gpus, pipeline), 1.0), strict=True))
             layouts.append({"line": line, "sharding": sharding, "gpus": gpus} | degrees)
-    if not any(own.items() <= layout.items() for layout in layouts):
-        layouts += [{**own, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
-    whole = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
-    able = [layout for layout in whole if replicas(layout) <= at_once(scenario)]
+    if not any(placed.items() <= layout.items() for layout in layouts):
+        layouts += [{**placed, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
+    divisible = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
+    able = [layout for layout in divisible if replicas(layout) <= at_once(scenario)]
     return compared(scenario, market, catalogs, [layout | micro_batches(scenario, replicas(layout)) for layout in able])
 
 
@@ -150,11 +144,11 @@ def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], ca
     methods = methods_of(scenario, catalogs)
     cells = product(cards, models, methods)
     table = pd.DataFrame([{**alone, **methods[method], "gpu": card, "model": model, "method": method} for card, model, method in cells])
-    found = pd.DataFrame(estimate(table.drop(columns="method"), catalogs)).assign(method=table["method"])
-    most = np.where(found["runs"] == "no", np.nan, found["max_batch"].to_numpy(dtype=float))
+    rows = pd.DataFrame(estimate(table.drop(columns="method"), catalogs)).assign(method=table["method"])
+    most = np.where(rows["runs"] == "no", np.nan, rows["max_batch"].to_numpy(dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):
         grade = np.where(most >= 1, np.minimum(np.floor(np.log2(most)) + 1, GRADES), 0.0)
-    return found.assign(most=most, grade=np.where(np.isnan(most), np.nan, grade))
+    return rows.assign(most=most, grade=np.where(np.isnan(most), np.nan, grade))
 
 
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:

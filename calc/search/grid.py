@@ -12,19 +12,23 @@ from calc.table import Words, taken
 
 
 class Grid(NamedTuple):
-    """Layouts as columns of scenarios, the pairs of layout and place that are tried, and the accumulations of each layout."""
+    """Layouts as columns of scenarios, the pairs of layout and place that are tried, and the accumulations of each layout.
 
+    `layout` and `place` are the numbers of each pair; `first_step` of each layout is a number in `steps`.
+    """
+
+    places: list[Place]
     layouts: dict[str, np.ndarray | Words]
     size: int
     layout: np.ndarray
     place: np.ndarray
-    first_step: np.ndarray  # of each layout, into `steps`
+    first_step: np.ndarray
     steps_count: np.ndarray
     steps: np.ndarray
 
 
 def grid(job: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
-    """All that is tried as one grid."""
+    """Everything that a job tries, as one grid."""
     return joined([_crossed(part) for part in arrangements(job, places, tokens_each)])
 
 
@@ -53,10 +57,10 @@ def _crossed(part: Part) -> Grid:
     lists, shapes, choices = part.choices, part.shapes, part.combinations
     numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
     layouts: dict[str, np.ndarray | Words] = {
-        name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)
+        name: np.repeat(shapes.counts[:, number].astype(float), choices) for number, name in enumerate(COUNTS)
     }
-    for at, (name, values) in enumerate(lists.items()):
-        codes = np.tile(numbers[:, at], len(shapes.counts))
+    for number, (name, values) in enumerate(lists.items()):
+        codes = np.tile(numbers[:, number], len(shapes.counts))
         words = all(isinstance(value, str) for value in values)
         layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
     layout = (part.shape[:, None] * choices + np.arange(choices)).ravel()
@@ -67,17 +71,16 @@ def _crossed(part: Part) -> Grid:
         sound = ~(alone[layout // choices] & sharded[layout % choices])
         layout, place = layout[sound], place[sound]
     first, count = np.repeat(shapes.first_step, choices), np.repeat(shapes.steps_count, choices)
-    return Grid(layouts, len(first), layout, place, first, count, shapes.steps)
+    return Grid(part.places, layouts, len(first), layout, place, first, count, shapes.steps)
 
 
 def joined(several: list[Grid]) -> Grid:
     """Several grids as one; a column in which all layouts are equal has one value."""
-    if not several:
-        return Grid({}, 0, *(np.empty(0, dtype=int) for _ in range(5)))
     layouts = {name: _short(_column([one.layouts[name] for one in several], several)) for name in several[0].layouts}
     starts = np.cumsum([0, *(one.size for one in several)])
     steps = np.cumsum([0, *(len(one.steps) for one in several)])
     return Grid(
+        several[0].places,
         layouts,
         int(starts[-1]),
         np.concatenate([one.layout + start for one, start in zip(several, starts, strict=False)]),
@@ -92,7 +95,7 @@ def only(grid: Grid, layouts: np.ndarray) -> Grid:
     """Some layouts of a grid, by number, without their pairs."""
     columns = {name: taken(values, grid.size, layouts) for name, values in grid.layouts.items()}
     nothing = np.empty(0, dtype=int)
-    return Grid(columns, len(layouts), nothing, nothing, grid.first_step[layouts], grid.steps_count[layouts], grid.steps)
+    return Grid(grid.places, columns, len(layouts), nothing, nothing, grid.first_step[layouts], grid.steps_count[layouts], grid.steps)
 
 
 def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
@@ -100,10 +103,10 @@ def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
     if len(values) == 1:
         return values[0]
     if not isinstance(values[0], Words):
-        return np.concatenate([np.broadcast_to(own, one.size) for own, one in zip(values, several, strict=True)])
-    starts = np.cumsum([0, *(len(own.vocabulary) for own in values)])
-    codes = [np.broadcast_to(own.codes, one.size) + start for own, one, start in zip(values, several, starts, strict=False)]
-    return Words(np.concatenate(codes), np.concatenate([own.vocabulary for own in values]))
+        return np.concatenate([np.broadcast_to(column, one.size) for column, one in zip(values, several, strict=True)])
+    starts = np.cumsum([0, *(len(column.vocabulary) for column in values)])
+    codes = [np.broadcast_to(column.codes, one.size) + start for column, one, start in zip(values, several, starts, strict=False)]
+    return Words(np.concatenate(codes), np.concatenate([column.vocabulary for column in values]))
 
 
 def _short(values: np.ndarray | Words) -> np.ndarray | Words:

@@ -44,6 +44,6 @@ def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
     leaves = []
     for question, fixes, meaning in SERVING_QUESTIONS if job.get("work") == "inference" else TRAINING_QUESTIONS:
-        found = options({**free, **fixes}, catalogs)
-        leaves.append(Leaf(question, meaning, not found.problem, found.rows[0], found.problem))
+        answered = options({**free, **fixes}, catalogs)
+        leaves.append(Leaf(question, meaning, not answered.problem, answered.rows[0], answered.problem))
     return leaves

@@ -12,7 +12,7 @@ from calc.evaluate import Columns
 from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, PACE, PUBLISHED
 from calc.search.job_row import JobRow
 from calc.search.named import least_money
-from calc.search.places import Place, least_prices
+from calc.search.places import least_prices
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
 from calc.units import DAY_HOURS, WEEK_HOURS
 
@@ -38,11 +38,11 @@ class Easing(NamedTuple):
     usd: float
 
 
-def easings(row: JobRow, ranked: Ranking, places: list[Place], least: int, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
+def easings(row: JobRow, ranked: Ranking, least: int, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
     """Every limit that costs more than a tie, the dearest first; `ranking_of` ranks another job, None where it has no answer."""
     most = ranked.candidates["usd"][least] / ranked.job["judged"]["tie_ratio"]
-    asked = [*_of_figures(ranked, least, most), *_of_engine(row, ranked, places, most, ranking_of, catalogs)]
-    return sorted((easing for easing in asked if easing.usd < most), key=lambda easing: easing.usd)
+    eased = [*_of_figures(ranked, least, most), *_of_engine(row, ranked, most, ranking_of, catalogs)]
+    return sorted((easing for easing in eased if easing.usd < most), key=lambda easing: easing.usd)
 
 
 def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
@@ -53,20 +53,20 @@ def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
     cheaper = np.flatnonzero((figures["usd"] < most) & (~old | old[least]))
     limits = [replace(limit, values=limit.values[cheaper]) for limit in ranked.limits]
     few: Columns = {name: values[cheaper] for name, values in figures.items()}
-    found = []
+    eased = []
     for limit in limits:
         if limit.name in STEPS and len(cheaper):
             free = classes(few, job, [other for other in limits if other is not limit]) == QUALIFIES
             for step in STEPS[limit.name][STEPS[limit.name] > limit.most * (1 + FEW)]:
                 if (keeps := free & (limit.values <= step * (1 + FEW))).any():
-                    found.append(Easing(limit.name, float(step), float(few["usd"][keeps].min())))
+                    eased.append(Easing(limit.name, float(step), float(few["usd"][keeps].min())))
                     break
-    return found
+    return eased
 
 
-def _of_engine(row: JobRow, ranked: Ranking, places: list[Place], most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
+def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
     """Limits that leave candidates out: bits, region, market, and instances that were set by hand."""
-    job, found = ranked.job, []
+    job, eased = ranked.job, []
     columns = row.columns
 
     def ask(name: str, changes: dict[str, Any], step: float | str = "") -> None:
@@ -74,7 +74,7 @@ def _of_engine(row: JobRow, ranked: Ranking, places: list[Place], most: float, r
         if other is not None and len(other.qualifying):
             number = least_money(other, other.qualifying)
             region = other.job["regions"][other.candidates["region"][number]]
-            found.append(Easing(name, region if name == "regions" else step, float(other.candidates["usd"][number])))
+            eased.append(Easing(name, region if name == "regions" else step, float(other.candidates["usd"][number])))
 
     bits = NARROWER.get(job["fewest_bits"]) if job["work"] == "inference" and not job["fixed"].get("precision") else None
     if bits:
@@ -82,32 +82,32 @@ def _of_engine(row: JobRow, ranked: Ranking, places: list[Place], most: float, r
     if any(name in job["fixed"] for name in ("instance", "gpu")):
         ask("instance", {"instance": None, "gpu": None})
     everywhere = job | {"regions": list(catalogs.regions.index)}
-    if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, places, everywhere, most, catalogs)):
+    if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, everywhere, most, catalogs)):
         ask("regions", {"regions": ANYWHERE, "instance": names})
-    if job["markets"] == ["on-demand"] and (names := _promising(ranked, places, job | {"markets": ["spot"]}, most, catalogs)):
+    if job["markets"] == ["on-demand"] and (names := _promising(ranked, job | {"markets": ["spot"]}, most, catalogs)):
         ask("markets", {"markets": "spot", "instance": names}, "spot")
-    return found
+    return eased
 
 
-def _promising(ranked: Ranking, places: list[Place], other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:
+def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:
     """The instance types that would be the cheapest at another job's prices, if what is done on them stayed the same."""
-    figures, qualifying = ranked.candidates, ranked.qualifying
-    usd, at = figures["usd"][qualifying], figures["place"][qualifying]
+    figures, qualifying, places = ranked.candidates, ranked.qualifying, ranked.grid.places
+    usd, place_of = figures["usd"][qualifying], figures["place"][qualifying]
     least = np.full(len(places), np.inf)
-    np.minimum.at(least, at, usd)
-    now, then = (least_prices(job, places, catalogs) for job in (ranked.job, other))
+    np.minimum.at(least, place_of, usd)
+    prices, then = (least_prices(job, places, catalogs) for job in (ranked.job, other))
     with np.errstate(invalid="ignore"):
-        bound = np.nan_to_num(least * then / now, nan=np.inf)
+        bound = np.nan_to_num(least * then / prices, nan=np.inf)
     order = np.argsort(bound, kind="stable")[:MOST_PLACES]
     return [places[place].instance for place in order if bound[place] < most]
 
 
-def rivals(ranked: Ranking, places: list[Place], least: int, catalogs: Catalogs) -> dict[str, float]:
+def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
     """Instance types with other cards whose money cannot be told from the least, and their money over it. [ratio]
 
     Of each card the cheapest type counts: types with the same card are alike in time, and their money differs for certain.
     """
-    figures = ranked.candidates
+    figures, places = ranked.candidates, ranked.grid.places
     cards = catalogs.instances["gpu"].loc[[place.instance for place in places]].to_numpy(dtype=object)[figures["place"]]
     dearest_first = ranked.qualifying[np.argsort(-figures["usd"][ranked.qualifying], kind="stable")]
     best = {cards[number]: number for number in dearest_first.tolist()}
@@ -132,9 +132,9 @@ def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[st
     token, first = figures["slow_token_ratio"], figures["slow_first_token_ratio"]
     slower = {"first_token_seconds": first, "token_seconds": token, "requests_per_second": token}
     ends = []
-    held = CONFIDENCE_REACH[job["confidence"]]
+    counted = CONFIDENCE_REACH[job["confidence"]]
     for reach in (-1.0, 1.0):
-        ratios = {name: ratio ** (reach - held * (name in PACE)) for name, ratio in slower.items()}
+        ratios = {name: ratio ** (reach - counted * (name in PACE)) for name, ratio in slower.items()}
         limits = [replace(limit, values=limit.values * ratios.get(limit.name, 1.0)) for limit in ranked.limits]
         ends.append(np.where(classes(figures, job, limits) == QUALIFIES, figures["usd"], np.inf))
     lowest = {card: float(ends[0][cards == card].min()) for card in set(cards.tolist())}

@@ -53,7 +53,7 @@ def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
     first, copies = distinct((crossed.layout.astype(float), many), pairs)
     source = crossed.layout[first]
     layouts = {name: taken(values, grid.size, source) for name, values in grid.layouts.items()} | {"batch": many[first]}
-    return Grid(layouts, len(first), copies, crossed.place, grid.first_step[source], grid.steps_count[source], grid.steps)
+    return Grid(grid.places, layouts, len(first), copies, crossed.place, grid.first_step[source], grid.steps_count[source], grid.steps)
 
 
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:

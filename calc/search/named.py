@@ -10,7 +10,7 @@ import numpy as np
 
 from calc.cost.obtainability import CLASSES, UNKNOWN
 from calc.search.inputs import TIE_RATIO
-from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier
+from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier, place_gpus
 
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 USUALLY = CLASSES.index("usually")
@@ -40,15 +40,15 @@ def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
     near = _least(numbers, figures["usd"], tie)
     near = _least(near, figures["hard"])
     if ranked.job["work"] == "inference":
-        near = _least(near, np.broadcast_to(ranked.idle, len(figures["usd"])))
+        near = _least(near, figures["gpus"] % place_gpus(figures, ranked.grid) > 0)
     near = _least(near, figures["seconds"], tie)
     return int(best_each(near, ONE_GROUP, np.zeros(len(near)), ranked.ties)[0])
 
 
 def _least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.ndarray:
     """Those of some candidates whose value is within a ratio of the least of them."""
-    own = np.nan_to_num(values.take(numbers), nan=np.inf, posinf=np.inf)
-    return numbers[own <= own.min() * ratio * (1 + FEW)]
+    chosen = np.nan_to_num(values.take(numbers), nan=np.inf, posinf=np.inf)
+    return numbers[chosen <= chosen.min() * ratio * (1 + FEW)]
 
 
 def _knee(ranked: Ranking, least: int) -> int:
@@ -57,7 +57,7 @@ def _knee(ranked: Ranking, least: int) -> int:
     edge = frontier(figures, ranked.qualifying)
     edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
     points = np.array([least, *edge])
-    return int(points[at]) if (at := knee(figures["usd"][points], figures["seconds"][points], judged)) else -1
+    return int(points[point]) if (point := knee(figures["usd"][points], figures["seconds"][points], judged)) else -1
 
 
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
@@ -78,12 +78,12 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
 def _easiest(ranked: Ranking, least: int) -> int:
     """The least money in an easier class than that of the least money, or that itself where it is the easiest; -1 where neither is."""
     figures, qualifying = ranked.candidates, ranked.qualifying
-    hard, own = figures["hard"].take(qualifying), figures["hard"][least]
+    hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
     most = figures["usd"][least] * ranked.job["judged"]["easiest_usd_ratio"] * (1 + FEW)
-    easier = qualifying[(hard < own) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)]
+    easier = qualifying[(hard < least_hard) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)]
     if len(easier):
         return least_money(ranked, easier)
-    return least if own <= min(USUALLY, hard.min()) else -1
+    return least if least_hard <= min(USUALLY, hard.min()) else -1
 
 
 def has_budget(job: dict[str, Any]) -> bool:

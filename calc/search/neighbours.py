@@ -11,14 +11,14 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, sold_for
+from calc.layout import at_once, replicas
 from calc.memory.fit import HOLDS
 from calc.plan.bill import listed_usd_per_hour
 from calc.plan.figures import records
-from calc.say.setting import replicas
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
-from calc.search.comparisons import at_once, micro_batches
+from calc.search.comparisons import micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, PACE, SHARDINGS
 from calc.search.options import options
 from calc.search.settle import blank, divides_matrices
@@ -49,12 +49,12 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
-    given = {name: value for name in _LIMITS if not blank(value := limits.get(name))}
+    limited = {name: value for name in _LIMITS if not blank(value := limits.get(name))}
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
         usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}
     job = {name: row[name] for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "hours_per_month") if not blank(row[name])}
-    job |= {"regions": row["region"], "markets": market} | usual | given
+    job |= {"regions": row["region"], "markets": market} | usual | limited
     job.pop("gpu" if row["instance"] else "instance", None)
     if row["work"] == "inference":
         return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
@@ -117,8 +117,8 @@ def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) 
     free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
-    for found in _qualifying(free | _COMPARED[row["work"]], catalogs):
-        yield {name: found[name] for name in _LAYOUT_READ[row["work"]]}
+    for layout in _qualifying(free | _COMPARED[row["work"]], catalogs):
+        yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
 
 
 def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
@@ -130,11 +130,11 @@ def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> 
     elif row["precision"] not in native:  # else each card trains in the one of them that it has
         free["precision"] = row["precision"]
     cards = set()
-    for found in _qualifying(free, catalogs):
-        place = {"instance": found["instance"], "gpu": ""} if found["instance"] != row["instance"] else {}
-        card = found["gpu"], found["gpus"], found["precision"], not place
+    for best in _qualifying(free, catalogs):
+        place = {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
+        card = best["gpu"], best["gpus"], best["precision"], not place
         if card not in cards:  # instances with the same cards differ in CPUs, which nothing here needs: the cheapest stands for all
-            yield place | {name: found[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
+            yield place | {name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
         cards.add(card)
 
 

@@ -1,6 +1,6 @@
 """The one ranked table of a job, which heading, cards, board and CSV read: answers, board, frontier."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,9 +23,9 @@ from calc.search.job_row import JobRow
 from calc.search.limits_cost import Easing, easings, rivals
 from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
-from calc.search.places import Place, places_of
+from calc.search.places import places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import best_of_places, edge_of, plain_ranks, rows_of
+from calc.search.rows import EDGE_COLUMNS, best_of_places, edge_of, rows_of
 from calc.search.settle import DERIVED, JobError, published_bits, settled, varied
 from calc.search.tokens import tokens_each
 from calc.units import GIB
@@ -73,22 +73,22 @@ def _combined(catalogs: Catalogs) -> Any:
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     """The options of a job, ranked anew."""
     try:
-        ranked, places, found = _ranked(row, catalogs)
+        ranked, combined = _ranked(row, catalogs)
     except JobError as error:
         return _refused(row.columns, str(error), 0)
     if ranked is None:
         job = settled(row.columns, catalogs)
-        return _refused(row.columns, found.problem or nothing_near(job, places, found, catalogs), found.tried)
-    return _options(row, ranked, places, found, catalogs)
+        return _refused(row.columns, combined.problem or nothing_near(job, combined, catalogs), combined.tried)
+    return _options(row, ranked, combined.tried, catalogs)
 
 
-def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, list[Place], Combinations]:
-    """The ranking of a job's candidates, None where it has none; its places, and its candidates."""
+def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinations]:
+    """The ranking of a job's candidates, None where it has none; and its candidates."""
     job = settled(row.columns, catalogs)
-    places, found = _combined(catalogs)(row.without(ranking.LIMITS))
-    if found.problem or not found.candidates or not len(found.candidates["usd"]):
-        return None, places, found
-    return ranking.ranking(found.candidates, job, plain_ranks(found.grid, places, found.candidates)), places, found
+    combined = _combined(catalogs)(row.without(ranking.LIMITS))
+    if combined.problem or not combined.size:
+        return None, combined
+    return ranking.ranking(combined.candidates, combined.grid, job), combined
 
 
 def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
@@ -99,79 +99,69 @@ def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
         return None
 
 
-def _combinations_of(row: JobRow, catalogs: Catalogs) -> tuple[list[Place], Combinations]:
-    """The places that a job allows and all candidates there; with more instances than it allows where none fits."""
+def _combinations_of(row: JobRow, catalogs: Catalogs) -> Combinations:
+    """All candidates of a job; with more instances than it allows where none fits."""
     job = settled(row.columns, catalogs)
     tokens = tokens_each(job, catalogs)
     for factor in (1, WIDER):
-        places = places_of(job, catalogs, factor)
-        found = combinations(grid(job, places, tokens), places, job, catalogs)
-        if found.problem or (found.candidates and len(found.candidates["usd"])):
+        combined = combinations(grid(job, places_of(job, catalogs, factor), tokens), job, catalogs)
+        if combined.problem or combined.size:
             break
-    return places, found
+    return combined
 
 
-def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Combinations, catalogs: Catalogs) -> Options:
+def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:
     """Answers, board and frontier among ranked candidates."""
-    job, classes, usd = ranked.job, ranked.classes, ranked.candidates["usd"]
-    qualifying = ranked.qualifying
-    named: dict[int, list[str]] = {}
+    job, classes, usd, qualifying = ranked.job, ranked.classes, ranked.candidates["usd"], ranked.qualifying
+    answers: dict[int, list[str]] = {}
     for name, number in (answers_of(ranked) if len(qualifying) else {NEAREST: ranking.nearest(ranked)}).items():
-        named.setdefault(number, []).append(name)
-    first, answers = next(iter(named)), len(named)
-    board = best_of_places(ranked, found.grid, varied(job), first)
-    results, beside = rows_of(ranked, found, places, np.array([*named, *board]), catalogs)
+        answers.setdefault(number, []).append(name)
+    first, count = next(iter(answers)), len(answers)
+    board = best_of_places(ranked, varied(job), first)
+    results, figures = rows_of(ranked, np.array([*answers, *board]), catalogs)
 
-    def row(at: int) -> dict[str, Any]:
-        return results.row(at) | {name: values[at] for name, values in beside.items()}
+    def row(number: int) -> dict[str, Any]:
+        return results.row(number) | {name: values[number] for name, values in figures.items()}
 
     possible = int(np.count_nonzero(classes <= ranking.BRIEF))
-    older = [answers + at for at, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
+    older = [count + order for order, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
     eased: list[Easing] = []
     alike: dict[str, float] = {}
     if len(qualifying):
-        eased = easings(row_of_job, ranked, places, first, lambda other: _ranking_of(other, catalogs), catalogs)
-        alike = rivals(ranked, places, first, catalogs)
+        eased = easings(row_of_job, ranked, first, lambda other: _ranking_of(other, catalogs), catalogs)
+        alike = rivals(ranked, first, catalogs)
     facts = {
         "possible": possible,
         "budget": has_budget(job),
         "rivals": alike,
         "least": row(0),
-        "next": row(answers + 1) if len(board) > 1 and classes[board[1]] == ranking.QUALIFIES else None,
+        "next": row(count + 1) if len(board) > 1 and classes[board[1]] == ranking.QUALIFIES else None,
         "published_bits": published_bits(job, catalogs),
         "older": min(map(row, older), key=lambda older_row: older_row["usd"], default=None),
     }
-    why = [
-        sentences.why(names, row(at), facts | sold_otherwise(ranked, number, board, row, answers), job, catalogs)
-        for at, (number, names) in enumerate(named.items())
-    ]
+    why = []
+    for order, (number, names) in enumerate(answers.items()):
+        otherwise = [count + other for other in np.flatnonzero(_sold_otherwise(ranked, number, board))[:1]]
+        brief = job["work"] == "training" and bool(ranking.is_brief(ranked.candidates)[number])
+        facts |= {"otherwise": row(otherwise[0]) if otherwise else None, "brief": brief}
+        why.append(sentences.why(names, row(order), facts, job, catalogs))
+    names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
+    of_least = {"limits_cost": sentences.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}
     rest = [""] * (len(board) - 1)
-    names = ["+".join(several) for several in named.values()]
-    head = beside | {"answer": [*names, names[0], *rest], "why": [*why, why[0], *rest], "tried": found.tried, "possible": possible}
-    others = [""] * (answers - 1)
-    cost, names_alike = sentences.limits_cost(eased, row(0), catalogs), "+".join(alike)
-    head |= {"limits_cost": [cost, *others, cost, *rest], "rivals": [names_alike, *others, names_alike, *rest]}
-    head |= {"problem": [problem] * (answers + 1) + rest}
+    head = figures | {"answer": [*names, names[0], *rest], "why": [*why, why[0], *rest], "tried": tried, "possible": possible}
+    head |= {name: [text, *[""] * (count - 1), text, *rest] for name, text in of_least.items()}
+    head |= {"problem": [problem] * (count + 1) + rest}
     table = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "obtainable", "problem")})
-    shown, below = table.iloc[:answers].reset_index(drop=True), table.iloc[answers:].reset_index(drop=True)
-    edge = edge_of(job, places, found.candidates, ranking.frontier(found.candidates, qualifying))
-    return Options(_plain_job(job), shown, below, edge, found.tried, possible, problem, records(shown))
+    shown, below = table.iloc[:count].reset_index(drop=True), table.iloc[count:].reset_index(drop=True)
+    return Options(_plain_job(job), shown, below, edge_of(ranked), tried, possible, problem, records(shown))
 
 
-def sold_otherwise(ranked: Ranking, number: int, board: np.ndarray, row: Callable, answers: int) -> dict[str, Any]:
-    """The same instance type sold on demand where a run takes a block, or the reverse; whether its start is longer than it."""
-    candidates = ranked.candidates
-    markets = ranked.job["markets"]
-    alike = [
-        answers + at
-        for at, other in enumerate(board)
-        if candidates["place"][other] == candidates["place"][number]
-        and ranked.classes[other] <= ranking.BRIEF
-        and {markets[candidates["market"][other]], markets[candidates["market"][number]]} == {*USUAL_MARKETS}
-    ]
-    brief = ranked.job["work"] == "training" and bool(ranking.is_brief(candidates)[number])
-    return {"otherwise": row(alike[0]) if alike else None, "brief": brief}
+def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
+    """Which rows of the board rent the candidate's type on demand where it takes a block, or the reverse."""
+    places, markets = ranked.candidates["place"], np.array(ranked.job["markets"])[ranked.candidates["market"]]
+    other = [{markets[number], market} == {*USUAL_MARKETS} for market in markets[board]]
+    return (places[board] == places[number]) & (ranked.classes[board] <= ranking.BRIEF) & other
 
 
 def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
@@ -188,10 +178,10 @@ def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
     return f"{problem[:-1]}: {row['note']}" if row["note"] else problem
 
 
-def nothing_near(job: dict[str, Any], places: list[Place], found: Combinations, catalogs: Catalogs) -> str:
+def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs) -> str:
     """The smallest memory against the largest card; where nothing could be laid out, the problem of such a row."""
-    names = list(dict.fromkeys(place.instance for place in places))
-    if np.isnan(found.smallest_bytes):
+    names = list(dict.fromkeys(place.instance for place in combined.grid.places))
+    if np.isnan(combined.smallest_bytes):
         fixed = {name: values[0] for name, values in job["fixed"].items()}
         degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
         largest = catalogs.instances.loc[names, "gpus"].idxmax()
@@ -200,9 +190,9 @@ def nothing_near(job: dict[str, Any], places: list[Place], found: Combinations, 
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
     sizes = catalogs.instances.loc[names, "gpu_memory_bytes"]
     card, card_bytes = card_name(catalogs.instances["gpu"][sizes.idxmax()], catalogs), sizes.max()
-    reserve = "" if found.smallest_bytes > card_bytes else ", some of which must stay free"
+    reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
     return (
-        f"Nothing allowed is large enough: the smallest arrangement takes {found.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
+        f"Nothing allowed is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
         f"largest card allowed, {card}, has {card_bytes / GIB:,.1f}{reserve}; {sentences.smaller(job, published_bits(job, catalogs))}."
     )
 
@@ -226,4 +216,4 @@ def _problem_alone(tried: int, problem: str) -> tuple[pd.DataFrame, pd.DataFrame
     words = ("answer", "market", "why", "misses", "limits_cost", "rivals")
     head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(words, "")
     head |= {"tried": tried, "possible": 0, "problem": problem}
-    return Results(COLUMNS, WORDS, 1).plain(**head), edge_of({}, [], {}, np.empty(0, dtype=int))
+    return Results(COLUMNS, WORDS, 1).plain(**head), pd.DataFrame(columns=EDGE_COLUMNS)

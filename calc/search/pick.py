@@ -53,9 +53,9 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
     chosen = _best(_candidates(tried, np.flatnonzero(able & ~dear), cost))
     with np.errstate(divide="ignore", invalid="ignore"):  # the cheaper by the hour of those whose work costs about the same
         alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)
-    found = tried.loc[chosen].assign(alike=alike, dearer=~(tried["saved_usd_per_hour"][chosen] >= 0), unsure=_unsure(tried)[chosen])
-    found["loss"] = found["slowdown_ratio"].round(2).where(found["same_machine"], 0)  # of speed, on the same machine
-    return machine_first(found, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
+    named = tried.loc[chosen].assign(alike=alike, dearer=~(tried["saved_usd_per_hour"][chosen] >= 0), unsure=_unsure(tried)[chosen])
+    named["loss"] = named["slowdown_ratio"].round(2).where(named["same_machine"], 0)  # of speed, on the same machine
+    return machine_first(named, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
@@ -71,10 +71,10 @@ def _unsure(tried: pd.DataFrame) -> np.ndarray:
     return np.where(tried["runs"] == "emulated", 2, np.where(tried["fits"] == "tight", 1, 0))
 
 
-def machine_first(found: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
+def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
     """The same machine first, the same work first on each, then by these columns."""
     first = ["same_machine", "same_work"]
-    return found.sort_values([*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True)
+    return tried.sort_values([*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True)
 
 
 def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
@@ -95,12 +95,12 @@ def choices_of(change: Iterable[str]) -> frozenset[str]:
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
-    unsure, found = _unsure(tried), []
+    unsure, candidates = _unsure(tried), []
     for row in rows.tolist():
         kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
         values = tuple(change.get(name, "") for name in _VALUED.get(kind, ()))
-        found.append(Candidate(row, (kind, bool(same_work)), values, choices_of(change), int(unsure[row]), float(cost[row])))
-    return found
+        candidates.append(Candidate(row, (kind, bool(same_work)), values, choices_of(change), int(unsure[row]), float(cost[row])))
+    return candidates
 
 
 def _best(candidates: list[Candidate]) -> list[int]:

@@ -1,6 +1,6 @@
 """The ranking of candidates: which qualify, which limits the others miss, and which decide between equals."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,8 +11,11 @@ from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
 from calc.evaluate import Columns
 from calc.rules.support import RUNS
+from calc.search.arrangements import RECOMPUTES
 from calc.search.combinations import FITS
-from calc.search.inputs import CONFIDENCE_REACH, JUDGED
+from calc.search.grid import Grid
+from calc.search.inputs import CONFIDENCE_REACH, JUDGED, SHARDINGS
+from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
@@ -41,14 +44,14 @@ class Limit:
 
 
 class Ranking(NamedTuple):
-    """Candidates (a table with one entry per candidate) with the class of each, the job's limits and the tie-breakers."""
+    """The candidates of a grid with the class of each, the limits of the job, and what breaks ties."""
 
     job: dict[str, Any]
+    grid: Grid
     candidates: Columns
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
-    idle: np.ndarray
 
     @property
     def qualifying(self) -> np.ndarray:
@@ -56,10 +59,10 @@ class Ranking(NamedTuple):
         return np.flatnonzero(self.classes == QUALIFIES)
 
 
-def ranking(candidates: Columns, job: dict[str, Any], ranks: Columns, lifted: Collection[str] = ()) -> Ranking:
-    """Candidates ranked under the limits of a settled job, without those that are lifted; nothing is estimated again."""
-    limits = [limit for limit in limits_of(candidates, job) if limit.name not in lifted]
-    return Ranking(job, candidates, limits, classes(candidates, job, limits), plainness(candidates, job, ranks), ranks["idle"])
+def ranking(candidates: Columns, grid: Grid, job: dict[str, Any]) -> Ranking:
+    """Candidates ranked under the limits of a settled job; nothing is estimated again."""
+    limits = limits_of(candidates, job)
+    return Ranking(job, grid, candidates, limits, classes(candidates, job, limits), plainness(candidates, grid, job))
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
@@ -120,7 +123,7 @@ def is_brief(candidates: Columns) -> np.ndarray:
     return np.asarray(candidates["hours"] < 2 * candidates["start_hours"])
 
 
-def plainness(candidates: Columns, job: dict[str, Any], ranks: Columns) -> list[np.ndarray]:
+def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:
     """What decides between candidates of the same cost, the most important first.
 
     The step nearest to the requested, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer
@@ -129,12 +132,27 @@ def plainness(candidates: Columns, job: dict[str, Any], ranks: Columns) -> list[
     count = len(candidates["usd"])
     trains = job["work"] == "training"
     step = np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6) if trains else np.zeros(count)
+    gpus_paid = place_gpus(candidates, grid) * candidates["instances"]
     in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[candidates["market"]]
     time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)
     degrees = [candidates[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
-    last = [ranks["sharding"], ranks["recompute"], candidates["usd"], candidates["accumulation_steps"]]
-    keys = [step, ranks["gpus_paid"], candidates["instances"], time, *degrees, *last]
+    choices = [_order_of(name, order, candidates, grid) for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES))]
+    keys = [step, gpus_paid, candidates["instances"], time, *degrees, *choices, candidates["usd"], candidates["accumulation_steps"]]
     return [key for key in keys if len(key) > 1 or count == 1]
+
+
+def place_gpus(candidates: Columns, grid: Grid) -> np.ndarray:
+    """GPUs of one instance of each candidate's type. [GPUs]"""
+    return np.array([place.gpus for place in grid.places])[candidates["place"]]
+
+
+def _order_of(name: str, order: Sequence[str], candidates: Columns, grid: Grid) -> np.ndarray:
+    """The place of each candidate's choice in an order; one value where all layouts are equal."""
+    words = grid.layouts.get(name)
+    if not isinstance(words, Words):
+        return np.zeros(1)
+    rank = np.array([order.index(word) if word in order else len(order) for word in words.vocabulary])[words.codes]
+    return rank[candidates["layout"]] if len(rank) > 1 else rank
 
 
 def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:

@@ -11,36 +11,19 @@ from calc.engine.pipeline import results_of
 from calc.engine.results import Results
 from calc.evaluate import Columns
 from calc.search import ranking, sentences
-from calc.search.arrangements import RECOMPUTES
-from calc.search.combinations import Combinations, inputs_of
-from calc.search.grid import Grid
-from calc.search.inputs import SHARDINGS
-from calc.search.places import Place
+from calc.search.combinations import inputs_of
 from calc.search.ranking import Ranking
 from calc.table import Words, key_codes, take
 
-EDGE_COLUMNS = ("hours", "usd", "seconds")
+EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market"]
 
 
-def plain_ranks(grid: Grid, places: list[Place], candidates: Columns) -> Columns:
-    """What decides ties beside the candidates' own figures: GPUs paid, idle GPUs, the rank of sharding and recompute."""
-    gpus = np.array([place.gpus for place in places])[candidates["place"]]
-    ranks: Columns = {"gpus_paid": gpus * candidates["instances"], "idle": candidates["gpus"] % gpus > 0}
-    for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES)):
-        words = grid.layouts.get(name)
-        ranks[name] = np.zeros(1)
-        if isinstance(words, Words):
-            rank = np.array([order.index(word) if word in order else len(order) for word in words.vocabulary])[words.codes]
-            ranks[name] = rank[candidates["layout"]] if len(rank) > 1 else rank
-    return ranks
-
-
-def best_of_places(ranked: Ranking, grid: Grid, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
+def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
     """The best candidate of every instance type, market and value of what is compared, the best first; a leader leads."""
-    candidates, classes = ranked.candidates, ranked.classes
+    candidates, classes, layouts = ranked.candidates, ranked.classes, ranked.grid.layouts
     group = candidates["place"] * len(ranked.job["markets"]) + candidates["market"]
     for name in compared:
-        codes, count = key_codes(candidates[name] if name in candidates else grid.layouts[name])
+        codes, count = key_codes(candidates[name] if name in candidates else layouts[name])
         group = group * count + (codes if name in candidates else codes[candidates["layout"]])
     lightest = np.full(group.max(initial=0) + 1, ranking.LEFT_OUT)
     np.minimum.at(lightest, group, classes)
@@ -55,35 +38,34 @@ def best_of_places(ranked: Ranking, grid: Grid, compared: tuple[str, ...] = (), 
     return best[np.lexsort((usd[best], classes[best], best != leader))]
 
 
-def telling(ranked: Ranking, grid: Grid) -> np.ndarray:
+def telling(ranked: Ranking) -> np.ndarray:
     """The candidates among which every answer and the frontier are: the best of each place, the fastest at each cost per hour."""
-    return np.unique(np.concatenate([best_of_places(ranked, grid), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
+    return np.unique(np.concatenate([best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
 
 
-def rows_of(
-    ranked: Ranking, found: Combinations, places: list[Place], chosen: np.ndarray, catalogs: Catalogs
-) -> tuple[Results, dict[str, Any]]:
-    """Chosen candidates estimated, and beside them their market, their money and the limits that they miss."""
-    job, candidates = ranked.job, found.candidates
-    layouts = take(found.grid.layouts | {"rows": found.grid.size}, candidates["layout"][chosen])
-    columns: Columns = {name: candidates[name][chosen] for name in ("batch", "accumulation_steps")}
-    columns["instance"] = Words(candidates["place"][chosen], np.array([place.instance for place in places], dtype=object))
-    columns["region"] = Words(candidates["region"][chosen], np.array(job["regions"], dtype=object))
+def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Results, dict[str, Any]]:
+    """Chosen candidates estimated; and their market, money, and the limits that they miss."""
+    job, grid = ranked.job, ranked.grid
+    candidates = {name: values[chosen] for name, values in ranked.candidates.items()}
+    columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
+    columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
+    columns["instance"] = Words(candidates["place"], np.array([place.instance for place in grid.places], dtype=object))
+    columns["region"] = Words(candidates["region"], np.array(job["regions"], dtype=object))
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
     misses = [
-        "; ".join(sentences.missed(name, ratios[at], job, step) for name, ratios in excess.items() if ratios[at] > 0)
-        for at, step in enumerate(candidates["step_tokens"][chosen])
+        "; ".join(sentences.missed(name, ratios[number], job, step) for name, ratios in excess.items() if ratios[number] > 0)
+        for number, step in enumerate(candidates["step_tokens"])
     ]
-    figures = {name: candidates[name][chosen] for name in ("usd", "hours", "usd_per_hour", "seconds")}
-    beside = {"market": [job["markets"][market] for market in candidates["market"][chosen]], "misses": misses, **figures}
-    beside["obtainable"] = [CLASSES[hard] for hard in candidates["hard"][chosen]]
-    return results_of(inputs_of(job, layouts | columns), catalogs), beside
+    figures = {"market": [job["markets"][market] for market in candidates["market"]], "misses": misses}
+    figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
+    figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
+    return results_of(inputs_of(job, columns), catalogs), figures
 
 
-def edge_of(job: dict[str, Any], places: list[Place], candidates: Columns, on_edge: np.ndarray) -> pd.DataFrame:
-    """The frontier: hours, usd, seconds, instance, instances_needed, market."""
-    columns: dict[str, Any] = {name: candidates[name][on_edge] if candidates else [] for name in EDGE_COLUMNS}
-    columns["instance"] = [places[place].instance for place in candidates["place"][on_edge]] if candidates else []
-    columns["instances_needed"] = candidates["instances"][on_edge] if candidates else []
-    columns["market"] = [job["markets"][market] for market in candidates["market"][on_edge]] if candidates else []
-    return pd.DataFrame(columns)
+def edge_of(ranked: Ranking) -> pd.DataFrame:
+    """The frontier of money against time."""
+    edge = {name: values[ranking.frontier(ranked.candidates, ranked.qualifying)] for name, values in ranked.candidates.items()}
+    columns = {name: edge[name] for name in ("hours", "usd", "seconds")}
+    columns["instance"] = [ranked.grid.places[place].instance for place in edge["place"]]
+    columns |= {"instances_needed": edge["instances"], "market": [ranked.job["markets"][market] for market in edge["market"]]}
+    return pd.DataFrame(columns, columns=EDGE_COLUMNS)

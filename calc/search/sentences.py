@@ -143,11 +143,11 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
 
 def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
     """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900 · spot −$2,100."""
-    said: list[str] = []
+    parts: list[str] = []
     for easing in eased:
         saved = about(row["usd"] - easing.usd)
-        said.append(f"{_step(easing, catalogs)} −{saved}{' a month' if row['work'] != 'training' and not said else ''}")
-    return " · ".join(said)
+        parts.append(f"{_step(easing, catalogs)} −{saved}{' a month' if row['work'] != 'training' and not parts else ''}")
+    return " · ".join(parts)
 
 
 def _step(easing: Easing, catalogs: Catalogs) -> str:

@@ -164,13 +164,15 @@ def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
 
 
 def blank(value: Any) -> bool:
-    """Whether a cell is empty."""
-    return (
-        value is None
-        or (isinstance(value, float) and np.isnan(value))
-        or (isinstance(value, str) and not value.strip())
-        or (isinstance(value, list) and not value)
-    )
+    """Whether a cell is empty: None, NaN, an empty list or text."""
+    if isinstance(value, str | list | tuple):
+        return not (value.strip() if isinstance(value, str) else value)
+    return value is None or bool(value != value)
+
+
+def listed(value: Any) -> list:
+    """The values of a cell that holds one or several, blank ones left out."""
+    return [one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)]
 
 
 def fixed_at(job: Mapping[str, Any], name: str, free: Iterable) -> list:

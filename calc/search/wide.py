@@ -11,13 +11,13 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.search import ranking
 from calc.search.arrangements import arrangements
-from calc.search.combinations import Combinations, combinations, merged
+from calc.search.combinations import combinations, merged
 from calc.search.grid import Grid, grids
 from calc.search.job_row import JobRow
 from calc.search.options import in_the_way, nothing_near
-from calc.search.places import Place, places_of
+from calc.search.places import places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import best_of_places, plain_ranks, rows_of, telling
+from calc.search.rows import best_of_places, rows_of, telling
 from calc.search.settle import JobError, settled
 from calc.search.tokens import tokens_each
 
@@ -28,21 +28,15 @@ AS_FAST_RATIO = 1.02  # nobody can tell 2 % in time apart, and the last of it ma
 
 @dataclass(frozen=True, eq=False)
 class WideSearch:
-    """What a wide search found: of all candidates those that decide, ranked; how many were tried, and became what.
+    """What a wide search leaves: of all candidates those that decide, ranked; how many were tried.
 
     `counts`: candidates by class. `problem`: what is in the way where none qualifies, else empty.
     """
 
     ranked: Ranking
-    found: Combinations
-    places: list[Place]
+    tried: int
     counts: np.ndarray
     problem: str = ""
-
-    @property
-    def tried(self) -> int:
-        """How many candidates were tried."""
-        return self.found.tried
 
     @property
     def possible(self) -> int:
@@ -60,13 +54,10 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
     parts = arrangements(job, places, tokens_each(job, catalogs))
     counts = np.zeros(ranking.LEFT_OUT + 1, dtype=np.int64)
 
-    def ranked_in(candidates: Columns, grid: Grid) -> Ranking:
-        return ranking.ranking(candidates, job, plain_ranks(grid, places, candidates))
-
     def chosen(candidates: Columns, grid: Grid) -> np.ndarray:
-        ranked = ranked_in(candidates, grid)
+        ranked = ranking.ranking(candidates, grid, job)
         counts[:] += np.bincount(ranked.classes, minlength=len(counts))
-        return telling(ranked, grid)
+        return telling(ranked)
 
     def report(share: float) -> None:
         if progress:
@@ -75,14 +66,14 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
     total, done, several = sum(part.size for part in parts), 0, []
     for grid in grids(parts, PAIRS_OF_A_GRID):
         pairs = len(grid.layout)
-        several.append(combinations(grid, places, job, catalogs, chosen, report))
+        several.append(combinations(grid, job, catalogs, chosen, report))
         done += pairs
     done, pairs = total, 0
     report(1.0)
-    found = merged(several)
-    if not found.candidates or not len(found.candidates["usd"]):
-        raise JobError(found.problem or nothing_near(job, places, found, catalogs))
-    search = WideSearch(ranked_in(found.candidates, found.grid), found, places, counts)
+    combined = merged(several)
+    if not combined.size:
+        raise JobError(combined.problem or nothing_near(job, combined, catalogs))
+    search = WideSearch(ranking.ranking(combined.candidates, combined.grid, job), combined.tried, counts)
     if len(search.ranked.qualifying):
         return search
     nearest = ranking.nearest(search.ranked)
@@ -110,7 +101,7 @@ def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.Da
     if search.problem:
         return pd.DataFrame()
     qualifying = search.ranked.qualifying
-    best_of_each = best_of_places(search.ranked, search.found.grid)
+    best_of_each = best_of_places(search.ranked)
     best_of_each = best_of_each[np.isin(best_of_each, qualifying)][:most]
     edge = ranking.frontier(search.ranked.candidates, qualifying)
     numbers = np.array(list(dict.fromkeys([*named(search).values(), *best_of_each.tolist(), *edge.tolist()])))
@@ -119,9 +110,9 @@ def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.Da
 
 def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd.DataFrame:
     """Candidates as rows of estimate with their market, money and instances; `candidate` is their number."""
-    results, beside = rows_of(search.ranked, search.found, search.places, numbers, catalogs)
-    figures = {name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")}
-    return results.plain(**beside).assign(**figures, candidate=numbers)
+    results, figures = rows_of(search.ranked, numbers, catalogs)
+    figures |= {name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")}
+    return results.plain(**figures).assign(candidate=numbers)
 
 
 def within(search: WideSearch, usd_per_hour: float) -> list[int]:
@@ -139,7 +130,7 @@ def points(search: WideSearch) -> pd.DataFrame:
     numbers = np.concatenate([qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]], edge])
     columns: dict[str, Any] = {name: figures[name][numbers] for name in ("seconds", "usd")}
     columns["instances_needed"] = figures["instances"][numbers]
-    columns["instance"] = [search.places[place].instance for place in figures["place"][numbers]]
+    columns["instance"] = [search.ranked.grid.places[place].instance for place in figures["place"][numbers]]
     columns["market"] = [search.ranked.job["markets"][market] for market in figures["market"][numbers]]
     columns["region"] = [search.ranked.job["regions"][region] for region in figures["region"][numbers]]
     return pd.DataFrame(columns).assign(kind=np.repeat(["other", "frontier"], [len(numbers) - len(edge), len(edge)]))

@@ -11,6 +11,7 @@ from calc.scenarios.inputs import HUGE
 from calc.search.arrangements import RECOMPUTES
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS
 from calc.search.job_row import JobRow
+from calc.search.settle import listed
 
 Sets = dict[str, list]
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
@@ -66,14 +67,14 @@ def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
     tried = TRIED[job["work"]]
     sets: Sets = {}
     for name in names_for(job["work"]):
-        by_hand = _listed(job.get(name))
+        by_hand = listed(job.get(name))
         values = tried.get(name) or (BESIDE_ONE.get(name, ()) if by_hand else ())
         sets[name] = list(dict.fromkeys([*by_hand, *values]))
     if job["work"] == "training":
         sets["tuning"] = sets["tuning"] or ["full" if job["method"] == "full" else "lora"]
     else:
-        own = (catalogs.models[f"{kind}_precision"].get(job["model"]) for kind in ("stored", "published"))
-        sets["precision"] = list(dict.fromkeys([*filter(None, own), *sets["precision"]]))
+        published = (catalogs.models[f"{kind}_precision"].get(job["model"]) for kind in ("stored", "published"))
+        sets["precision"] = list(dict.fromkeys([*filter(None, published), *sets["precision"]]))
     regions = job["regions"].split("+")
     return sets | {"family": [], "region": [] if len(regions) == len(catalogs.regions) else regions, "market": job["markets"].split("+")}
 
@@ -133,10 +134,6 @@ def _steps(job: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, flo
     low, high = limits.get("step_tokens") or 1, limits.get("highest_step_tokens") or job["train_tokens"]
     middle = max(round((low * max(high, low)) ** 0.5), 1)
     return {"step_tokens": middle, "step_factor": max(high / middle, middle / low, 1.0)}
-
-
-def _listed(value: Any) -> list:
-    return [] if value in (None, "") else list(value) if isinstance(value, list | tuple) else [value]
 
 
 def possible(name: str, work: str, catalogs: Catalogs) -> list[str]:

@@ -4,11 +4,11 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.layout import at_once, replicas
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, is_missing, span, three, usd
 from calc.say.place import place
-from calc.say.setting import name_of, replicas
-from calc.search.comparisons import at_once
+from calc.say.setting import name_of
 from calc.search.guide import Leaf
 from calc.units import GIB
 from views.wording.comparisons import LINES
