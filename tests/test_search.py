@@ -13,8 +13,8 @@ from calc.cost.job import billed_hours, job_of_rows
 from calc.cost.offers import age_days
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import ranking, wide
+from calc.search.job_row import JobError
 from calc.search.options import options
-from calc.search.settle import JobError
 from calc.search.wide import best, named, wide_search, within
 from calc.search.widened import FORMS, SERVED_FORMATS, form_of, possible, settled_sets, usual_limits, usual_sets, widened
 

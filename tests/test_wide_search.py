@@ -2,7 +2,7 @@
 
 from pages import address, opened, run, title
 
-from calc.search.settle import JobError
+from calc.search.job_row import JobError
 from views.session import search_state
 
 

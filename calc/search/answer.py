@@ -11,8 +11,8 @@ from calc.engine.pipeline import estimate
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError, quoted
 from calc.search.inputs import JOB_BY_NAME
+from calc.search.job_row import blank
 from calc.search.options import options
-from calc.search.settle import blank
 
 
 def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from calc.evaluate import parameters_of
 from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY, Input
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
-from calc.search.settle import listed
+from calc.search.job_row import listed
 from calc.units import DAY_HOURS
 
 USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))

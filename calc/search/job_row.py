@@ -1,12 +1,20 @@
-"""A row of the table of jobs as a value: what it says, to be compared, hashed and kept."""
+"""A row of the table of jobs: its cells as values, and the whole row as a value to be compared, hashed and kept."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from calc.search.settle import blank
+from calc.scenarios.inputs import Input, inputs_by_name
+from calc.scenarios.lookups import similar
+from calc.scenarios.problems import quoted
+from calc.scenarios.read import number
+from calc.search.inputs import SEVERAL
+
+
+class JobError(ValueError):
+    """The job cannot be answered as it is written; the message is one sentence with the cure."""
 
 
 @dataclass(frozen=True)
@@ -37,3 +45,60 @@ def _hashable(value: Any) -> Any:
         return tuple(_hashable(one) for one in value)
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float) else str(value)
+
+
+def blank(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, an empty list or text."""
+    if isinstance(value, str | list | tuple):
+        return not (value.strip() if isinstance(value, str) else value)
+    return value is None or bool(value != value)
+
+
+def listed(value: Any) -> list:
+    """The values of a cell that holds one or several, blank ones left out."""
+    return [one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)]
+
+
+def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
+    """One value of a column; its default where the cell is blank."""
+    if blank(value):
+        return column.default if usual is None else usual
+    if column.kind in ("text", "choice"):
+        text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
+        text = text.removesuffix(".0") if column.name in ("fewest_bits", "confidence") else text
+        text = text.lower() if column.kind == "choice" else text
+        if column.kind == "choice" and text not in column.choices:
+            raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
+        return text
+    amount = number(str(value).strip().replace(",", "_"))
+    if not column.allows(np.array(amount)):
+        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
+    return amount
+
+
+def cell_values(name: str, value: Any) -> list:
+    """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
+    several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
+    several = several if isinstance(several, list | tuple) else [several]
+    column = inputs_by_name()[name]
+    if len(several) == 1 or column.kind != "choice":  # in a list of choices an empty one is the usual
+        several = [value for value in several if not blank(value)]
+    return list(dict.fromkeys(cell_value(column, value) for value in several))
+
+
+def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
+    """Ids joined by + or in a list; where one does not exist, the message names the `usual` ones."""
+    several = value.split("+") if isinstance(value, str) else list(value)
+    words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
+    for word in words:
+        if word not in ids:
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {similar(word, ids) or ', '.join(usual or ids[:6])}.")
+    return words
+
+
+def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
+    """Refuse values that a catalog does not have."""
+    for value in values:
+        if value not in ids:
+            near = similar(value, ids) or ", ".join(list(ids)[:6])
+            raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")

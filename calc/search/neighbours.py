@@ -20,8 +20,9 @@ from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, PACE, SHARDINGS
+from calc.search.job_row import blank
 from calc.search.options import options
-from calc.search.settle import blank, divides_matrices
+from calc.search.settle import divides_matrices
 
 WITHOUT_BF16 = {"bf16": "fp16", "bf16-mixed": "fp16-mixed", "bf16-master": "fp16-master"}  # as many bits, for older cards
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")

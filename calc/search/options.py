@@ -19,14 +19,14 @@ from calc.search.arrangements import COUNTS
 from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
 from calc.search.inputs import ANSWER_COLUMNS
-from calc.search.job_row import JobRow
+from calc.search.job_row import JobError, JobRow
 from calc.search.limits_cost import Easing, easings, rivals
 from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
 from calc.search.rows import EDGE_COLUMNS, best_of_places, edge_of, rows_of
-from calc.search.settle import DERIVED, JobError, published_bits, settled, varied
+from calc.search.settle import DERIVED, published_bits, settled, varied
 from calc.search.tokens import tokens_each
 from calc.units import GIB
 

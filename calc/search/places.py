@@ -13,7 +13,7 @@ from calc.rules.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import own_prices
-from calc.search.settle import JobError
+from calc.search.job_row import JobError
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
 from calc.rules.contexts import refused_context
-from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
-from calc.scenarios.lookups import numbers_of, row_numbers, similar
+from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
+from calc.scenarios.lookups import numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.published import usual_formats
-from calc.scenarios.read import number
 from calc.scenarios.stacks import kind_numbers
 from calc.search.inputs import (
     ADMITS,
@@ -28,19 +27,17 @@ from calc.search.inputs import (
     JUDGED,
     PUBLISHED,
     SEQUENCE_TOKENS,
-    SEVERAL,
     USUAL,
 )
+from calc.search.job_row import JobError, blank, cell_ids, cell_value, cell_values, check_ids
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
-OF_SOFTWARE = ("implementation", "generates", "divides_matrices", "divides_sequences")
-DERIVED = ("fixed", "assumed", "judged", *OF_SOFTWARE, "published_precision", "formats", "most_ways")
-
-
-class JobError(ValueError):
-    """The job cannot be answered as it is written; the message is one sentence with the cure."""
+DERIVED = (
+    *("fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
+    *("generates", "divides_matrices", "divides_sequences", "most_ways"),
+)
 
 
 def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
@@ -50,29 +47,34 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
     """
     cells = _renamed({str(name): value for name, value in row.items() if not blank(value)})
     job = _columns(cells, catalogs)
-    fixed = {name: _values(name, cells[name]) for name in FIXABLE if name in cells}
+    fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
     _tuning(job, fixed, cells)
     _private(fixed, catalogs)
     settings = math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu"))
     bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
-        _in_catalog(name, fixed.get(name, ()), row_numbers(catalogs, table))
+        check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
-    assumed = {name: _one(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
+    assumed = {name: cell_value(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
     judged = {name: assumed.get(name, catalogs.assumptions["value"][name]) for name in JUDGED}
     software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
     if job["work"] == "inference" and (problem := refused_context(job["model"], job["sequence_tokens"], software, catalogs)):
         raise JobError(problem)
     if job["work"] == "inference" and (stored := catalogs.models["stored_precision"][job["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
-    published = catalogs.models["published_precision"][job["model"]]
-    derived = {"fixed": fixed, "assumed": assumed, "judged": judged, "implementation": software, "published_precision": published}
-    derived["formats"] = usual_formats(catalogs, job["model"])
-    derived["generates"] = generates(job["model"], catalogs)
     used = fixed.get("implementation", [software])
-    derived["divides_matrices"] = all(divides_matrices(name, catalogs) for name in used)
-    derived["divides_sequences"] = all(catalogs.implementations["context_parallel"][used] > 0)
-    return job | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
+    return job | {
+        "fixed": fixed,
+        "assumed": assumed,
+        "judged": judged,
+        "implementation": software,
+        "published_precision": catalogs.models["published_precision"][job["model"]],
+        "formats": usual_formats(catalogs, job["model"]),
+        "generates": generates(job["model"], catalogs),
+        "divides_matrices": all(divides_matrices(name, catalogs) for name in used),
+        "divides_sequences": all(catalogs.implementations["context_parallel"][used] > 0),
+        "most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS,
+    }
 
 
 def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
@@ -88,40 +90,35 @@ def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
 
 def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The columns of a job and those of a scenario that it always has, with their values."""
-    work = _one(inputs_by_name()["work"], cells.get("work"))
+    work = cell_value(inputs_by_name()["work"], cells.get("work"))
     usual = USUAL[work]
-    job = {column.name: _one(column, cells.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
+    job = {column.name: cell_value(column, cells.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
     job |= {"work": work, "model": str(cells.get("model", "")).strip()}
     models = row_numbers(catalogs, "models")
     if not job["model"]:
         raise JobError("No model is named; write the id of a model of the catalog.")
-    _in_catalog("model", [job["model"]], models)
+    check_ids("model", [job["model"]], models)
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
-        job[name] = _one(inputs_by_name()[name], cells.get(name), usual.get(name))
+        job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[models[job["model"]]]
     _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
     if job["people"] and "users" not in cells:
         usual_share = catalogs.assumptions["value"]["share_active"]
-        share = _one(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
+        share = cell_value(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
     job["fewest_bits"] = job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
-    job["markets"] = _words("markets", job["markets"], JOB_MARKETS, OF_EC2)
-    job["admits"] = _words("admits", cells.get("admits", ""), ADMITS)
-    job["answers"] = _words("answers", cells.get("answers", ""), ASKED_ANSWERS)
+    job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)
+    job["admits"] = cell_ids("admits", cells.get("admits", ""), ADMITS)
+    job["answers"] = cell_ids("answers", cells.get("answers", ""), ASKED_ANSWERS)
     return job
 
 
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
     """The fewest_bits that admit the published weights of a service, where the settled job does not; else 0. [bits]"""
     published = catalogs.models["published_precision"].get(job.get("model"), "")
-    if (
-        not published
-        or job["fewest_bits"] == PUBLISHED
-        or job["work"] == "training"
-        or job.get("precision")
-        or job.get("fixed", {}).get("precision")
-    ):
+    by_hand = job.get("precision") or job.get("fixed", {}).get("precision")
+    if not published or by_hand or job["fewest_bits"] == PUBLISHED or job["work"] == "training":
         return 0
     bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4
     return bits if bits < int(job["fewest_bits"]) else 0
@@ -163,18 +160,6 @@ def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
     return int(min(first, longest - sum(answers))), *answers
 
 
-def blank(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, an empty list or text."""
-    if isinstance(value, str | list | tuple):
-        return not (value.strip() if isinstance(value, str) else value)
-    return value is None or bool(value != value)
-
-
-def listed(value: Any) -> list:
-    """The values of a cell that holds one or several, blank ones left out."""
-    return [one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)]
-
-
 def fixed_at(job: Mapping[str, Any], name: str, free: Iterable) -> list:
     """The values that a job fixes for a scenario column, else those that it may take."""
     return list(job["fixed"].get(name) or free)
@@ -191,50 +176,12 @@ def tunings(job: Mapping[str, Any]) -> list[str]:
     return list(several) if len(several) > 1 else [job["method"]]
 
 
-def _one(column: Input, value: Any, usual: Any = None) -> Any:
-    """One value of a column; its default where the cell is blank."""
-    if blank(value):
-        return column.default if usual is None else usual
-    if column.kind in ("text", "choice"):
-        text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
-        text = text.removesuffix(".0") if column.name in ("fewest_bits", "confidence") else text
-        text = text.lower() if column.kind == "choice" else text
-        if column.kind == "choice" and text not in column.choices:
-            raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
-        return text
-    amount = number(str(value).strip().replace(",", "_"))
-    if not column.allows(np.array(amount)):
-        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
-    return amount
-
-
-def _values(name: str, value: Any) -> list:
-    """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
-    several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
-    several = several if isinstance(several, list | tuple) else [several]
-    column = inputs_by_name()[name]
-    if len(several) == 1 or column.kind != "choice":  # in a list of choices an empty one is the usual
-        several = [value for value in several if not blank(value)]
-    return list(dict.fromkeys(_one(column, value) for value in several))
-
-
-def _words(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
-    """Ids joined by + or in a list; where one does not exist, the message names the `usual` ones."""
-    several = value.split("+") if isinstance(value, str) else list(value)
-    words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
-    for word in words:
-        if word not in ids:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {similar(word, ids) or ', '.join(usual or ids[:6])}.")
-    return words
-
-
 def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
     """The regions of the catalog that the job allows."""
     value = cells.get("regions", cells.get("region", DEFAULTS["region"]))
     regions = list(catalogs.regions.index)
-    if ANYWHERE in (value if isinstance(value, list | tuple) else [str(value).strip().lower()]):
-        return regions
-    return _words("regions", value, [*regions, ANYWHERE])
+    words = cell_ids("regions", value, [*regions, ANYWHERE])
+    return regions if ANYWHERE in words else words
 
 
 def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool) -> None:
@@ -292,11 +239,3 @@ def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
             private_prices(text, row_numbers(catalogs, "instances"))
     except PrivatePriceError as error:
         raise JobError(str(error)) from None
-
-
-def _in_catalog(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
-    """Refuse values that a catalog does not have."""
-    for value in values:
-        if value not in ids:
-            near = similar(value, ids) or ", ".join(list(ids)[:6])
-            raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")

@@ -11,7 +11,7 @@ from calc.engine.stages import MEMORY, TIME, walk
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
-from calc.search.settle import JobError
+from calc.search.job_row import JobError
 
 ONE_SIDED = ("decoder", "encoder", "sound")
 

@@ -13,12 +13,12 @@ from calc.search import ranking
 from calc.search.arrangements import arrangements
 from calc.search.combinations import combinations, merged
 from calc.search.grid import Grid, grids
-from calc.search.job_row import JobRow
+from calc.search.job_row import JobError, JobRow
 from calc.search.options import in_the_way, nothing_near
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
 from calc.search.rows import best_of_places, rows_of, telling
-from calc.search.settle import JobError, settled
+from calc.search.settle import settled
 from calc.search.tokens import tokens_each
 
 PAIRS_OF_A_GRID = 2**18  # of layouts and places, so that a search of any size stays within about 1 GB

@@ -10,8 +10,7 @@ from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import HUGE
 from calc.search.arrangements import RECOMPUTES
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS
-from calc.search.job_row import JobRow
-from calc.search.settle import listed
+from calc.search.job_row import JobRow, listed
 
 Sets = dict[str, list]
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")

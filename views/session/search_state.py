@@ -9,9 +9,8 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import Job, job_of_rows
-from calc.search.job_row import JobRow
+from calc.search.job_row import JobError, JobRow
 from calc.search.reasons import reasons
-from calc.search.settle import JobError
 from calc.search.wide import best, estimated, wide_search, within
 from calc.search.widened import FORMS, form_of, widened
 from views.elements import button
