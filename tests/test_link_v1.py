@@ -5,7 +5,7 @@ from examples import recorded
 
 from calc import estimate
 from calc.files.link.link import parse
-from calc.search.job_fields import JOB, LIMITS, fields_of, job_of
+from calc.search.job_fields import JOB, LIMITS, job_fields_of, job_of
 
 # As version 1 wrote them.
 FIRST_VISIT = recorded("cases/link_v1.json")["first_visit"]
@@ -54,7 +54,7 @@ def test_a_scenario_read_as_a_job_asks_for_itself(catalogs):
     """Every column of a result row that decides its figures is in the job that it stands for."""
     scenario = {"model": "llama-3.1-8b", "work": "training", "gpus": 8, "sharding": "zero2", "instance": "p5.48xlarge", "batch": 2}
     row = estimate(scenario | {"sequence_tokens": 2048, "train_tokens": 5e9, "accumulation_steps": 4}, catalogs, solve=False)
-    asked, by_hand = fields_of({name: row[name] for name in scenario} | {"sequence_tokens": 2048, "train_tokens": 5e9}, catalogs)
+    asked, by_hand = job_fields_of({name: row[name] for name in scenario} | {"sequence_tokens": 2048, "train_tokens": 5e9}, catalogs)
     job = job_of({name: asked.get(name, field.default) for name, field in JOB.items()} | {"regions": [], "markets": ["spot"]}, by_hand)
     assert {name: job[name] for name in scenario} == scenario
     assert (job["train_tokens"], job["sequence_tokens"], job["regions"], job["markets"]) == (5e9, 2048, "anywhere", "spot")

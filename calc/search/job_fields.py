@@ -102,7 +102,7 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     return job | {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
 
 
-def fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune") -> tuple[dict[str, Any], dict[str, list]]:
+def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune") -> tuple[dict[str, Any], dict[str, list]]:
     """The job fields that a scenario fills, and its columns that count as set by hand.
 
     A column of the scenario may hold a list. What an answer would choose is set by hand, all else where it is not the default.

@@ -19,7 +19,7 @@ from calc.search.job_fields import (
     JOB,
     MAY_BE_EMPTY,
     SEVERAL,
-    fields_of,
+    job_fields_of,
     is_read,
     job_of,
     method_of,
@@ -94,7 +94,7 @@ def to_auto(*names: Any) -> None:
 def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
     state = st.session_state
-    fields, by_hand = fields_of(scenario, catalogs, state[KEYS.goal])
+    fields, by_hand = job_fields_of(scenario, catalogs, state[KEYS.goal])
     job = {**job_fields(), **fields}
     if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**job, "goal": "tune"})]:
         del by_hand["train_tokens"]

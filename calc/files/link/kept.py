@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
-from calc.search.job_fields import JOB, fields_of, is_read
+from calc.search.job_fields import JOB, job_fields_of, is_read
 
 NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
@@ -118,7 +118,7 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
 
     Assumptions stay where they are among the `assumed`, those set by hand; the model always stays.
     """
-    job, _ = fields_of(scenario, catalogs)
+    job, _ = job_fields_of(scenario, catalogs)
     job["goal"] = "serve" if scenario.get("work") == "inference" else "tune"
     kept = {}
     for name, value in scenario.items():

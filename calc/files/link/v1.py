@@ -5,7 +5,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import BY_NAME, Input
-from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, fields_of
+from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, job_fields_of
 
 VERSION = "1"
 COLUMNS = {
@@ -27,7 +27,7 @@ def as_job(choices: dict[str, Any], complete: bool, catalogs: Catalogs) -> dict[
     divided = choices.get("layout", "divided") == "divided" and choices.get("work") == "inference"
     if divided:
         scenario = {name: value for name, value in scenario.items() if name not in DEGREES}
-    job, by_hand = fields_of(scenario, catalogs)
+    job, by_hand = job_fields_of(scenario, catalogs)
     if divided and "users" in job:
         job["users"] = int(scenario["batch"])  # one replica over all GPUs
     if "work" not in choices and "tuning" not in choices:
