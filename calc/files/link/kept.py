@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
-from calc.search.job_fields import JOB, job_fields_of, is_read
+from calc.search.job_fields import JOB, is_read, job_fields_of
 
 NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
