@@ -11,7 +11,6 @@ from pages import address, opened, run, texts, title
 from calc.files.csv import tables as csv_tables
 from calc.files.link import link
 from calc.say.numbers import about, span, usd
-from calc.search import options as answers
 from calc.search.board import COLUMN, ORDERS, ordered
 from views.panels import status
 from views.session import present_plan
@@ -25,8 +24,14 @@ TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
 @pytest.fixture
 def shown_options(monkeypatch):
     """The options that the page works out, in their order; the last are those on screen."""
-    seen = []
-    monkeypatch.setattr(present_plan, "options", lambda job, catalogs: seen.append(answers.options(job, catalogs)) or seen[-1])
+    seen, present = [], present_plan.present
+
+    def noted(catalogs):
+        result = present(catalogs)
+        seen.append(result.options)
+        return result
+
+    monkeypatch.setattr(present_plan, "present", noted)
     return seen
 
 

@@ -1,8 +1,9 @@
-"""Buttons and switches as every page has them."""
+"""Buttons, switches, tabs and charts as every page has them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 
@@ -26,3 +27,21 @@ def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]
 
     look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360}
     st.selectbox("Use in plan", list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
+
+
+def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
+    """Tabs of which only the open one computes; `bodies`: title -> what draws the tab."""
+    panes = st.tabs(list(bodies), default=first, on_change="rerun", key=key)
+    for body, pane in zip(bodies.values(), panes, strict=True):
+        if pane.open:
+            with pane:
+                body()
+
+
+def draw(spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None) -> None:
+    """A chart: its specification with the table of this run; the cards' rules are a second one."""
+    if cards is None:
+        st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
+    else:
+        both = {**spec, "data": {"name": "rows"}, "datasets": {"rows": rows, "cards": cards}}
+        st.vega_lite_chart(both, alt=alt, key=key, width="stretch")

@@ -9,8 +9,8 @@ from calc.columns import GLOSSARY
 from calc.files.csv import tables as csv_tables
 from views import tables
 from views.charts import accuracy as accuracy_charts
+from views.elements import draw
 from views.panels import accuracy as panel
-from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import results
 from views.theme import INKS

@@ -11,7 +11,7 @@ from views.panels import explore
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.theme import INKS
-from views.wording import explore as words
+from views.wording import comparisons as words
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()

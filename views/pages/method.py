@@ -19,8 +19,8 @@ from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
 from calc.units import GIB
 from views.charts import memory as memory_charts
+from views.elements import draw
 from views.panels import method as panel
-from views.panels.chart import draw
 from views.panels.comparisons import memory_bars
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
@@ -142,8 +142,8 @@ memory_bars(
     method_words.totals(systems),
     "Memory per GPU of this scenario, by system",
     method_words.systems_alt(systems),
-    ink,
     "method_systems",
+    ink,
 )
 panel.systems(systems)
 st.caption(

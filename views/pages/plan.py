@@ -4,11 +4,10 @@ from datetime import date
 
 import streamlit as st
 
-from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, opened_plan, status, wider_search
+from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
-from views.session.over_all import as_published, over_all
-from views.session.present_plan import present
+from views.session.present_plan import as_published, over_all, present
 from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording import plan as plan_words
@@ -22,7 +21,7 @@ present_plan, free = present(catalogs), over_all(catalogs)
 options, first = present_plan.options, present_plan.options.rows[0]
 is_answered = bool(first["answer"])
 
-opened_plan.since_then(first, catalogs)
+status.since_then(first, catalogs)
 st.title(plain(plan_words.unbroken(plan_words.heading(options, fields["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))

@@ -5,14 +5,13 @@ import streamlit as st
 from shelf import plans as shelf_plans
 from views.panels import shelf as panel
 from views.session import catalogs as session_catalogs
-from views.session import on_shelf
 from views.session.present_plan import present
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 title = st.container()
 try:
-    run = on_shelf.store()
+    run = panel.store()
     st.caption(panel.ABOUT)
     panel.putting(run, present(catalogs).options, catalogs)
     plans = shelf_plans.newest(run)

@@ -11,14 +11,13 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import count, usd
 from calc.search.job_fields import JOB
-from views.charts import lines
 from views.charts.base import DOLLARS, THREE
 from views.elements import use_in_plan
-from views.panels.chart import draw
+from views.panels.comparisons import draw_lines
 from views.session import job_state
 from views.session.present_plan import Present
 from views.tables import columns_of, grid, text_table
-from views.theme import Ink, verdict_words
+from views.theme import Ink
 from views.wording import beside_the_bill as small_words
 from views.wording import bill as words
 from views.wording.markdown import plain
@@ -59,21 +58,21 @@ def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What the run costs if it is shorter or longer."""
     x = (f"times the run of {words.tokens(row)}", THREE)
     alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
-    _lines("Cost of the run, log scales", x, ("USD", DOLLARS), table, table["times"], alt, "over_tokens", ink)
+    _lines("Cost of the run", x, ("USD", DOLLARS), table, table["times"], alt, "over_tokens", ink)
 
 
 def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What a million generated tokens cost as more sequences are served at once."""
     x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("USD", DOLLARS)
     alt = f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
-    _lines("A million generated tokens, log scales", x, y, table, table["sequences"], alt, "over_concurrency", ink)
+    _lines("A million generated tokens", x, y, table, table["sequences"], alt, "over_concurrency", ink)
 
 
 def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Every way to pay over the hours of use: where lines cross, the other one pays off."""
     of = "of use, runs after one another" if row["work"] == "training" else "of use in a month"
     _lines(
-        "What it costs by use, log scales",
+        "What it costs by use",
         (f"hours {of}", THREE),
         ("USD", DOLLARS),
         table,
@@ -88,7 +87,7 @@ def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Own instances against an endpoint over the tokens of a day."""
     x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
     alt = f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"
-    _lines("A month by load, log scales", x, ("USD a month", DOLLARS), table, table["tokens"], alt, "over_load", ink)
+    _lines("A month by load", x, ("USD a month", DOLLARS), table, table["tokens"], alt, "over_load", ink)
 
 
 def small(table: pd.DataFrame) -> None:
@@ -103,6 +102,5 @@ def _lines(
     if not len(table):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
-    made = chart_lines(table, across, table["usd"], {name: name for name in table["line"].unique()})
-    spec = lines.over(ink, title, x, y)
-    draw(spec, made.table.assign(verdict=verdict_words(made.table["fits"])), alt, key)
+    points = chart_lines(table, across, table["usd"], {name: name for name in table["line"].unique()}).table
+    draw_lines(points, title, x, y, alt, key, ink)

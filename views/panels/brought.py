@@ -20,7 +20,8 @@ from calc.search.compare import in_words
 from views.charts.tank import tank_svg
 from views.elements import button
 from views.panels.looked_at import components
-from views.session import SESSION, job_state, kept, own_models
+from views.session import SESSION, job_state, kept
+from views.session import catalogs as session_catalogs
 from views.session.remembered import remembered
 from views.tables import TEXT, grid
 from views.theme import Ink
@@ -125,7 +126,7 @@ def _keep(result: Brought) -> None:
 
 def _add_models(result: Brought) -> None:
     for model, entry in result.models.items():
-        own_models.add_model(model, entry)
+        session_catalogs.add_model(model, entry)
 
 
 def heading(run: Brought | None) -> str:

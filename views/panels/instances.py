@@ -16,8 +16,7 @@ from calc.say.place import card_name
 from calc.say.verdict import RUNS, fit_word
 from calc.search import instances
 from views.charts import price_history
-from views.elements import button, segments
-from views.panels.chart import draw
+from views.elements import button, draw, segments
 from views.session import SESSION, job_state, kept
 from views.session.present_plan import Present, look_at
 from views.tables import chosen_in, columns_of, grid, of_rows, text_table

@@ -16,7 +16,7 @@ from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.charts import memory as memory_charts
 from views.charts.tank import tank_svg
-from views.panels.chart import draw
+from views.elements import draw
 from views.session.remembered import remembered
 from views.theme import COMPONENT_COLOURS, Ink
 from views.wording import rows as row_words

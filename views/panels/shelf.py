@@ -1,5 +1,6 @@
 """Panels of the Shelf page: save the plan, list the plans, open one."""
 
+import os
 from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode
@@ -13,7 +14,8 @@ from calc.plan.aged import changes
 from calc.say.numbers import changed_by, counted, is_missing
 from calc.search.options import Options
 from shelf import plans as shelf_plans
-from shelf.plans import LONGEST, Plan, Run
+from shelf import stores
+from shelf.plans import LONGEST, Plan, Run, ShelfError
 from views.session import address, job_state
 from views.tables import chosen_in, columns_of, grid, of_rows
 from views.wording import aged
@@ -21,6 +23,10 @@ from views.wording import plan as plan_words
 from views.wording.markdown import plain
 from views.wording.plan import day_text
 
+VARIABLE = "HEADROOM_SHELF"
+NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
+PATIENCE_SECONDS = 5
+WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
 KEY = "shelf_plans"
 TALLEST = 460  # pixels
 ABOUT = (
@@ -29,6 +35,20 @@ ABOUT = (
 )
 EMPTY = "Nothing stands here yet. Put the present plan on it: give it a name and say who you are."
 NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
+
+
+def store() -> Run:
+    """What runs the shelf's statements; raises ShelfError."""
+    place = os.environ.get(VARIABLE) or str(stores.FILE)
+    if "://" not in place:
+        return stores.in_file(place)
+    patience: dict[str, Any] = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
+    try:
+        return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
+    except ModuleNotFoundError:
+        raise ShelfError(NEEDS) from None
+    except Exception as error:  # what an address that is none raises is SQLAlchemy's, which need not be installed, or the driver's
+        raise ShelfError(f"{VARIABLE} is not the address of a database ({type(error).__name__}): docs/serve.md has one.") from None
 
 
 def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
@@ -56,7 +76,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
     try:
         plan = shelf_plans.save(run, name, who, answer[: LONGEST["answer"]], urlencode(address.address().query, doseq=True), **money)
         st.success(plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
-    except shelf_plans.ShelfError as error:
+    except ShelfError as error:
         st.error(plain(str(error)), icon=":material/block:")
 
 

@@ -1,4 +1,4 @@
-"""The line under the heading: age of the prices, how much was tried, the link, the CSV."""
+"""Around the heading: what changed since a link was made; prices, link, set-ups, report, CSV."""
 
 from datetime import date
 from functools import partial
@@ -8,12 +8,16 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
+from calc.files.link import link
+from calc.files.setups import setups
 from calc.search.board import with_answers
 from calc.search.options import Options
 from views import tables
-from views.panels import setups
-from views.session import address, job_state
+from views.elements import button
+from views.session import address, job_state, kept, opened_plan
+from views.session import catalogs as session_catalogs
 from views.theme import Ink
+from views.wording import aged as aged_words
 from views.wording import plan as plan_words
 from views.wording import report as report_words
 from views.wording.markdown import plain
@@ -28,7 +32,7 @@ def line(options: Options, first: Row, ink: Ink, catalogs: Catalogs, today: date
         st.markdown(f":small[{' · '.join(facts)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
-        setups.chooser()
+        _setups()
         if first["answer"]:
             name = plan_words.file_name(first)
             _report(options, first, catalogs, today)
@@ -58,3 +62,32 @@ def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> No
 
 def _csv(options: Options, catalogs: Catalogs, today: date) -> bytes:
     return csv_tables.dated_csv(with_answers(options.answers, options.board), catalogs, today)
+
+
+def _setups() -> None:
+    """Ready set-ups: a click on one replaces the plan, Undo restores it."""
+    with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as popover:
+        if popover.open:
+            st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
+            with st.container(gap=None):
+                for index, setup in enumerate(setups()):
+                    button(setup.name, _start, setup.query, help=plain(setup.about), type="tertiary", key=f"setup_{index}")
+
+
+def _start(query: dict[str, list[str]]) -> None:
+    """Callback: the job of the set-up on a fresh plan."""
+    job_state.start(link.parse(query, session_catalogs.catalogs())[0])
+    st.session_state.pop("looked", None)
+
+
+def since_then(first: Row, catalogs: Catalogs) -> None:
+    """Changes of the link's answer and kept scenarios; older links have only price days."""
+    row = opened_plan.then_row(catalogs)
+    if row is None:
+        if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):
+            st.info(plain(older), icon=":material/history:")
+    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first)):
+        st.info(plain(text), icon=":material/history:")
+        with st.container(horizontal=True):
+            button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")
+            button("Dismiss", opened_plan.forget, type="tertiary", key="dismiss_then")

@@ -20,9 +20,8 @@ from calc.search import ranking
 from calc.search.wide import named, points
 from calc.units import GIB
 from views.charts import against_time as time_charts
-from views.elements import button
+from views.elements import button, draw
 from views.panels import earlier
-from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import job_state, search_state
 from views.session.present_plan import Present

@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.link import link
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan
-from views.session.own_models import own_models, take_models
+from views.session.catalogs import own_models, take_models
 
 VIEW = ("looked", "sort", "budget_usd", "budget_for")
 

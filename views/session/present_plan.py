@@ -10,9 +10,11 @@ from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.options import Options, options
-from calc.search.settle import usual_software
+from calc.search.settle import published_bits, usual_software
 from calc.search.standing import scenario_of
 from views.session import job_state
+
+PLACES = ("instance", "gpu")
 
 
 class Present(NamedTuple):
@@ -80,3 +82,18 @@ def _looked_at(result: Options) -> dict[str, Any]:
 
 def _plain(value: float | str) -> float | str:
     return value.item() if hasattr(value, "item") else value
+
+
+def over_all(catalogs: Catalogs) -> Options | None:
+    """The options of the job on every instance; None where none was set by hand."""
+    job = job_state.current().job
+    if not any(job.get(name) for name in PLACES):
+        return None
+    return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
+
+
+def as_published(catalogs: Catalogs) -> tuple[int, Options] | None:
+    """The fewest bits that admit the published weights, with the options; None if admitted."""
+    job = job_state.current().job
+    bits = published_bits(job, catalogs)
+    return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None

@@ -9,8 +9,8 @@ from calc.evaluate import Row
 from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.elements import button, segments
-from views.session import job_state, own_models
-from views.session.catalogs import base_catalogs
+from views.session import job_state
+from views.session.catalogs import add_model, base_catalogs
 from views.wording.markdown import plain
 
 SIZES = {
@@ -54,7 +54,7 @@ def _add() -> None:
     try:
         model = _id(state)
         entry = _entry(state, model)
-        own_models.add_model(model, entry)
+        add_model(model, entry)
         job_state.choose(model=model, **_as_stored(entry))
     except ConfigError as error:
         state["model_error"] = str(error)
