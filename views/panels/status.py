@@ -1,4 +1,4 @@
-"""Around the heading: what changed since a link was made; prices, link, set-ups, report, CSV."""
+"""Around the heading: changes since a link was made, prices, link, set-ups, report, CSV."""
 
 from datetime import date
 from functools import partial
