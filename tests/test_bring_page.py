@@ -54,7 +54,7 @@ def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app)
     ("key", "text", "words"),
     [
         ("brought_text", "colour: blue\nsize: 3\n", "those of no tool that is read"),
-        ("brought_text", "vllm serve 'gpt2", "does not end its quotes"),
+        ("brought_text", "vllm serve 'gpt2", "leaves a quote open"),
         ("brought_log", "all is well", "No out-of-memory message"),
     ],
 )

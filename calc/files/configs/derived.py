@@ -1,7 +1,6 @@
-"""Columns that several fields settle together: GPUs, accumulation, tokens, targets."""
+"""Columns that several fields settle together: GPUs, accumulation, tokens, LoRA targets."""
 
 from math import prod
-from typing import Any
 
 import pandas as pd
 
@@ -9,16 +8,17 @@ from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import stored_as
 from calc.files.configs.settled import Settled
 
-SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt: a switch for each
+ALL_LINEAR = "q+k+v+o+gate+up+down"
+SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
-HYBRID, WHOLE = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
-NODE_GPUS = 8  # where no file tells how many a node has
+HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
+NODE_GPUS = 8  # where no file says how many a node has
 
 
 def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
-    """Fill in the columns that several fields settle; an insufficient field is unused.
+    """Fill in the columns that several fields settle; a field that does not suffice is unused.
 
-    `group_gpus`: of each sharding the GPUs of one group, 0 where it divides over all.
+    `group_gpus`: the GPUs of one group for each kind of sharding, 0 where it divides over all.
     """
     _model(settled, main)
     _targets(settled)
@@ -32,8 +32,9 @@ def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
 
 
 def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]) -> None:
-    settled.values[column], settled.fields[column] = value, next((settled.fields[part] for part in parts if part in settled.fields), column)
-    settled.made_of[column] = tuple(parts)
+    """Settle a column from parts; it is a default where all of them are."""
+    settled.values[column], settled.made_of[column] = value, tuple(parts)
+    settled.fields[column] = next((settled.fields[part] for part in parts if part in settled.fields), column)
     if not any(part in settled.explicit for part in parts):
         settled.defaulted.add(column)
 
@@ -42,22 +43,22 @@ def _model(settled: Settled, main: Tool) -> None:
     word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
     if word and "model" not in settled.values:
         parts = ("model_flavor", "model_name", "builder")
-        spaced = " ".join(word.rsplit("_", 1))  # llama3_8b, the name of a config function
+        spaced = " ".join(word.rsplit("_", 1))  # of llama3_8b, the name of a config function
         _set(settled, "model", main.models.get(word) or main.models.get(spaced, word), parts)
 
 
 def _targets(settled: Settled) -> None:
-    single = [letter for part, letter in SINGLE.items() if settled.values.get(part) == "yes"]
-    if single:
-        targets = "+".join(single)
-        _set(settled, "lora_targets", "all-linear" if targets == "+".join(SINGLE.values()) else targets, tuple(SINGLE))
+    values = settled.values
+    switched = [letters for part, letters in SINGLE.items() if values.get(part) == "yes"]
+    if switched:
+        targets, parts = "+".join(switched), tuple(SINGLE)
+    elif values.get("linear") == "yes":
+        targets, parts = ALL_LINEAR, ("linear",)
+    elif values.get("lora_attention"):
+        targets, parts = values["lora_attention"] + ("+gate+up+down" if values.get("lora_mlp") == "yes" else ""), ("lora_attention",)
+    else:
         return
-    attention, mlp = settled.values.get("lora_attention"), settled.values.get("lora_mlp")
-    if settled.values.get("linear") == "yes":
-        _set(settled, "lora_targets", "all-linear", ("linear",))
-    elif attention:
-        targets = "+".join([attention, *(["gate+up+down"] if mlp == "yes" else [])])
-        _set(settled, "lora_targets", "all-linear" if targets == "q+k+v+o+gate+up+down" else targets, ("lora_attention",))
+    _set(settled, "lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
 
 
 def _gpus(settled: Settled, main: Tool) -> None:
@@ -71,20 +72,19 @@ def _gpus(settled: Settled, main: Tool) -> None:
         _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
     elif "nodes" in settled.explicit:
         settled.unused[settled.fields["nodes"]] = None
-    shard = settled.values.get("dp_shard")
-    if shard is not None and "gpus" not in settled.values:
+    if settled.values.get("dp_shard") is not None and "gpus" not in settled.values:
         settled.unused[settled.fields["dp_shard"]] = None
 
 
 def _groups(settled: Settled, group_gpus: pd.Series) -> None:
-    """Hybrid sharding by the GPUs of a group; a size without a row is unused."""
+    """Hybrid sharding with the GPUs of a group; a group size without a catalog entry is unused."""
     copies, sharding = settled.values.get("dp_replicate") or 1, settled.values.get("sharding")
     if sharding == HYBRID:
         part, size = "strategy", settled.values.get("gpus_per_node") or NODE_GPUS
-        settled.values["sharding"] = WHOLE
+        settled.values["sharding"] = FULL
     elif copies > 1 and sharding != "none":
         ranks = (_replicas(settled) or 0) * int(settled.values.get("context_parallel", 1))
-        part, size = "dp_replicate", ranks / copies * (sharding == WHOLE)
+        part, size = "dp_replicate", ranks / copies * (sharding == FULL)
     else:
         return
     matches = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
@@ -109,11 +109,11 @@ def _replicas(settled: Settled) -> int | None:
 
 def _by_tokens(settled: Settled, replicas: int | None) -> None:
     """Micro-batch and micro-batches per step where a tool counts both in tokens."""
-    length = int(settled.values.get("sequence_tokens") or 0)
-    for part, column, unit in (("micro_batch_tokens", "batch", length), ("step_tokens", "accumulation_steps", 0)):
+    unit = int(settled.values.get("sequence_tokens") or 0)
+    for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settled.values.get(part)
         if column == "accumulation_steps":
-            unit = length * int(settled.values.get("batch") or 0) * (replicas or 0)
+            unit *= int(settled.values.get("batch") or 0) * (replicas or 0)
         if tokens and unit and tokens % unit == 0:
             settled.defaulted.discard(column)
             _set(settled, column, tokens // unit, (part,))
@@ -132,7 +132,9 @@ def _accumulation(settled: Settled, replicas: int | None) -> None:
             settled.defaulted.discard("accumulation_steps")
             settled.values.pop("accumulation_steps")
     elif sequences % (replicas * batch):
-        settled.problems.append(f"{source}: {sequences} sequences are no multiple of batch {batch} x {replicas} replicas; make them one.")
+        settled.problems.append(
+            f"{source}: {sequences} sequences are not a multiple of batch {batch} x {replicas} replicas; make them one."
+        )
     else:
         settled.defaulted.discard("accumulation_steps")
         _set(settled, "accumulation_steps", sequences // (replicas * batch), ("global_batch",))
@@ -142,19 +144,16 @@ def _tokens(settled: Settled, replicas: int | None) -> None:
     samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
     if samples and length:
         _set(settled, "train_tokens", samples * int(length), ("samples",))
-    steps = settled.values.get("steps")
-    if steps is None:
-        return
-    sizes: list[Any] = [settled.values.get(name) for name in ("batch", "sequence_tokens")]
-    if not replicas or None in sizes:
+    steps, batch = settled.values.get("steps"), settled.values.get("batch")
+    if steps is not None and (not replicas or batch is None or length is None):
         settled.unused[settled.fields["steps"]] = None
-    else:
-        accumulated = int(settled.values.get("accumulation_steps", 1))
-        _set(settled, "train_tokens", steps * replicas * accumulated * prod(map(int, sizes)), ("steps",))
+    elif steps is not None:
+        factors = (replicas, settled.values.get("accumulation_steps", 1), batch, length)
+        _set(settled, "train_tokens", steps * prod(map(int, factors)), ("steps",))
 
 
 def stored(settled: Settled) -> None:
-    """The part `stored`: the format that the model's name tells."""
+    """Settle the part `stored`: the number format in the model's name."""
     name = stored_as(str(settled.values.get("model", "")))
     if name:
         settled.values["stored"], settled.fields["stored"] = name, settled.fields["model"]

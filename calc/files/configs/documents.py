@@ -1,4 +1,4 @@
-"""What tool a config or a command belongs to, and its fields as the tool's."""
+"""The tool that a config or a command belongs to, with the fields that the tool reads."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +10,18 @@ from calc.files.configs.texts import flat, format_of, read_mapping, resolved
 
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "srun", "python", "python3")
 SHORT = {"-m": "m"}
-PARAMETERS = "parameters."  # where mcli keeps a training config beside its own fields
-WITHIN = "deepspeed."  # its fields written into a trainer's file
-PROCESSES = ("nproc_per_node", "num_gpus", "gpus_per_node", "gpus")
-NAMES_MODEL = ("model_name_or_path", "model_id", "model_name", "model")  # of a script that belongs to no tool, an owner/name
+PARAMETERS = "parameters."  # where mcli keeps a training config
+WITHIN = "deepspeed."  # fields of DeepSpeed written into a trainer's file
+PROCESSES = dict.fromkeys(("nproc_per_node", "num_gpus", "gpus_per_node", "gpus"), "gpus_per_node")
+PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launchers -> the part
+MODEL_FLAGS = ("model_name_or_path", "model_id", "model_name", "model")  # of a script that belongs to no tool: an owner/name
 LONGEST_ASIDE = 120  # characters
-COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the same
+COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The fields of one tool in one file; `parts` of the launcher; `asides` of no tool."""
+    """The fields of one tool in one file; `parts` of its launcher; `asides`: other statements."""
 
     file: str
     tool: Tool | None
@@ -31,7 +32,7 @@ class Reading:
 
 
 def readings_of(text: str, file: str) -> list[Reading]:
-    """A config as one reading, a script as one per command; raises ConfigProblem."""
+    """A config as one reading, a script as one reading per command; raises ConfigProblem."""
     form = format_of(text, file)
     if form == "command":
         return _commands(text, file)
@@ -48,7 +49,7 @@ def readings_of(text: str, file: str) -> list[Reading]:
 
 
 def _of_task(task: Reading, file: str) -> list[Reading]:
-    """The commands and variables of a SkyPilot task, whose `run` is then no field."""
+    """The commands of a SkyPilot task, with its variables; `run` is then no longer a field."""
     environment = {
         name.removeprefix("envs."): str(value) for name, value in task.fields.items() if name.startswith("envs.") and value is not None
     }
@@ -62,19 +63,19 @@ def _of_task(task: Reading, file: str) -> list[Reading]:
 
 
 def _cards(fields: dict[str, Any]) -> list[str]:
-    """Every card:number that a task may run on, as a word, a list or a mapping."""
+    """Every card:number that a task may run on, from a word, a list or a mapping."""
     accelerators = fields.get("resources.accelerators", [])
     chosen = [name.removeprefix("resources.accelerators.") for name in fields if name.startswith("resources.accelerators.")]
     return chosen or [str(card) for card in (accelerators if isinstance(accelerators, list) else [accelerators])]
 
 
 def names_of_tools() -> str:
-    """The tools that are read, for a sentence."""
+    """The names of all tools that are read, for a sentence."""
     return ", ".join(tool.name for tool in tools().values())
 
 
 def _best(fields: dict[str, Any]) -> Tool | None:
-    """The tool that knows most of the fields, at least half of them; None where there is none."""
+    """The tool that reads most of the fields, at least half of them, or None."""
     fits = [(sum(map(tool.knows, fields)), tool.id) for tool in tools().values() if any(mark in fields for mark in tool.marks)]
     return tools()[max(fits)[1]] if fits and 2 * max(fits)[0] >= len(fields) else None
 
@@ -83,7 +84,7 @@ def _tool_of(fields: dict[str, Any], file: str) -> Tool:
     tool = _best(fields)
     if tool is None:
         raise ConfigProblem(
-            f"{file}: its fields ({', '.join(list(fields)[:3])[:80]}) are those of no tool that is read; read are {names_of_tools()}."
+            f"{file}: its fields ({', '.join(list(fields)[:3])[:80]}) belong to no tool that is read; give a config of {names_of_tools()}."
         )
     return tool
 
@@ -91,13 +92,13 @@ def _tool_of(fields: dict[str, Any], file: str) -> Tool:
 def _commands(text: str, file: str) -> list[Reading]:
     readings, asides, slurm = _statements(text, file, {})
     if not readings and not slurm:
-        raise ConfigProblem(f"{file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
+        raise ConfigProblem(f"{file}: none of its commands belongs to a tool that is read; give one of {names_of_tools()}.")
     tool = tools()["slurm"] if slurm else None
     return [*readings, Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else readings
 
 
 def _statements(text: str, file: str, environment: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
-    """The readings of a script's commands, its other statements, its #SBATCH lines."""
+    """The readings of a script's commands, its other statements, and its #SBATCH options."""
     commands, slurm = shell_commands(text, file, environment)
     read = [(words, _command(words, file)) for words in commands]
     asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
@@ -105,11 +106,12 @@ def _statements(text: str, file: str, environment: dict[str, str]) -> tuple[list
 
 
 def _command(words: list[str], file: str) -> list[Reading]:
+    """A command of a tool, or of a script whose flags are a tool's, after its launcher."""
     for tool in tools().values():
         for pattern in tool.commands:
             place = _place(words, pattern.split())
             if place:
-                return [*_launcher(words[: place - 1], file), _own(tool, words[place:], file)]
+                return [*_launcher(words[: place - 1], file), _of_tool(tool, words[place:], file)]
     script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
     script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
     if script is None:
@@ -118,18 +120,22 @@ def _command(words: list[str], file: str) -> list[Reading]:
     launcher, best = _launcher(words[:script], file), _best(fields)
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
-    models = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
+    models = {name: {"model": fields.pop(name)} for name in MODEL_FLAGS if "/" in str(fields.get(name, ""))}
     return [*launcher, Reading(file, None, fields, COMMAND, next(iter(models.values()), {}))] if launcher else []
 
 
-def _own(tool: Tool, words: list[str], file: str) -> Reading:
+def _of_tool(tool: Tool, words: list[str], file: str) -> Reading:
+    """The flags of a tool's own command."""
     switches = frozenset(name for name in tool.fields if name.startswith("enable_")) | {
         name for name in tool.idle if name.startswith(("no_", "disable_"))
     }
     parts = {}
     recipe = next((word for word in words if word.endswith(("_single_device", "_distributed"))), "") if tool.id == "torchtune" else ""
-    if recipe:  # it may follow a flag and is not its value
-        parts, words = {"recipe": "single" if recipe.endswith("_single_device") else "distributed"}, [w for w in words if w != recipe]
+    if recipe:  # it may follow a flag without being its value
+        parts, words = (
+            {"recipe": "single" if recipe.endswith("_single_device") else "distributed"},
+            [word for word in words if word != recipe],
+        )
     fields, others = fields_of(words, file, tool.short, switches | {"trust_remote_code", "enforce_eager", "do_train"})
     if tool.positional and others:
         fields.setdefault(tool.positional, others.pop(0))
@@ -137,7 +143,7 @@ def _own(tool: Tool, words: list[str], file: str) -> Reading:
 
 
 def _with_others(reading: Reading, others: list[str]) -> Reading:
-    """Words that set a field (batch_size=4) are fields; other lone words stay as they are."""
+    """A reading with the words that set a field (batch_size=4); other words are quoted."""
     for word in others:
         name, equals, value = word.partition("=")
         if equals:
@@ -148,24 +154,18 @@ def _with_others(reading: Reading, others: list[str]) -> Reading:
 
 
 def _launcher(words: list[str], file: str) -> list[Reading]:
-    """What precedes the script: fields of accelerate, processes of torchrun and deepspeed."""
+    """The command before the script: fields of accelerate, processes of torchrun and deepspeed."""
     if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
         return []
     fields, _ = fields_of(words, file, SHORT)
     if "accelerate" in words:
         return [Reading(file, tools()["accelerate"], {name: value for name, value in fields.items() if name != "m"}, COMMAND, {})]
-    parts = {}
-    for name in PROCESSES:
-        if str(fields.get(name, "")):
-            parts["gpus_per_node"] = fields[name]
-    for name in ("nnodes", "num_nodes"):
-        if name in fields:
-            parts["nodes"] = fields[name]
+    parts = {part: fields[name] for name, part in PROCESSES.items() if str(fields.get(name, ""))}
     return [Reading(file, None, {}, COMMAND, parts)] if parts else []
 
 
 def _place(words: list[str], pattern: list[str]) -> int:
-    """Where the words after the pattern begin; 0 where it does not stand in them."""
+    """The position after the pattern in the words; 0 where it does not occur."""
     for place in range(len(words) - len(pattern) + 1):
         window = words[place : place + len(pattern)]
         if all(word.rpartition("/")[2] == expected or word == expected for word, expected in zip(window, pattern, strict=True)):

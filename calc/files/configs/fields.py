@@ -20,9 +20,9 @@ class Field:
     name: str
     read: str  # count, number, word, words, modules, model, document, open, steps
     to: str = ""
-    words: dict = field(default_factory=dict)  # its words -> the value
-    default: Any = None  # the tool's own, as the file would write it
-    sets: dict = field(default_factory=dict)  # parts that its presence settles
+    words: dict = field(default_factory=dict)  # word -> value
+    default: Any = None  # the tool's, as a file would write it
+    sets: dict = field(default_factory=dict)  # part -> value, settled by its presence
     idle_at: Sequence = ()  # values that change nothing
 
 
@@ -34,8 +34,8 @@ class Tool:
     name: str
     work: str
     fields: dict[str, Field]  # by every name
-    idle: tuple[str, ...]  # patterns of fields without bearing on memory or money
-    launches: bool = False  # its files say where a run goes, not what it is
+    idle: tuple[str, ...]  # patterns of fields that affect neither memory nor money
+    launches: bool = False  # its files say where a run goes, not what it does
     marks: Sequence[str] = ()
     commands: Sequence[str] = ()
     short: dict[str, str] = field(default_factory=dict)
@@ -43,14 +43,14 @@ class Tool:
     sets: dict[str, str] = field(default_factory=dict)
     rules: Sequence[str] = ()
     product: Sequence[str] = ()  # parts whose product is the GPUs of the job
-    models: dict[str, str] = field(default_factory=dict)  # the tool's own names of models -> ids of the catalog
+    models: dict[str, str] = field(default_factory=dict)  # the tool's names of models -> ids of the catalog
 
     def knows(self, name: str) -> bool:
-        """Whether the field is listed, with or without bearing."""
+        """Whether the field is listed, whatever it affects."""
         return name in self.fields or self.is_idle(name)
 
     def is_idle(self, name: str) -> bool:
-        """Whether the field, or its list (datasets.0.path), bears neither on memory nor money."""
+        """Whether the field, or its list (datasets.0.path), affects neither memory nor money."""
         listed = LISTED.sub("", name)
         return name not in self.fields and any(fnmatchcase(spelling, pattern) for spelling in (name, listed) for pattern in self.idle)
 
@@ -64,18 +64,18 @@ def tools() -> dict[str, Tool]:
 
 @cache
 def copies() -> dict[str, str]:
-    """Names of models that have the shapes of another -> its id."""
+    """Names of models -> the id of the model whose shapes they have."""
     return read_document(FOLDER, "config_fields")["copies"]
 
 
 @cache
 def rules() -> dict[str, list[dict]]:
-    """Lists of rules by name: {column, when, is}; the first that matches settles its column."""
+    """Lists of rules by name; the first rule that matches settles its column."""
     return read_document(FOLDER, "config_fields")["rules"]
 
 
 def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
-    """A tool with the fields of those that it is like, its own the last."""
+    """A tool with the fields of the tools that it is like; its own override them."""
     lineage, entry = [entries[name]], entries[name]
     while "like" in entry:
         entry = entries[entry["like"]]

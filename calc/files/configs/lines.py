@@ -1,4 +1,4 @@
-"""What became of each field of a run's files, line by line."""
+"""How each field of a run's files was read, line by line."""
 
 from typing import Any, NamedTuple
 
@@ -12,9 +12,9 @@ STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
 class Line(NamedTuple):
     """A field as its file writes it, its status, and the columns that it settles.
 
-    read: it settles columns. unused: it decides memory or money, or is not known, and has no column. assumed: no file says it,
-    the tool takes it by itself or is it. open: no file settles the column. idle: nothing of memory or money hangs on it as it stands.
-    aside: a statement of a script that starts no tool that is read.
+    read: it settles columns. unused: it affects memory or money, or is unknown, and has no column. assumed: no file says it, the
+    tool's default does. open: no file settles the column. idle: as it stands it affects neither memory nor money. aside: a statement
+    of a script that starts no tool that is read.
     """
 
     file: str
@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 
 def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
-    """The fields of the files in order, then the tool's own columns, then open ones."""
+    """The fields of the files in order, then the columns of tool defaults, then open columns."""
     sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
     lines = []
     for reading in readings:
@@ -36,7 +36,7 @@ def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) 
     read = {name for line in lines for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
     assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]
-    return [*lines, *assumed, *(Line("", "", "", "open", {name: ""}) for name in (row["not_said"].split("+") if row["not_said"] else []))]
+    return [*lines, *assumed, *(Line("", "", "", "open", {name: ""}) for name in filter(None, row["not_said"].split("+")))]
 
 
 def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
@@ -49,7 +49,7 @@ def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Se
 
 
 def _sources(name: str, settled: Settled) -> set[str]:
-    """The fields of the files that a column was made of."""
+    """The fields of the files that a column was made from."""
     parts, fields = [name], set()
     while parts:
         part = parts.pop()
@@ -60,4 +60,4 @@ def _sources(name: str, settled: Settled) -> set[str]:
 
 
 def _text(value: Any) -> str:
-    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if isinstance(value, bool | None) else str(value)
+    return {True: "true", False: "false", None: "null"}[value] if isinstance(value, bool | None) else str(value)

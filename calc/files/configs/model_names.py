@@ -1,4 +1,4 @@
-"""A repository's name as an id of the catalog of models."""
+"""Repository names as ids of the catalog of models."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from calc.files.configs.fields import copies
 
-# Tuned, mirrored and quantised copies have the shapes of their base; what is cut off says only what was done to it.
+# Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what was done to it.
 COPIES = re.compile(
     r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
 )
@@ -18,7 +18,7 @@ STORED = {"awq": "awq-4bit", "gptq": "gptq-4bit", "fp8": "fp8", "nvfp4": "nvfp4"
 
 
 def model_id(name: str, catalogs: Any) -> str:
-    """The id that a name means: an id, a repository or its copy; empty if ambiguous."""
+    """The id that a name means: an id, a repository or a copy of one; empty if ambiguous."""
     if name in catalogs.models.index:
         return name
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
@@ -34,7 +34,7 @@ def model_id(name: str, catalogs: Any) -> str:
 
 
 def nearest_id(name: str, catalogs: Any) -> str:
-    """The id that looks most like the name; empty where none does."""
+    """The id most like the name; empty where none is like it."""
     close = get_close_matches(_plain(PurePosixPath(name.rstrip("/")).name), list(map(str, catalogs.models.index)), n=1, cutoff=0.5)
     return close[0] if close else ""
 
@@ -42,8 +42,8 @@ def nearest_id(name: str, catalogs: Any) -> str:
 def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
     """The model of the catalog with all these sizes, or empty.
 
-    Of several the preferred one, else the base model: the shortest id.
-    Heads of keys are as many as heads, and no experts, unless they are said.
+    Of several, the preferred one (`named`), else the base model, which has the shortest id. Unless the sizes say otherwise, there are
+    as many key heads as heads, and no experts.
     """
     models = catalogs.models
     wide = catalogs.stacks.groupby("model")["ffn_width"].max()
@@ -58,7 +58,7 @@ def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
 
 
 def stored_as(name: str) -> str:
-    """The quantised format that the repository's name tells; empty where it tells none."""
+    """The quantised format in a repository's name; empty where there is none."""
     words = re.split(r"[-_./]", name.lower())
     return next((STORED[word] for word in words if word in STORED), "")
 

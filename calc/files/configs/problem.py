@@ -1,4 +1,4 @@
-"""What cannot be read, and the bounds of what is read at all."""
+"""The refusal of a config, and the limits on what is read."""
 
 LARGEST_BYTES = 1_000_000
 DEEPEST = 30

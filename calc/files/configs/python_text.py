@@ -1,4 +1,4 @@
-"""A config function of torchtitan as nested mappings: its source is parsed and never run."""
+"""A config function of torchtitan as nested mappings: its source is parsed, never run."""
 
 import ast
 from typing import Any
@@ -7,19 +7,18 @@ from calc.files.configs.problem import ConfigProblem
 
 
 def read_python(text: str, file: str) -> dict[str, Any]:
-    """The keyword arguments of the call that the only function returns.
+    """The keyword arguments of the call that the only function returns; raises ConfigProblem.
 
-    Nested calls are mappings; raises ConfigProblem.
-    `class` is what is called, a number the place of an argument without a name.
+    Nested calls are mappings: `class` is the callable, a number the position of an argument without a name.
     """
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); mend it there.") from None
+        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); correct it there.") from None
     functions = [node for node in module.body if isinstance(node, ast.FunctionDef) and _returned(node)]
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions)[:120] or "none"
-        raise ConfigProblem(f"{file}: one function that returns a config is read, this has {names}; keep the one that runs.")
+        raise ConfigProblem(f"{file}: only one function may return a config, and this has {names}; keep the one that runs.")
     return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
 
 

@@ -14,12 +14,12 @@ from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
-SIZE = "size_"  # parts that give a size of the model
+SIZE = "size_"  # prefix of the parts that give a size of the model
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "problem")
 
 
 class Run(NamedTuple):
-    """One run of a config: its scenario row, and what became of each field of its files."""
+    """One run: its scenario row, and how each field of its files was read."""
 
     row: dict[str, str]
     lines: list[Line]
@@ -31,17 +31,20 @@ def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]
 
 
 def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
-    """The scenario row of one run, and its files line by line; raises ConfigProblem as run_row."""
+    """The scenario row of one run, and its files line by line; raises ConfigProblem."""
     if len(documents) > MOST_DOCUMENTS:
-        raise ConfigProblem(f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher.")
+        raise ConfigProblem(
+            f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher alone."
+        )
     texts = [(checked_text(content, file), file) for file, content in documents]
     for text, file in texts:
         refuse_preference(text, file)
-    readings = sorted((one for text, file in texts for one in readings_of(text, file)), key=lambda one: one.rank)
+    readings = sorted((reading for text, file in texts for reading in readings_of(text, file)), key=lambda reading: reading.rank)
     main = _main(readings)
     settled = Settled()
     for reading in readings:
-        settle_reading(settled, reading, frozenset(one.tool.id for one in readings if one.tool and one.fields and one is not reading))
+        others = (other.tool.id for other in readings if other.tool and other.fields and other is not reading)
+        settle_reading(settled, reading, frozenset(others))
     for reading in readings:
         _defaults(settled, reading, main)
     stored(settled)
@@ -54,44 +57,39 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
 
 
 def _main(readings: list[Reading]) -> Tool:
-    """The tool that trains or serves; a launcher where no other is there."""
-    named = [reading.tool for reading in readings if reading.tool]
-    chosen = [tool for tool in named if not tool.launches] or named
+    """The tool that trains or serves; a launcher where there is no such tool."""
+    every = [reading.tool for reading in readings if reading.tool]
+    chosen = [tool for tool in every if not tool.launches] or every
     if not chosen:
-        raise ConfigProblem(f"{readings[0].file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
+        raise ConfigProblem(f"{readings[0].file}: none of its commands belongs to a tool that is read; give one of {names_of_tools()}.")
     others = sorted({tool.name for tool in chosen if not tool.launches and tool.id != chosen[0].id})
     if others:
         files = "+".join(dict.fromkeys(reading.file for reading in readings))
-        raise ConfigProblem(f"{files}: {chosen[0].name} and {', '.join(others)} are two runs; give their files apart, without +.")
+        raise ConfigProblem(f"{files}: {chosen[0].name} and {', '.join(others)} are separate runs; give their files separately, without +.")
     return chosen[0]
 
 
 def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
-    """The tool's own values of fields that its file omits; of launchers only in their file."""
+    """The tool's defaults of fields that its file omits; of a launcher only from its own file."""
     tool = reading.tool
     if tool is None or (tool.launches and reading.rank != LAUNCH and tool is not main):
         return
-    for field in reversed(list({id(field): field for field in tool.fields.values()}.values())):  # a tool's own before those that it is like
+    for field in reversed(
+        list({id(field): field for field in tool.fields.values()}.values())
+    ):  # a tool's fields before those of the tool that it is like
         if field.default is not None and field.to not in settled.values and field.to not in settled.left:
             settled.default(field, tool.name)
     for name, value in tool.sets.items():
         if name not in settled.values:
-            settled.values[name], settled.fields[name], settled.files[name] = value, tool.name, reading.file
-            settled.ranks[name] = reading.rank
-            settled.explicit.add(name)
+            settled.put(name, value, tool.name, reading)
 
 
 def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
-    """Each column by the first of its rules whose parts all match."""
+    """Settle each column by the first of its rules whose parts all match."""
     closed: set[str] = set()
     for rule in listed:
         column, when = rule["column"], rule["when"]
-        if (
-            column in closed
-            or column in settled.explicit
-            or column in settled.left
-            or not all(settled.matches(*pair) for pair in when.items())
-        ):
+        if column in closed | settled.explicit | settled.left or not all(settled.matches(*pair) for pair in when.items()):
             continue
         closed.add(column)
         value = settled.values.get(rule["is"][1:], "") if rule["is"].startswith("=") else rule["is"]
@@ -102,8 +100,9 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
             settled.values.pop(column, None)
         else:
             settled.values[column], settled.made_of[column] = value, tuple(when)
-            settled.fields[column] = next((settled.fields[part] for part in when if part in settled.explicit), main.name)
-            if any(part in settled.explicit for part in when):
+            explicit = [part for part in when if part in settled.explicit]
+            settled.fields[column] = settled.fields[explicit[0]] if explicit else main.name
+            if explicit:
                 settled.defaulted.discard(column)
                 if column not in BY_NAME:
                     settled.explicit.add(column)
@@ -112,7 +111,7 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
 
 
 def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
-    """The model that a tool gives by its sizes instead of a name."""
+    """Settle the model of a tool that gives its sizes instead of a name."""
     parts = {name: name.removeprefix(SIZE) for name in settled.explicit if name.startswith(SIZE)}
     if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
         settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
@@ -120,8 +119,8 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
     tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
     model = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
     if model:
-        named = ("tokenizer",) if model == tokenizer else ()
-        settled.values["model"], settled.fields["model"], settled.made_of["model"] = model, main.name, (*parts, *named)
+        origin = (*parts, "tokenizer") if model == tokenizer else tuple(parts)
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = model, main.name, origin
     else:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
         settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
@@ -129,34 +128,36 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
 
 def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
     columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
-    named = columns.get("model")
-    if named:
-        columns["model"] = model_id(str(named), catalogs) or str(named)
+    files, model = "+".join(dict.fromkeys(reading.file for reading in readings)), str(columns.get("model") or "")
+    if model:
+        columns["model"] = model_id(model, catalogs) or model
         if columns["model"] not in catalogs.models.index:
-            close = nearest_id(str(named), catalogs)
+            close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
             where = f"{settled.files.get('model', main.name)}, {settled.fields['model']}"
-            settled.problems.append(f"{where}: {str(named)[:80]} is not in the catalog, {cure}; name that or add its config.json.")
+            settled.problems.append(f"{where}: {model[:80]} is not in the catalog, {cure}; name that or add its config.json.")
     elif not settled.problems:
-        settled.problems.append(
-            f"{'+'.join(dict.fromkeys(one.file for one in readings))}: no file names the model; add the file that does."
-        )
+        settled.problems.append(f"{files}: no file names the model; add the file that does.")
     columns["work"] = main.work
-    if columns.get("tuning") != "lora":
-        for name in LORA_ONLY:
-            if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:
-                settled.unused[settled.fields[name]] = None
-    other = INFERENCE_ONLY if main.work == "training" else TRAINING_ONLY
-    skipped = {"scenario", *other, *(LORA_ONLY if columns.get("tuning") != "lora" else ())}
-    row = dict.fromkeys((*BY_NAME, *ABOUT), "") | {name: _text(value) for name, value in columns.items()}
-    row["source_file"] = "+".join(dict.fromkeys(reading.file for reading in readings))
-    row["scenario"] = row["source_file"]
-    row["source_tool"] = "+".join(dict.fromkeys(reading.tool.id for reading in readings if reading.tool))
-    row["source_defaults"] = "+".join(name for name in BY_NAME if name in columns and name in settled.defaulted)
-    row["not_said"] = "+".join(name for name in BY_NAME if name not in columns and name not in skipped)
-    row["unused"] = "+".join(settled.unused)
-    row["problem"] = " ".join(settled.problems)
-    return row
+    for name in LORA_ONLY if columns.get("tuning") != "lora" else ():
+        if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:
+            settled.unused[settled.fields[name]] = None
+    skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
+    about = {
+        "scenario": files,
+        "source_file": files,
+        "source_tool": "+".join(dict.fromkeys(reading.tool.id for reading in readings if reading.tool)),
+        "source_defaults": "+".join(name for name in BY_NAME if name in columns and name in settled.defaulted),
+        "not_said": "+".join(name for name in BY_NAME if name not in columns and name not in skipped),
+        "unused": "+".join(settled.unused),
+        "problem": " ".join(settled.problems),
+    }
+    return dict.fromkeys((*BY_NAME, *ABOUT), "") | {name: _text(value) for name, value in columns.items()} | about
+
+
+def idle_inputs(work: str, tuning: Any) -> tuple[str, ...]:
+    """The columns that a scenario of this work and tuning does not read."""
+    return (*(INFERENCE_ONLY if work == "training" else TRAINING_ONLY), *(LORA_ONLY if tuning != "lora" else ()))
 
 
 def _text(value: Any) -> str:

@@ -12,7 +12,7 @@ from calc.files.configs.yaml_text import read_yaml
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
 REFERENCE = re.compile(r"\$\{([\w.]{1,80})\}")
-BEGINS = {  # how a text without a telling name begins; a shell's assignment has no blank before its =
+BEGINS = {  # how a text without an extension begins; a shell assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
     "Python": re.compile(r"(from [\w.]+ import |def \w+\()"),
@@ -21,7 +21,7 @@ BEGINS = {  # how a text without a telling name begins; a shell's assignment has
 
 
 def checked_text(content: bytes, file: str) -> str:
-    """The bytes of a file as text; raises ConfigProblem where they are none or too many."""
+    """The bytes of a file as text; raises ConfigProblem where they are not, or too many."""
     if len(content) > LARGEST_BYTES:
         raise ConfigProblem(f"{file} has more than {LARGEST_BYTES:,} bytes; give the config alone.")
     try:
@@ -36,12 +36,10 @@ def checked_text(content: bytes, file: str) -> str:
 
 
 def format_of(text: str, file: str) -> str:
-    """JSON, TOML, YAML, Python or command, by the extension or the first code line."""
-    if (suffix := PurePath(file).suffix.lower()) in FORMATS:
-        return FORMATS[suffix]
-    lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
-    first = next(lines, "")
-    return next((form for form, begins in BEGINS.items() if begins.match(first)), "command")
+    """JSON, TOML, YAML, Python or command, by the extension or the first line that is no comment."""
+    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    begun = (form for form, begins in BEGINS.items() if begins.match(first))
+    return FORMATS.get(PurePath(file).suffix.lower()) or next(begun, "command")
 
 
 def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     except ConfigProblem:
         raise
     except ValueError as error:
-        raise ConfigProblem(f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); mend it there.") from None
+        raise ConfigProblem(f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there.") from None
     if not isinstance(value, dict) or not value:
         raise ConfigProblem(f"{file} holds no fields; give a config whose first level is a mapping.")
     return value
@@ -70,13 +68,13 @@ def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for key, value in pairs:
         if key in fields:
-            raise ConfigProblem(f"{file}: {key[:60]} stands twice; keep one of the two.")
+            raise ConfigProblem(f"{file}: {key[:60]} appears twice; keep one of the two.")
         fields[key] = value
     return fields
 
 
 def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Nested mappings as dotted fields; a list of mappings by position, others as values."""
+    """Nested mappings as dotted fields; lists of mappings by position, other lists as values."""
     if len(path) > DEEPEST:
         raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
     fields: dict[str, Any] = {}
@@ -86,12 +84,12 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
             inner = {str(place): item for place, item in enumerate(inner)}
         added = flat(inner, file, full) if isinstance(inner, dict) and inner else {".".join(full): inner}
         if twice := fields.keys() & added:
-            raise ConfigProblem(f"{file}: {min(twice)[:60]} stands twice; keep one of the two.")
+            raise ConfigProblem(f"{file}: {min(twice)[:60]} appears twice; keep one of the two.")
         fields |= added
     return fields
 
 
 def resolved(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields that refer to another (${variables.max_seq_len}), with its value."""
-    named = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
-    return {name: fields.get(match[1], value) if (match := named.get(name)) else value for name, value in fields.items()}
+    """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
+    references = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
+    return {name: fields.get(match[1], value) if (match := references.get(name)) else value for name, value in fields.items()}

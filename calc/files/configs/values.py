@@ -1,4 +1,4 @@
-"""The value of a field as a scenario's; None where the file leaves it open."""
+"""The value of a field in a scenario's terms; None where the file leaves it open."""
 
 import re
 from math import isfinite
@@ -7,32 +7,29 @@ from typing import Any
 from calc.files.configs.fields import Field
 from calc.files.configs.problem import ConfigProblem
 
-LETTERS = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "o_proj": "o", "output_proj": "o", "gate_proj": "gate", "up_proj": "up"}
-LETTERS |= {"down_proj": "down", "Wqkv": "q+k+v"}
-EACH = ("q", "k", "v", "o", "gate", "up", "down")
+PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
+LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$\{?\w")
 OPEN = ("auto", "none", "null", "")
 
 
 class NoEqual(Exception):
-    """The value means something that no scenario column can say."""
+    """The value means something that no scenario column can express."""
 
 
 def as_word(value: Any) -> str:
     """A value as the word that the table of fields uses for it."""
-    if value is None:
-        return "null"
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value).strip().lower()
+    return {None: "null", True: "true", False: "false"}[value] if isinstance(value, bool | None) else str(value).strip().lower()
 
 
 def is_off(value: Any) -> bool:
-    """Whether an open field is switched off: then it changes nothing."""
+    """Whether an open field is switched off, and so changes nothing."""
     return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no")
 
 
 def read_value(meaning: Field, value: Any, where: str) -> Any:
-    """The scenario's value, None where it stays open; raises NoEqual or ConfigProblem."""
+    """The value for the scenario, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
     if meaning.read in ("count", "number", "steps"):
@@ -52,7 +49,7 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
 
 
 def _number(meaning: Field, value: Any, where: str) -> float | None:
-    if value is None or as_word(value) in OPEN:
+    if as_word(value) in OPEN:
         return None
     text = str(value).strip().replace("_", "")
     factor = SUFFIXES.get(text[-1:], 1) if meaning.name == "max_model_len" else 1
@@ -64,21 +61,21 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
     if meaning.read == "number":
         return number
-    if number < 0 or (meaning.read == "steps" and not number):  # -1: the tool's own choice
+    if number < 0 or (meaning.read == "steps" and not number):  # -1: the tool chooses
         return None
     if not number.is_integer() or number < 1 or number > 1e15:
-        raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number from 1; write one.")
+        raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number of at least 1; write one.")
     return int(number)
 
 
 def lora_targets(value: Any) -> str | None:
     """PEFT's list of modules as projections joined by +; all-linear for all seven."""
     names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-    if names is None or not isinstance(names, list) or not names:
+    if not isinstance(names, list) or not names:
         return None
     if names in (["all-linear"], ["all"]):
         return "all-linear"
     if any(name not in LETTERS for name in map(str, names)):
         raise NoEqual
     chosen = {letter for name in names for letter in LETTERS[str(name)].split("+")}
-    return "all-linear" if chosen == set(EACH) else "+".join(letter for letter in EACH if letter in chosen)
+    return "all-linear" if chosen == set(PROJECTIONS) else "+".join(letter for letter in PROJECTIONS if letter in chosen)

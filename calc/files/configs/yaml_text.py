@@ -1,4 +1,4 @@
-"""YAML of other tools as plain values, bounded, without aliases, tags and merges."""
+"""YAML of other tools as plain values: bounded, without aliases, tags and merges."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ WORDS |= {
 def read_yaml(text: str, file: str) -> Any:
     """The first document of the text; raises ConfigProblem.
 
-    Events are read one by one, so that a deep document is refused early.
+    Events are read one by one, so that a deeply nested document is refused early.
     """
     events = yaml.parse(text, Loader)
     try:
@@ -31,7 +31,7 @@ def read_yaml(text: str, file: str) -> Any:
                 return _value(event, events, file, 0)
     except yaml.YAMLError as error:
         mark, reason = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "unreadable characters"
-        raise ConfigProblem(f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML ({reason}); mend the line.") from None
+        raise ConfigProblem(f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML ({reason}); correct the line.") from None
     return None
 
 
@@ -39,12 +39,10 @@ def _value(event: Any, events: Iterator, file: str, depth: int) -> Any:
     where = f"{file}, line {event.start_mark.line + 1}"
     if isinstance(event, yaml.AliasEvent) or event.anchor:
         raise ConfigProblem(f"{where}: anchors and aliases (& and *) are not read; write the fields out.")
-    if isinstance(event, yaml.ScalarEvent):
-        if event.tag:
-            raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
-        return _scalar(event.value) if event.implicit[0] and not event.style else event.value
     if event.tag:
         raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event.value) if event.implicit[0] and not event.style else event.value
     if depth == DEEPEST:
         raise ConfigProblem(f"{where}: values are nested deeper than {DEEPEST}; give the config alone.")
     if isinstance(event, yaml.SequenceStartEvent):
@@ -54,10 +52,11 @@ def _value(event: Any, events: Iterator, file: str, depth: int) -> Any:
         return items
     mapping: dict[str, Any] = {}
     while not isinstance(event := next(events), yaml.MappingEndEvent):
+        where = f"{file}, line {event.start_mark.line + 1}"
         if not isinstance(event, yaml.ScalarEvent) or event.value == "<<":
-            raise ConfigProblem(f"{file}, line {event.start_mark.line + 1}: a key must be a plain word; write the fields out.")
+            raise ConfigProblem(f"{where}: a key must be a plain word; write the fields out.")
         if event.value in mapping:
-            raise ConfigProblem(f"{file}, line {event.start_mark.line + 1}: {event.value} stands twice; keep one of the two.")
+            raise ConfigProblem(f"{where}: {event.value} appears twice; keep one of the two.")
         mapping[event.value] = _value(next(events), events, file, depth + 1)
     return mapping
 

@@ -8,11 +8,11 @@ from calc.columns import GLOSSARY
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.run import read_run
+from calc.files.configs.run import idle_inputs, read_run
 from calc.files.launch.formats import file_text, flags
 from calc.files.launch.specs import KitSpec, Spec, filled, kit_specs, matches, place_files
 from calc.files.launch.values import launch_values
-from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
+from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
@@ -97,9 +97,8 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
     except ConfigProblem as error:  # a kit that its own reader refuses would be wrong: it says so instead of hiding it
         return [Inexpressible("problem", "", str(error))]
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
-    other = INFERENCE_ONLY if row["work"] == "training" else TRAINING_ONLY
-    idle = (*other, *(LORA_ONLY if row["tuning"] != "lora" else ()))
-    names = [name for name in BY_NAME if name not in (*NOT_COMPARED, *follows, *idle)]
+    skipped = (*NOT_COMPARED, *follows, *idle_inputs(row["work"], row["tuning"]))
+    names = [name for name in BY_NAME if name not in skipped]
     return [Inexpressible(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
 
 
