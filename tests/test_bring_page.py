@@ -53,7 +53,7 @@ def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app)
 @pytest.mark.parametrize(
     ("key", "text", "words"),
     [
-        ("brought_text", "colour: blue\nsize: 3\n", "those of no tool that is read"),
+        ("brought_text", "colour: blue\nsize: 3\n", "belong to no tool that is read"),
         ("brought_text", "vllm serve 'gpt2", "leaves a quote open"),
         ("brought_log", "all is well", "No out-of-memory message"),
     ],

@@ -33,9 +33,7 @@ def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]
 def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     """The scenario row of one run, and its files line by line; raises ConfigProblem."""
     if len(documents) > MOST_DOCUMENTS:
-        raise ConfigProblem(
-            f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher alone."
-        )
+        raise ConfigProblem(f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config and its launcher alone.")
     texts = [(checked_text(content, file), file) for file, content in documents]
     for text, file in texts:
         refuse_preference(text, file)
@@ -74,9 +72,8 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
     tool = reading.tool
     if tool is None or (tool.launches and reading.rank != LAUNCH and tool is not main):
         return
-    for field in reversed(
-        list({id(field): field for field in tool.fields.values()}.values())
-    ):  # a tool's fields before those of the tool that it is like
+    fields = {id(field): field for field in tool.fields.values()}
+    for field in reversed(fields.values()):  # a tool's own before those of the tool that it is like
         if field.default is not None and field.to not in settled.values and field.to not in settled.left:
             settled.default(field, tool.name)
     for name, value in tool.sets.items():

@@ -36,7 +36,7 @@ def checked_text(content: bytes, file: str) -> str:
 
 
 def format_of(text: str, file: str) -> str:
-    """JSON, TOML, YAML, Python or command, by the extension or the first line that is no comment."""
+    """JSON, TOML, YAML, Python or command, by the extension or the first line of code."""
     first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
     begun = (form for form, begins in BEGINS.items() if begins.match(first))
     return FORMATS.get(PurePath(file).suffix.lower()) or next(begun, "command")
