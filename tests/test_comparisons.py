@@ -1,28 +1,32 @@
-"""One scenario beside its alternatives: the same work in every row, the scenario itself among them, names that never touch."""
+"""One scenario beside its alternatives, and the charts of them: the same work in every row, specifications that read what there is."""
 
+import json
 import math
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc import estimate
+from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread_names
 from calc.charts.lines import NAME_GAP, chart_lines
+from calc.columns import COMPONENTS
 from calc.memory.moments import components_of
+from calc.scenarios.read import cross
 from calc.search import comparisons
 from calc.search.neighbours import job_of_scenario
 from calc.search.options import options
-from calc.search.standing import scenario_of
+from calc.search.standing import rank, scenario_of
 from views import theme
-from views.charts import against_time as time_charts
-from views.charts import bars, lines
+from views.charts import bars, lines, price_history
+from views.charts import memory as memory_charts
+from views.charts.against_time import cost_against_time
 
-INK = theme.INKS["light"]
 AMOUNTS = st.floats(1e-6, 1e9)
 EIGHT_BILLION = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 EIGHT_BILLION |= {"train_tokens": 150e6, "accumulation_steps": 4, "recompute": "full"}
@@ -74,8 +78,8 @@ def test_every_point_does_the_work_of_the_scenario_which_is_marked_with_its_own_
     elif make is comparisons.over_gpus:
         assert (rows["batch"] * rows.apply(lambda row: comparisons.replicas(row.to_dict()), axis=1) >= at_once).all()
     (now,) = rows[rows["now"]].to_dict("records")
-    given = {name: value for name, value in scenario.items() if not pd.isna(value)}
-    assert {name: now[name] for name in given} == given
+    choices = {name: value for name, value in scenario.items() if not pd.isna(value)}
+    assert {name: now[name] for name in choices} == choices
     itself = estimate(scenario, catalogs, solve=False)
     assert now["memory_bytes"] == itself["memory_bytes"]
     assert now["usd"] == pytest.approx(itself["run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"])
@@ -94,9 +98,9 @@ def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalo
     able = rows[[comparisons.at_once(row) >= work for row in rows.to_dict("records")]]  # no copies of a deployment
     assert len(able) > 1
     for row in able.sample(min(len(able), 8), random_state=1).to_dict("records"):
-        own = options(job_of_scenario(row, "on-demand", {"instances_most": 512}), catalogs).answers.iloc[0]
-        assert (own["fits"], own["runs"]) == (row["fits"], row["runs"])
-        assert (own["usd"], own["seconds"]) == pytest.approx((row["usd"], row["seconds"]), rel=1e-12)
+        answer = options(job_of_scenario(row, "on-demand", {"instances_most": 512}), catalogs).answers.iloc[0]
+        assert (answer["fits"], answer["runs"]) == (row["fits"], row["runs"])
+        assert (answer["usd"], answer["seconds"]) == pytest.approx((row["usd"], row["seconds"]), rel=1e-12)
 
 
 def test_a_layout_of_its_own_is_a_line_of_its_own(catalogs):
@@ -115,12 +119,6 @@ def test_spot_counts_its_interruptions(catalogs):
     assert (rows["hours"] > rows["run_hours"]).all()
 
 
-def fields(spec):
-    """The columns that a specification reads."""
-    channels = [channel for layer in spec["layer"] for channel in layer["encoding"].values()]
-    return {part["field"] for channel in channels for part in (channel if isinstance(channel, list) else [channel]) if "field" in part}
-
-
 @pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
 def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
     rows = make(scenario, "on-demand", catalogs)
@@ -130,22 +128,19 @@ def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
     assert sorted(named["name"]) == sorted([*names.values(), "card"])
     gaps = np.diff(np.sort(log_share(named["name_y"], made.y_ticks)))
     assert (gaps >= NAME_GAP - 1e-9).all()
-    spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB per GPU", ",.3~r"))
-    assert fields(spec) <= {*made.table.columns, "verdict"}
-    assert not {"data", "datasets"} & set(spec)
+    assert fields(BAR_SPECS["lines"]) <= {*made.table.columns, "verdict"}
 
 
 def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     """A layer for rows that do not fit, whose marks are not filled, and one for the others, whose marks are."""
     components = components_of(scenario["work"])
-    lines_spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB", ",.3~r"))
     bars_spec = bars.memory(INK, components, "Memory")
 
     def marks(spec, test, name):
         steps = [(layer["mark"], str(layer.get("transform", []))) for layer in spec["layer"]]
         return [mark[name] for mark, step in steps if f"datum.fits {test} 'no'" in step]
 
-    assert marks(lines_spec, "==", "filled") + marks(lines_spec, "!=", "filled") == [False, True]
+    assert marks(BAR_SPECS["lines"], "==", "filled") + marks(BAR_SPECS["lines"], "!=", "filled") == [False, True]
     assert marks(bars_spec, "==", "fillOpacity") == [0.15]
     rows = comparisons.over_values(scenario, "on-demand", catalogs, "batch", [1.0, 4096.0])
     table = chart_tables.by_component(rows, ["one", "many"], components)
@@ -161,7 +156,97 @@ def test_points_are_named_where_there_is_room():
     assert made["name"].to_list() == ["a", "", "c", "d", ""]
     assert made["time"].to_list() == pytest.approx([1, 1.0277777, 10, 20, 11.111111])
     assert made["side"].to_list() == ["right", "right", "left", "left", "left"]
-    spec = time_charts.cost_against_time(INK, "hours of the run", "USD for the run")
-    assert fields(spec) <= set(made.columns)
+    assert fields(BAR_SPECS["against time"]) <= set(made.columns)
     assert set(made["x_ticks"]) == {"1.0 2.0 5.0 10.0 20.0"}
     assert set(made["y_ticks"]) == {"10.0 20.0 50.0 100.0"}
+
+
+INK = theme.INKS["light"]
+CHOICES = {
+    "work": "training",
+    "model": "llama-3.1-8b",
+    "precision": ["bf16-mixed"],
+    "optimizer": ["adamw", "adamw-8bit"],
+    "gpus": [8],
+    "instance": ["g6e.48xlarge", "p4d.24xlarge", "p5.48xlarge"],
+    "sharding": "zero3",
+    "sequence_tokens": 4096,
+}
+TRAINING = components_of("training")
+BAR_SPECS = {
+    "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
+    "phases": memory_charts.phases(INK, TRAINING),
+    "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r")),
+    "price history": price_history.price_history(INK),
+    "against time": cost_against_time(INK, "hours of the run", "USD for the run"),
+}
+
+
+@pytest.fixture(scope="module")
+def ranked(catalogs):
+    return rank(estimate(cross(CHOICES), catalogs, solve=False))
+
+
+def encodings(spec):
+    return [layer["encoding"] for layer in spec["layer"] if "encoding" in layer]
+
+
+def fields(spec, dataset=""):
+    """The columns that the layers of a dataset read, or all layers."""
+    layers = [layer for layer in spec["layer"] if dataset in ("", layer.get("data", {}).get("name", "rows"))]
+    channels = [channel for layer in layers for channel in layer["encoding"].values()]
+    return {part["field"] for channel in channels for part in (channel if isinstance(channel, list) else [channel]) if "field" in part}
+
+
+@pytest.mark.parametrize("name", BAR_SPECS)
+def test_a_specification_is_valid_holds_no_data_survives_json_and_names_its_quantities(name):
+    spec = BAR_SPECS[name]
+    assert not {"data", "datasets"} & set(spec)
+    assert json.loads(json.dumps(spec)) == spec
+    alt.LayerChart.from_dict({**spec, "data": {"name": "rows"}})
+    axes = [encoding[axis] for encoding in encodings(spec) for axis in ("x", "y") if "axis" in encoding.get(axis, {})]
+    titles = [axis["axis"]["title"] for axis in axes if axis.get("type") == "quantitative"]
+    assert titles
+    assert all(any(unit in title for unit in ("GiB", "USD", "GPUs", "hours")) for title in titles)
+
+
+def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once_per_theme():
+    parts = [part for name in ("bars", "phases") for part in encodings(BAR_SPECS[name])]
+    for scale in (part[c]["scale"] for part in parts for c in ("color", "fill", "stroke") if "scale" in part.get(c, {})):
+        colours = dict(zip(scale["domain"], scale["range"], strict=True))
+        assert colours == {chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
+    assert tuple(theme.COMPONENT_COLOURS) == COMPONENTS == tuple(chart_tables.COMPONENT_LABELS)
+    assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
+    dark = memory_charts.phases(theme.INKS["dark"], TRAINING)
+    assert dark is memory_charts.phases(theme.INKS["dark"], TRAINING)
+    assert dark is not memory_charts.phases(INK, TRAINING)
+
+
+def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
+    table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), TRAINING)
+    assert fields(BAR_SPECS["bars"], "rows") <= {*table.columns, "value_text"}
+    assert fields(BAR_SPECS["phases"], "cards") <= set(chart_tables.card_rules(ranked, catalogs).columns)
+    totals = table.groupby("label")["gib"].sum()
+    stated = table[table["last"]].set_index("label")["total_gib"]
+    pd.testing.assert_series_equal(totals, stated.loc[totals.index], check_names=False, check_index_type=False)
+
+
+def test_phases_read_what_the_table_has(ranked, catalogs):
+    scenario = scenario_of(ranked.iloc[0])
+    allocated = tuple(name for name in TRAINING if name != "overhead_bytes")
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
+    assert fields(BAR_SPECS["phases"], "rows") <= {*table.columns, "phase_text"}
+    largest = table.groupby("phase")["gib"].sum().max() * 2**30
+    assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
+
+
+def test_words_may_be_categories(ranked, catalogs):
+    """Nothing on the way from results to charts asks for a dtype of words."""
+    words = [name for name in ranked if ranked[name].dtype.kind not in "fib"]
+    coded = ranked.astype(dict.fromkeys(words, "category")).copy()
+    again = rank(coded)
+    assert [again[name].to_list() for name in words] == [ranked[name].to_list() for name in words]
+    names = chart_tables.labels(ranked, catalogs)
+    assert chart_tables.labels(again, catalogs) == names
+    for made in (lambda rows: chart_tables.by_component(rows, names, TRAINING), lambda rows: chart_tables.card_rules(rows, catalogs)):
+        pd.testing.assert_frame_equal(made(again).reset_index(drop=True), made(ranked).reset_index(drop=True))

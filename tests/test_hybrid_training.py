@@ -1,8 +1,8 @@
-"""Training of models whose layers are not alike, against whole steps of cut models simulated storage by storage.
+"""Training against whole steps of cut models, simulated storage by storage.
 
-The steps (tests/recorded/hybrid_steps.jsonl) were followed with PyTorch 2.13 and transformers 5.23 on fake CUDA tensors, by a
-tracker other than that which the blocks were read off with; AdamW in one kernel. Mamba and Mamba-2 ran with stand-ins that
-allocate what the kernels of mamba-ssm do.
+The steps (tests/recorded: hybrid_steps.jsonl of models whose layers are not alike, dense_steps.jsonl of the others) were followed
+with PyTorch 2.13 and transformers 5.23 on fake CUDA tensors, by a tracker other than that which the blocks were read off with;
+AdamW in one kernel. Mamba and Mamba-2 ran with stand-ins that allocate what the kernels of mamba-ssm do.
 """
 
 import pandas as pd
@@ -40,23 +40,28 @@ def kept_bytes(config, scenario, **values):
     return first - other
 
 
-def beside(steps):
-    """Each step, and its row in one table of estimates."""
+def tolerances(file, config, scenario):
+    """How far off the peak may be, and what is kept for the backward pass."""
+    if file.startswith("hybrid"):
+        return TOLERANCE.get(config["model_type"], 0.005), KEPT.get(config["model_type"], 0.01)
+    # Of autocast's copies of experts' weights more are counted than are kept: of a cut model, nearly all experts, 3.4 % of the peak.
+    routed = any("experts" in name for name in config)
+    return 0.035 if routed and scenario["precision"] == "bf16-mixed" else 0.003, 0.003
+
+
+@pytest.mark.parametrize("file", ["hybrid_steps.jsonl", "dense_steps.jsonl"])
+def test_a_step_peaks_where_the_simulation_did(file):
+    steps = recorded(file)
     models = {f"step {place}": read_config(step["config"], "it", CATALOGS) for place, step in enumerate(steps)}
     rows = [{"model": name, **ON_ONE_CARD, **step["scenario"]} for name, step in zip(models, steps, strict=True)]
     results = estimate(pd.DataFrame(rows).astype(object).fillna(""), add_models(CATALOGS, models))
-    return zip(steps, results.to_dict("records"), strict=True)
-
-
-def test_a_step_peaks_where_the_simulation_did():
-    for step, row in beside(STEPS):
-        case, model_type = (step["config"], step["scenario"]), step["config"]["model_type"]
-        assert row["problem"] == "", case
-        assert row["parameters"] == step["parameters"], case
-        peak = pytest.approx(step["allocated_peak_bytes"], rel=TOLERANCE.get(model_type, 0.005))
-        assert row["allocated_peak_bytes"] == peak, case
+    for step, row in zip(steps, results.to_dict("records"), strict=True):
+        case = step["config"], step["scenario"]
+        peak, kept = tolerances(file, *case)
+        assert (row["problem"], row["parameters"]) == ("", step["parameters"]), case
+        assert row["allocated_peak_bytes"] == pytest.approx(step["allocated_peak_bytes"], rel=peak), case
         if step["scenario"]["recompute"] == "none":
-            assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=KEPT.get(model_type, 0.01)), case
+            assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=kept), case
 
 
 def test_kernels_that_were_read_in_their_source_are_told():

@@ -70,7 +70,7 @@ def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
 def finished(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any) -> dict[str, Any]:
     """The specification as a plain dictionary; layers of `rows` read the table sent with it."""
     titled = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size)
-    spec = titled.to_dict(validate=False)  # tests/test_charts.py holds every chart against the schema
+    spec = titled.to_dict(validate=False)  # tests/test_comparisons.py holds every chart against the schema
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
     size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
