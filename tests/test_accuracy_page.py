@@ -4,29 +4,19 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from pages import opened, run
 
 from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import accuracy as accuracy_tables
 from views.session import results
+from views.wording.accuracy import GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = str(ROOT / "views" / "pages" / "accuracy.py")
-
-
-def script(page):
-    import streamlit as st
-
-    st.navigation([st.Page(page)]).run()
-
-
-def open_page():
-    return AppTest.from_function(script, default_timeout=60, kwargs={"page": PAGE}).run()
 
 
 @pytest.fixture(scope="module")
 def app():
-    return open_page()
+    return opened("accuracy")
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +35,16 @@ def case(**more):
 
 
 def test_the_page_shows_the_numbers_of_the_files(app, errors):
-    assert not app.exception
+    assert set(errors["group"]) <= set(GROUPS)
     sound = errors[(errors["problem"] == "") & errors["quantity"].isin(accuracy_tables.PEAKS)]
     assert app.metric[0].delta == f"{len(sound):,} peaks"
     assert app.metric[3].value == f"{(errors['problem'] == '').sum():,} of {len(errors):,}"
     real = accuracy_tables.on_gpus(sound)
     assert 0 < real.sum() < len(sound)
     first, second = app.title[0].value.split("; ")
-    for part, said in ((sound[real], first), (sound[~real], second)):
-        assert f"{len(part):,}" in said
-        assert f"{100 * part['error_ratio'].abs().max():.2g} %" in said
+    for part, sentence in ((sound[real], first), (sound[~real], second)):
+        assert f"{len(part):,}" in sentence
+        assert f"{100 * part['error_ratio'].abs().max():.2g} %" in sentence
 
 
 def test_the_page_says_what_is_said_of_runs_that_ran_and_what_misses_most_with_its_reason(app, errors):
@@ -72,26 +62,18 @@ def test_the_page_says_what_is_said_of_runs_that_ran_and_what_misses_most_with_i
     assert (shown["Why"] != "").all()
 
 
-def test_every_group_of_cases_is_said_in_words(errors):
-    from views.wording.accuracy import GROUPS
-
-    assert set(errors["group"]) <= set(GROUPS)
-
-
 def test_families_and_groups_narrow_what_is_drawn():
-    app = open_page()
-    group = app.multiselect(key="accuracy_groups").options[0]
-    for widget, value in (("multiselect", [group]), ("selectbox", "parameters"), ("toggle", True)):
-        key = {"multiselect": "accuracy_groups", "selectbox": "accuracy_quantity", "toggle": "accuracy_by_family"}[widget]
-        getattr(app, widget)(key=key).set_value(value).run()
-        assert not app.exception
+    app = opened("accuracy")
+    groups = app.multiselect(key="accuracy_groups")
+    run(groups.set_value(groups.options[:1]))
+    run(app.selectbox(key="accuracy_quantity").set_value("parameters"))
+    run(app.toggle(key="accuracy_by_family").set_value(True))
     assert "family" in app.dataframe[0].value.columns
 
 
 def test_without_results_the_page_says_how_to_make_them(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "FILES", {name: tmp_path / path.name for name, path in results.FILES.items()})
-    app = open_page()
-    assert not app.exception
+    app = opened("accuracy")
     assert "make accuracy" in app.info[0].value
 
 
@@ -102,10 +84,9 @@ def test_a_reason_fits_by_pattern_and_by_side():
     ]
     gemma = case(case="a 3", family="gemma", error_ratio=0.01)
     table = pd.DataFrame([case(), case(case="a 2", error_ratio=0.03), gemma, case(problem="no")])
-    found = accuracy_tables.misses(table, reasons, 10)
-    assert list(found["case"]) == ["a 2", "a 1", "a 3"]
-    assert list(found["why"]) == [accuracy_tables.UNEXPLAINED, "because", "other"]
-    assert list(found["why_source"]) == ["", "read", "seen"]
+    missed = accuracy_tables.misses(table, reasons, 10)
+    expected = [["a 2", accuracy_tables.UNEXPLAINED, ""], ["a 1", "because", "read"], ["a 3", "other", "seen"]]
+    assert missed[["case", "why", "why_source"]].to_numpy().tolist() == expected
 
 
 def test_every_reason_has_its_fields_and_names_columns_and_that_of_a_missed_time_is_met(errors):

@@ -1,24 +1,18 @@
-"""What a team brings: every field of its files has a line, and the run becomes a scenario with its estimate."""
+"""What a team brings: every field of its files has a line, the run becomes a scenario, on the page a plan with the message beside it."""
 
 import json
 
 import pytest
 from examples import catalogs
+from pages import by_hand, opened, page_text, run, title
 
 from calc.files.brought import brought, sorted_documents
 from calc.files.configs.run import read_run
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.oom.failures import failures
 
-TRL = """model_name_or_path: meta-llama/Llama-3.1-8B
-max_length: 1024
-per_device_train_batch_size: 8
-use_peft: true
-load_in_4bit: true
-packing: true
-learning_rate: 0.0002
-a_field_of_next_year: 1
-"""
+TRL = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\n"
+TRL += "load_in_4bit: true\npacking: true\nlearning_rate: 0.0002\na_field_of_next_year: 1\n"
 HF = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
       "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
 
@@ -28,9 +22,9 @@ def lines(*documents):
 
 
 def test_every_field_of_the_files_has_one_line_with_the_columns_that_it_settles():
-    found = lines(("a.yaml", TRL))
-    assert [each.field for each in found if each.file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
-    assert {each.field: (each.standing, each.columns) for each in found if each.file} == {
+    of_file = [line for line in lines(("a.yaml", TRL)) if line.file]
+    assert [line.field for line in of_file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
+    assert {line.field: (line.standing, line.columns) for line in of_file} == {
         "model_name_or_path": ("read", {"model": "llama-3.1-8b"}),
         "max_length": ("read", {"sequence_tokens": "1024"}),
         "per_device_train_batch_size": ("read", {"batch": "8"}),
@@ -41,16 +35,16 @@ def test_every_field_of_the_files_has_one_line_with_the_columns_that_it_settles(
         "a_field_of_next_year": ("unused", {}),
     }
     both = lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
-    settled = {each.field: each.columns for each in both}
+    settled = {line.field: line.columns for line in both}
     assert settled["dtype"] == settled["bf16"] == {"precision": "bf16-mixed"}
     script = "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path gpt2 --max_length 512\n"
-    assert [each.field for each in lines(("a.sh", script)) if each.standing == "aside"] == ["N=8", "source venv/bin/activate"]
+    assert [line.field for line in lines(("a.sh", script)) if line.standing == "aside"] == ["N=8", "source venv/bin/activate"]
 
 
 def test_every_column_of_the_row_is_read_assumed_or_open():
     run = read_run([("a.yaml", TRL.encode())], catalogs())
-    named = {column for each in run.lines for column in each.columns}
-    by = {each: [line for line in run.lines if line.standing == each] for each in ("assumed", "open")}
+    named = {column for line in run.lines for column in line.columns}
+    by = {standing: [line for line in run.lines if line.standing == standing] for standing in ("assumed", "open")}
     assumed = {*run.row["source_defaults"].split("+"), "work", "implementation"}
     assert {column for line in by["assumed"] for column in line.columns} == assumed
     assert {column for line in by["open"] if not line.file for column in line.columns} == set(run.row["not_said"].split("+"))
@@ -74,27 +68,84 @@ def test_a_pasted_text_is_known_by_how_it_begins(text, form):
 
 
 def test_only_what_the_files_settle_becomes_the_scenario():
-    found = brought([("pasted", TRL.encode())], catalogs())
-    assert (found.scenario["batch"], found.scenario["implementation"], found.row["problem"]) == (8, "trl", "")
-    assert not {"instance", "gpus", "train_tokens", "scenario"} & found.scenario.keys()
-    assert found.row["memory_bytes"] > 0
+    run = brought([("pasted", TRL.encode())], catalogs())
+    assert (run.scenario["batch"], run.scenario["implementation"], run.row["problem"]) == (8, "trl", "")
+    assert not {"instance", "gpus", "train_tokens", "scenario"} & run.scenario.keys()
+    assert run.row["memory_bytes"] > 0
 
 
 def test_a_config_json_among_the_files_is_the_model():
     unknown = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
     alone = brought([("a.yaml", unknown.encode())], catalogs())
     assert "ours is not in the catalog" in alone.row["problem"]
-    found = brought([("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs())
-    assert (found.row["problem"], found.scenario["model"], list(found.models)) == ("", "ours-8l", ["ours-8l"])
-    assert found.row["memory_bytes"] > 0
+    both = brought([("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs())
+    assert (both.row["problem"], both.scenario["model"], list(both.models)) == ("", "ours-8l", ["ours-8l"])
+    assert both.row["memory_bytes"] > 0
 
 
 def test_files_are_sorted_into_configs_and_logs():
-    log = (
-        b"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.75 GiB total capacity; 12.00 GiB already allocated; "
-        b"1.00 GiB free; 13.00 GiB reserved in total by PyTorch)"
-    )
-    configs, logs = sorted_documents([("a.yaml", TRL.encode()), ("run.log", log), ("s.pickle", b"\x80\x04x")])
+    configs, logs = sorted_documents([("a.yaml", TRL.encode()), ("run.log", MESSAGE.encode()), ("s.pickle", b"\x80\x04x")])
     assert [name for name, _ in configs] == ["a.yaml"]
     assert [name for name, _ in logs] == ["run.log", "s.pickle"]
-    assert failures(log.decode())
+    assert failures(MESSAGE)
+
+
+LORA = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
+MESSAGE = (
+    "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. Including "
+    "non-PyTorch memory, this process has 21.80 GiB memory in use. Of the allocated memory 20.30 GiB is allocated by PyTorch, and 1.15 GiB "
+    "is reserved by PyTorch but unallocated."
+)
+
+
+@pytest.fixture
+def app():
+    return opened("bring")
+
+
+def table(app, column):
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_and_every_line(app):
+    assert (title(app), list(app.error)) == ("Bring what you have", [])
+    assert "axolotl" in app.caption[0].value
+    run(app.text_area(key="brought_text").set_value(LORA))
+    assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
+    shown = table(app, "What becomes of it").set_index("Field")
+    assert (shown.index[0], shown.loc["packing", "What becomes of it"]) == ("packing", "no place here")
+    assert shown.loc["max_length", "In the plan"] == "Sequence: 1,024"
+
+
+def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
+    run(app.text_area(key="brought_text").set_value(LORA))
+    run(app.button(key="keep_brought").click())
+    assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [("TRL", 8)]
+    run(app.button(key="take_brought").click())
+    assert title(app).startswith("LoRA fine-tuning Llama 3.1 8B costs about ")
+    assert [app.session_state[name] for name in ("method", "sequence_tokens", "batch")] == ["lora", 1024, [8]]
+    assert by_hand(app, "instance") == []
+
+
+def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app):
+    run(app.text_area(key="brought_log").set_value(MESSAGE))
+    assert ["by its capacity A10G or L4" in page_text(app), "Plain lack" in page_text(app)] == [True, True]
+    before = table(app, "measured_gib")["estimated_gib"].iloc[0]
+    run(app.text_area(key="brought_text").set_value(LORA))
+    parts = table(app, "measured_gib")
+    assert parts["measured_gib"].iloc[0] == pytest.approx(20.3)
+    assert parts["estimated_gib"].iloc[0] != before
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "sentence"),
+    [
+        ("brought_text", "colour: blue\nsize: 3\n", "belong to no tool that is read"),
+        ("brought_text", "vllm serve 'gpt2", "leaves a quote open"),
+        ("brought_log", "all is well", "No out-of-memory message"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(app, key, text, sentence):
+    run(app.text_area(key=key).set_value(text))
+    assert [sentence in error.value for error in app.error] == [True]
+    assert title(app) == "Bring what you have"

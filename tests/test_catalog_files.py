@@ -1,37 +1,40 @@
-"""What a catalog's file may be: read strictly, checked once, kept; a sentence with its cure for what is wrong."""
+"""What a catalog's file may be: read strictly, checked once, kept; a sentence with its cure for what is wrong, under the app too."""
 
 import math
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from pages import opened
 
 from calc.catalogs import checked
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
 from calc.catalogs.rooms import label_of, path_of, schema_of
 from calc.catalogs.strict_yaml import read_strictly
+from views.session import catalogs as session_catalogs
 
 FAULTS = yaml.safe_load((Path(__file__).parent / "published" / "catalog_faults.yaml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return shutil.copytree(FOLDER, tmp_path_factory.mktemp("whole") / "catalogs")
+def folder(tmp_path_factory):
+    return shutil.copytree(FOLDER, tmp_path_factory.mktemp("folder") / "catalogs")
 
 
 @pytest.fixture
-def broken(whole):
+def broken(folder):
     """Replaces one text in one file and gives the sentence that loading then raises."""
     kept = {}
 
     def load(name, before, after):
-        path = path_of(name, whole)
+        path = path_of(name, folder)
         kept[path] = text = path.read_text("utf-8")
         assert before in text
         path.write_text(text.replace(before, after, 1), "utf-8")
         with pytest.raises(CatalogError) as error:
-            load_catalogs(whole)
+            load_catalogs(folder)
         return str(error.value)
 
     yield load
@@ -41,9 +44,9 @@ def broken(whole):
 
 @pytest.mark.parametrize("fault", FAULTS["faults"], ids=lambda fault: fault["by"].strip() or fault["replace"].strip())
 def test_a_broken_entry_is_one_sentence(broken, fault):
-    said = broken(fault["file"], fault["replace"], fault["by"])
-    assert said.startswith(f"{label_of(fault['file'])}, {fault['says']}")
-    assert (said[-1], said.count("\n")) == (".", 0)
+    sentence = broken(fault["file"], fault["replace"], fault["by"])
+    assert sentence.startswith(f"{label_of(fault['file'])}, {fault['says']}")
+    assert (sentence[-1], sentence.count("\n")) == (".", 0)
 
 
 @pytest.mark.parametrize("case", FAULTS["misread"], ids=lambda case: case["text"])
@@ -81,42 +84,42 @@ def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
 @pytest.mark.parametrize(
     "schema", ["", "{", "[]", "5", "{}", '{"properties": 3}', '{"properties": {"source": 3}}', '{"properties": {}, "type": "odd"}']
 )
-def test_a_schema_that_is_none_is_a_sentence(whole, schema):
-    path = schema_of("heads", whole)
+def test_a_schema_that_is_none_is_a_sentence(folder, schema):
+    path = schema_of("heads", folder)
     kept = path.read_text("utf-8")
     path.write_text(schema, "utf-8")
     with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: this is not a schema"):
-        load_catalogs(whole)
+        load_catalogs(folder)
     path.write_text(kept, "utf-8")
 
 
-def test_a_missing_file_is_a_sentence(whole):
-    path_of("gpus", whole).rename(whole / "away")
+def test_a_missing_file_is_a_sentence(folder):
+    path_of("gpus", folder).rename(folder / "away")
     with pytest.raises(CatalogError, match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); put the file back\.$"):
-        load_catalogs(whole)
-    (whole / "away").rename(path_of("gpus", whole))
+        load_catalogs(folder)
+    (folder / "away").rename(path_of("gpus", folder))
 
 
-def test_the_version_follows_the_contents(catalogs, whole):
-    assert load_catalogs(whole).version == catalogs.version
-    path_of("prices", whole).write_text(path_of("prices", whole).read_text("utf-8") + "\n", "utf-8")
-    assert load_catalogs(whole).version != catalogs.version
+def test_the_version_follows_the_contents(catalogs, folder):
+    assert load_catalogs(folder).version == catalogs.version
+    path_of("prices", folder).write_text(path_of("prices", folder).read_text("utf-8") + "\n", "utf-8")
+    assert load_catalogs(folder).version != catalogs.version
 
 
-def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
-    read_document(whole, "gpus")["gpus"].clear()
+def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, folder):
+    read_document(folder, "gpus")["gpus"].clear()
     seen = []
     monkeypatch.setattr("calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file))
-    assert "l4" in read_document(whole, "gpus")["gpus"]
+    assert "l4" in read_document(folder, "gpus")["gpus"]
     assert seen == []
-    schema = schema_of("gpus", whole)
+    schema = schema_of("gpus", folder)
     schema.write_bytes(schema.read_bytes() + b"\n")
-    read_document(whole, "gpus")
+    read_document(folder, "gpus")
     assert seen == ["catalogs/edited/gpus.yaml"]
 
 
-def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(monkeypatch, tmp_path, whole):
-    content, schema = path_of("gpus", whole).read_bytes(), schema_of("gpus", whole).read_bytes()
+def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(monkeypatch, tmp_path, folder):
+    content, schema = path_of("gpus", folder).read_bytes(), schema_of("gpus", folder).read_bytes()
 
     def in_a_new_process(folder=tmp_path, more=b""):
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
@@ -135,3 +138,66 @@ def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_cata
     for lines in range(checked.KEPT_ON_DISK + 3):
         in_a_new_process(more=b"\n" * lines)
     assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK
+
+
+DAMAGE = {  # to one file of a folder of catalogs: what is left of its text, and what the page then says of it
+    "a field is misspelt": (path_of, "prices", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1), "this field is missing"),
+    "cut": (path_of, "models", lambda text: text[: text.index("hidden", 9_000)], "catalogs/edited/models.yaml"),
+    "emptied": (path_of, "gpus", lambda _: "", "catalogs/edited/gpus.yaml: the file must hold a mapping"),
+    "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: this is not a schema"),
+    "one that no table holds": (path_of, "setups", lambda _: "", "catalogs/edited/setups.yaml: the file must"),
+    "removed": (path_of, "instances", None, "catalogs/edited/instances.yaml: it cannot be read"),
+    "the folder folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); put the file back"),
+}
+
+
+def rewritten(path, change):
+    path.write_text(change(path.read_text("utf-8")), "utf-8")
+
+
+@pytest.mark.long
+def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
+    """The next run of the page takes the new numbers; of files that cannot be read it keeps the last good ones and says so."""
+    folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
+    monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
+
+    def shown(app):
+        assert not app.exception
+        assert not app.error
+        return [metric.value for metric in app.metric]
+
+    app = opened()
+    first = shown(app)
+    assert first
+    rewritten(path_of("prices", folder), lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
+    other = shown(app.run())
+    assert other  # how many answers there are hangs on the prices
+    assert other != first
+    good = shutil.copytree(folder, tmp_path / "good")
+    for damage, (place, name, change, sentence) in DAMAGE.items():
+        if change:
+            rewritten(place(name, folder), change)
+        else:
+            shutil.rmtree(place(name, folder)) if place(name, folder).is_dir() else place(name, folder).unlink()
+        for page in (app.run(), opened()):  # who was there, and who comes now
+            assert shown(page) == other, damage
+            assert sentence in " ".join(warning.value for warning in page.warning), damage
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(good, folder)
+        assert shown(app.run()) == other
+        assert not app.warning
+
+
+def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(monkeypatch, tmp_path):
+    folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
+    monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
+    session_catalogs._read.clear()
+    session_catalogs._last_good.clear()
+    rewritten(path_of("gpus", folder), lambda _: "")
+    app = opened()
+    assert app.error[0].value.startswith("catalogs/edited/gpus.yaml: the file must hold a mapping")
+    assert not app.metric
+    shutil.copy(path_of("gpus"), path_of("gpus", folder))
+    app.run()
+    assert not app.error
+    assert app.metric

@@ -1,4 +1,4 @@
-"""Tables as CSV: written and read again they give the same numbers, and what is no table is refused in one sentence."""
+"""Tables as CSV: written and read again they give the same numbers; one of an earlier meeting says what moved; others are refused."""
 
 import csv
 import io
@@ -8,13 +8,15 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from examples import answered, at_random, catalogs, many, recorded, steady
+from examples import answered, at_random, catalogs, many, recorded, steady, table
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.files.csv.earlier import earlier, standings
 from calc.files.csv.tables import as_written, read_csv, scenarios_of, to_csv
 from calc.files.csv.writer import write_csv
+from calc.plan.bill import billed
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
 
@@ -96,14 +98,6 @@ def test_a_table_is_written_as_cell_by_cell(frame):
     assert written(frame.loc[frame.index.repeat(5)]) == plainly(frame.loc[frame.index.repeat(5)])  # columns are joined where rows repeat
 
 
-def test_results_are_written_as_cell_by_cell():
-    scenarios, results = many()
-    assert written(results) == plainly(results)
-    words = results.select_dtypes("str").columns
-    assert written(results.astype(dict.fromkeys(words, "category"))) == plainly(results)
-    assert written(as_written(results, scenarios)) == plainly(as_written(results, scenarios))
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_every_number_reads_back_as_it_was(numbers):
     table = read_csv(written(pd.DataFrame({"model": "gpt2", "number": numbers})))
@@ -116,17 +110,17 @@ def test_every_name_reads_back_but_for_spaces_before_it(names):
     assert [name.lstrip(" ") for name in names] == [cell.lstrip(" ") for cell in table["scenario"]]
 
 
-RUN = ("=cmd|x", "+1", "-1+1", "@sum", "\tx", "\rx", "'=x", "''+x")
+FORMULAS = ("=cmd|x", "+1", "-1+1", "@sum", "\tx", "\rx", "'=x", "''+x")
 
 
 def test_no_cell_that_we_write_begins_a_formula():
     """A mark stands before what a spreadsheet would run, in every column and in the header, and reading takes it off."""
-    table = pd.DataFrame({"model": "gpt2", "scenario": RUN, "note of mine": RUN, "=header": "x"})
+    table = pd.DataFrame({"model": "gpt2", "scenario": FORMULAS, "note of mine": FORMULAS, "=header": "x"})
     text = written(as_written(estimate(table, catalogs()), table))
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert not [cell for cell in cells if cell[:1] in tuple("=+@\t\r") or (cell[:1] == "-" and not _is_number(cell))]
     again = read_csv(text)
-    assert [cell.strip() for cell in again["scenario"]] == [cell.strip() for cell in RUN]
+    assert [cell.strip() for cell in again["scenario"]] == [cell.strip() for cell in FORMULAS]
     assert "=header" in again.columns
 
 
@@ -174,3 +168,71 @@ def test_the_page_reads_scenario_columns_and_names_the_rest_and_every_input_is_w
     assert complaints == ["t.csv has a column 'owner' that is not known; it was left aside."]
     columns = to_csv(answered()).decode("utf-8-sig").splitlines()[0].split(",")
     assert columns[: len(INPUTS)] == [column.name for column in INPUTS]
+
+
+HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
+NAMED = ({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"}, {"scenario": "longer", "train_tokens": 2e9})
+
+
+@pytest.fixture(scope="module")
+def plans(catalogs):
+    return billed(table(NAMED, **HOLD).assign(market=["on-demand", "spot", "on-demand"]), catalogs)
+
+
+def read_earlier(content, catalogs):
+    return earlier(read_csv(content, "plans.csv"), "plans.csv", catalogs, solve=False)
+
+
+def test_what_was_written_comes_back_as_it_was(plans, catalogs):
+    back = read_earlier(to_csv(plans), catalogs)
+    assert (back.unread, standings(back.rows, plans)) == ([], ["as kept"] * 3)
+    assert back.rows["market"].tolist() == ["on-demand", "spot", "on-demand"]
+    for column, then in (("usd", "usd"), ("then_usd_per_hour", "usd_per_hour"), ("then_memory_bytes", "memory_bytes")):
+        assert back.rows[column].tolist() == pytest.approx(plans[then].tolist())
+    assert back.rows["then_prices_as_of"].tolist() == plans["prices_as_of"].tolist()
+
+
+def test_another_price_in_the_file_stays_beside_todays(plans, catalogs):
+    older = plans.assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
+    rows = read_earlier(to_csv(older), catalogs).rows
+    assert rows["then_usd_per_hour"].tolist()[:2] == pytest.approx([99.0, plans["usd_per_hour_spot"].iloc[1]])
+    assert rows["usd_per_hour"].tolist() == pytest.approx(plans["usd_per_hour"].tolist())
+
+
+def test_new_changed_and_refused_are_told_apart(plans, catalogs):
+    first, second, third = (plans.iloc[[row]] for row in range(3))
+    others = [first.assign(scenario="another", batch=2), second.assign(market="on-demand"), third]
+    others += [third.assign(scenario="three", tensor_parallel=3)]
+    content = b"".join([to_csv(others[0]), *(to_csv(other).split(b"\n", 1)[1] for other in others[1:])])
+    back = read_earlier(content, catalogs)
+    assert back.unread == []
+    assert standings(back.rows, plans) == ["new", "changed", "as kept", "refused"]
+    assert standings(back.rows, plans.iloc[:0]) == ["new", "new", "new", "refused"]
+
+
+def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):
+    rows = read_earlier("model,instance\nllama-3.2-1b,g6e.xlarge\n", catalogs).rows
+    assert rows[["market", "then_prices_as_of"]].to_numpy().tolist() == [["on-demand", ""]]
+    assert (rows["then_usd_per_hour"].isna().item(), rows["usd_per_hour"].notna().item()) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ("model,batch\ngpt2,1\ngpt2,half\n", "Row 2: batch 'half' is not a whole number"),
+        ("model\nno-such-model\n", "Row 1: model 'no-such-model' is not in the catalog; choose one such as"),
+        ("model,instance\ngpt2,p9.large\n", "Row 1: instance 'p9.large' is not in the catalog"),
+        ("model,market\ngpt2,barter\n", "Row 1: market 'barter' is not known; use on-demand or spot"),
+        ("model,work\ngpt2,cooking\n", "Row 1: work 'cooking' is not known; use training or inference."),
+    ],
+)
+def test_a_cell_that_is_not_understood_is_named_with_what_is_allowed(cells, expected, catalogs):
+    (sentence,) = read_earlier(cells, catalogs).unread
+    assert sentence.startswith(expected)
+    assert read_earlier("model,gpus,tensor_parallel\ngpt2,3,2\n", catalogs).unread == []  # a refused row is understood
+
+
+@pytest.mark.parametrize(("content", "sentence"), [("model\n", "no scenario"), ("name\nx\n", "no column 'model'")])
+def test_a_file_that_is_no_table_of_scenarios_is_one_sentence(content, sentence, catalogs):
+    with pytest.raises(TableError, match=sentence):
+        read_earlier(content, catalogs)
