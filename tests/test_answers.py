@@ -36,9 +36,9 @@ COSTS = {"on-demand": "on_demand", "spot": "spot"}
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     job = PLAIN[name]
-    found, rows = options(job | {"answers": "fastest+roomiest"}, catalogs), plain(job, catalogs)
-    answers = {name: row for _, row in found.answers.iterrows() for name in row["answer"].split("+")}
-    assert found.edge["usd"].min() == pytest.approx(rows["usd"].min(), rel=TIE - 1)
+    answered, rows = options(job | {"answers": "fastest+roomiest"}, catalogs), plain(job, catalogs)
+    answers = {name: row for _, row in answered.answers.iterrows() for name in row["answer"].split("+")}
+    assert answered.edge["usd"].min() == pytest.approx(rows["usd"].min(), rel=TIE - 1)
     assert rows["usd"].min() * (1 - 1e-12) <= answers["least-money"]["usd"] <= rows["usd"].min() * 1.01
     assert ("knee" in answers) == (rows["seconds"] * 1.01 < answers["least-money"]["seconds"]).any()
     assert answers["fastest"]["usd"] <= 3 * answers["least-money"]["usd"] or "usd_per_hour_most" in job
@@ -47,28 +47,29 @@ def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     assert rows["seconds"].min() <= answers["fastest"]["seconds"] <= within["seconds"].min() * TIE
     near = rows[rows["usd"] <= 1.5 * answers["least-money"]["usd"]]
     assert near["headroom_bytes"].max() / TIE <= answers["roomiest"]["headroom_bytes"] <= near["headroom_bytes"].max()
-    board = found.board[(found.board["fits"] == "yes") & (found.board["runs"] == "yes") & (found.board["misses"] == "")]
+    board = answered.board.query("fits == 'yes' and runs == 'yes' and misses == ''")
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
-    mine = board.set_index(["instance", "market"])["usd"]
-    assert set(mine.index) == set(least.index)
-    assert ((mine / least - 1).between(-1e-12, TIE - 1 + 1e-12)).all()
+    shown = board.set_index(["instance", "market"])["usd"]
+    assert set(shown.index) == set(least.index)
+    assert ((shown / least - 1).between(-1e-12, TIE - 1 + 1e-12)).all()
 
 
 @pytest.mark.parametrize("name", JOBS)
 def test_an_answer_gives_its_own_figures_again_and_stands_on_the_board(catalogs, name):
-    found, rows = options(JOBS[name], catalogs), answer(JOBS[name], catalogs)
+    answered, rows = options(JOBS[name], catalogs), answer(JOBS[name], catalogs)
     assert rows[["problem", "fits", "runs"]].drop_duplicates().to_numpy().tolist() == [["", "yes", "yes"]]
     again = estimate(rows, catalogs).select_dtypes("float")
     np.testing.assert_array_equal(again, rows[list(again)].astype(float))
     for row in rows[rows["market"].isin(COSTS)].to_dict("records"):
         kind, market = "usd_per_month" if row["work"] == "inference" else "run_usd", COSTS[row["market"]]
         assert (row["usd"], row["usd_per_hour"]) == (row[f"{kind}_{market}"], row[f"usd_per_hour_{market}"])
-    pd.testing.assert_series_equal(found.board.iloc[0], found.answers.iloc[0])
-    qualifying = found.board[(found.board["fits"] == "yes") & (found.board["misses"] == "") & found.board["usd"].notna()]
+    board = answered.board
+    pd.testing.assert_series_equal(board.iloc[0], answered.answers.iloc[0])
+    qualifying = board[(board["fits"] == "yes") & (board["misses"] == "") & board["usd"].notna()]
     assert qualifying["usd"].iloc[1:].is_monotonic_increasing
     assert qualifying.index.tolist() == list(range(len(qualifying)))
-    assert not found.board.duplicated(["instance", "market"]).any()
-    names = found.answers["answer"].str.cat(sep="+").split("+")
+    assert not board.duplicated(["instance", "market"]).any()
+    names = answered.answers["answer"].str.cat(sep="+").split("+")
     assert names[0] == "least-money"
     assert set(names) <= {"least-money", "knee", "easiest"}
 
@@ -76,10 +77,10 @@ def test_an_answer_gives_its_own_figures_again_and_stands_on_the_board(catalogs,
 @pytest.mark.parametrize("limit", LOOSER)
 def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
-    found = [options(job | {limit: value}, catalogs) for value in values]
-    least = [each.answers["usd"][0] for each in found if each.possible]
+    answered = [options(job | {limit: value}, catalogs) for value in values]
+    least = [one.answers["usd"][0] for one in answered if one.possible]
     assert all(after <= before * 1.01 for before, after in pairwise(least))  # within a tie the easier or the faster is named
-    assert found[-1].possible
+    assert answered[-1].possible
 
 
 def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
@@ -101,12 +102,9 @@ def test_a_time_can_be_held_with_the_slow_end_of_its_range(catalogs, job, limit,
     usual = answer(job, catalogs).iloc[0]
     allowed = (usual["hours"] if limit == "hours_most" else usual["seconds"]) * 1.1
     assert answer(job | {limit: allowed, "confidence": 50}, catalogs).iloc[0]["usd"] == usual["usd"]
-    held, before = (
-        answer(job | {limit: allowed, "confidence": 95}, catalogs),
-        answer(job | {limit: allowed, "hold_slow_end": "yes"}, catalogs),
-    )
-    assert (held[column] <= allowed).all()
-    assert held["usd"].iloc[0] == before["usd"].iloc[0] > usual["usd"]
+    surely, before = (answer(job | {limit: allowed, **more}, catalogs) for more in ({"confidence": 95}, {"hold_slow_end": "yes"}))
+    assert (surely[column] <= allowed).all()
+    assert surely["usd"].iloc[0] == before["usd"].iloc[0] > usual["usd"]
     center = CENTERS[column]
     between = answer(job | {limit: allowed}, catalogs)
     assert (between[center] * (between[column] / between[center]) ** (0.6745 / 1.6449) <= allowed * (1 + 1e-9)).all()
@@ -117,22 +115,11 @@ def test_a_time_can_be_held_with_the_slow_end_of_its_range(catalogs, job, limit,
 def test_people_and_a_context_are_requests_and_lengths(catalogs):
     small = {"work": "inference", "model": "llama-3.2-1b", "instance": "g6.xlarge"}
     lengths = ("users", "prompt_tokens", "answer_tokens", "sequence_tokens")
-    for said, meant in (
-        ({"people": 200}, (30, 1024, 512, 1536)),
-        ({"people": 1}, (1, 1024, 512, 1536)),
-        ({"people": 21, "share_active": 0.3}, (7, 1024, 512, 1536)),
-        ({"people": 200, "users": 9}, (9, 1024, 512, 1536)),
-        ({"context_tokens": 8192}, (8, 7168, 1024, 8192)),
-        ({"context_tokens": 8192, "answer_tokens": 192}, (8, 8000, 192, 8192)),
-        ({"context_tokens": 8192, "prompt_tokens": 8000}, (8, 8000, 192, 8192)),
-    ):
-        job = settled(small | said, catalogs)
-        assert tuple(job[name] for name in lengths) == meant, said
-    for said, problem in (
-        ({"context_tokens": 100, "prompt_tokens": 100}, "prompt_tokens 100 leaves nothing of context_tokens 100; raise"),
-        ({"context_tokens": 9, "prompt_tokens": 2, "answer_tokens": 3}, "context_tokens is not the sum of "),
-    ):
-        assert answer(small | said, catalogs)["problem"].iloc[0].startswith(problem)
+    for more, meant in CASES["people"]:
+        job = settled(small | more, catalogs)
+        assert [job[name] for name in lengths] == meant, more
+    for more, problem in CASES["contexts"]:
+        assert answer(small | more, catalogs)["problem"].iloc[0].startswith(problem)
     encoder = settled({"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs)
     assert (encoder["prompt_tokens"], encoder["sequence_tokens"]) == (256, 256)
 
@@ -158,9 +145,9 @@ def test_requests_a_second_are_kept_up_with(catalogs):
 def test_what_is_refused_never_appears(catalogs):
     """vLLM has no bf16 on a T4 and loads on no Arm host with a T4G; fp8 products need compute capability 8.9."""
     sold = ["g4dn.12xlarge", "g5g.xlarge", "g5.xlarge"]
-    found = options(SERVED | {"instance": sold}, catalogs)
-    assert set(found.board["runs"]) == {"yes", "emulated"}
-    assert found.board["instance"].tolist() == ["g5.xlarge", "g4dn.12xlarge"]
+    board = options(SERVED | {"instance": sold}, catalogs).board
+    assert set(board["runs"]) == {"yes", "emulated"}
+    assert board["instance"].tolist() == ["g5.xlarge", "g4dn.12xlarge"]
     trained = options(SMALL | {"precision": "fp8-mixed"}, catalogs)
     assert set(trained.board["instance"]) == {"g6e.xlarge", "p5.48xlarge"}
     refused = answer(SERVED | {"instance": "g4dn.12xlarge", "precision": "bf16"}, catalogs).iloc[0]
@@ -168,10 +155,9 @@ def test_what_is_refused_never_appears(catalogs):
 
 
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
-    found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
-    kinds = found.board[["instance", "optimizer"]].drop_duplicates()
-    assert len(kinds) == 2 * found.board["instance"].nunique()
-    assert len(found.board) == len(found.board[["instance", "market", "optimizer"]].drop_duplicates())
+    board = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs).board
+    assert len(board[["instance", "optimizer"]].drop_duplicates()) == 2 * board["instance"].nunique()
+    assert not board.duplicated(["instance", "market", "optimizer"]).any()
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -183,8 +169,8 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     rows = results.plain(**figures)
     same = {"token_seconds": "time_per_output_token_seconds", "first_token_seconds": "time_to_first_token_seconds"}
     same |= {"step_tokens": "step_tokens", "headroom_bytes": "headroom_bytes", "instances": "instances_needed"}
-    for mine, column in same.items():
-        np.testing.assert_array_equal(combined.candidates[mine][some], rows[column].to_numpy(float), err_msg=column)
+    for key, column in same.items():
+        np.testing.assert_array_equal(combined.candidates[key][some], rows[column].to_numpy(float), err_msg=column)
     assert [FITS[fits] for fits in combined.candidates["fits"][some]] == rows["fits"].tolist()
     assert [RUNS[runs] for runs in combined.candidates["runs"][some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
