@@ -33,14 +33,14 @@ def texts_of(name, column):
     """Values of a column as text: mostly ones that it has."""
     catalog = column.catalog or CATALOG_OF.get(name)
     if column.kind == "text" and catalog:
-        known = st.sampled_from(list(getattr(catalogs(), catalog).index))
+        good = st.sampled_from(list(getattr(catalogs(), catalog).index))
     elif column.kind == "choice":
-        known = st.sampled_from([str(each) for each in (*column.choices, column.default or "")])
+        good = st.sampled_from([str(choice) for choice in (*column.choices, column.default or "")])
     elif column.kind in ("count", "number", "amount"):
-        known = st.sampled_from(["1", "2", "3", "4", "8", "16", "64", "100", "0.5", "1000", "1e6"]) | NUMBERS.map(str)
+        good = st.sampled_from(["1", "2", "3", "4", "8", "16", "64", "100", "0.5", "1000", "1e6"]) | NUMBERS.map(str)
     else:
-        known = st.text(max_size=12)
-    return st.one_of(known, known, known, JUNK)
+        good = st.text(max_size=12)
+    return st.one_of(good, good, good, JUNK)
 
 
 CELLS = {name: texts_of(name, column) for name, column in inputs_by_name().items()}
@@ -50,37 +50,39 @@ CHOICES = {name: texts_of(name, column) for name, column in COLUMNS.items()} | {
 SETS = {f"{ALLOW}{name}": CELLS.get(name, JUNK) for name in SEARCH_SETS} | {
     f"{LIMIT}{name}": NUMBERS.map(str) | JUNK for name in LIMIT_NAMES
 }
-OWN_SIZES = ("hidden", "layers", "heads", "kv_heads", "ffn", "vocab", "head_dim", "model_type", "family", "name", "max_position", "experts")
-OWN = st.sampled_from(["llama", "gpt2", "mixtral"]).map(json.dumps) | NUMBERS.map(json.dumps) | JUNK
+SIZES = ("hidden", "layers", "heads", "kv_heads", "ffn", "vocab", "head_dim", "model_type", "family", "name", "max_position", "experts")
+SIZE = st.sampled_from(["llama", "gpt2", "mixtral"]).map(json.dumps) | NUMBERS.map(json.dumps) | JUNK
 
 
 @st.composite
 def kept_texts(draw):
     """A kept scenario, or the row looked at, as the link writes it: words between tildes."""
     names = draw(st.lists(st.sampled_from([*CELLS, "market", "answer"]), max_size=4))
-    pairs = [each for name in ["model", *names] for each in (name, draw(CELLS.get(name, JUNK)))]
+    pairs = [text for name in ["model", *names] for text in (name, draw(CELLS.get(name, JUNK)))]
     return "~".join([draw(JUNK | st.text(string.ascii_letters, max_size=9)), *pairs, *draw(st.lists(JUNK, max_size=1))])
 
 
 def queries():
     """Queries of links: known names with good values and bad, unknown names, names that stand twice."""
     several = {name: st.lists(values, min_size=1, max_size=3) for name, values in {**CHOICES, **SETS}.items()}
-    several |= {f"custom.mine.{name}": st.lists(OWN, min_size=1, max_size=1) for name in OWN_SIZES}
+    several |= {f"custom.mine.{name}": st.lists(SIZE, min_size=1, max_size=1) for name in SIZES}
     several |= {name: st.lists(kept_texts(), min_size=1, max_size=3) for name in ("kept", "looked")}
     several |= {"v": st.sampled_from([["1"], ["2"], ["9"], [""]]), "prices_as_of": st.sampled_from([["2026-07-20"], ["tomorrow"]])}
-    names = st.lists(st.sampled_from(list(several)), max_size=8, unique=True)
-    known = names.flatmap(lambda found: st.fixed_dictionaries({name: several[name] for name in found}))
-    return st.tuples(known, st.dictionaries(JUNK, st.lists(JUNK, min_size=1, max_size=2), max_size=1)).map(
-        lambda both: {**both[1], **both[0]}
-    )
+    unknown = st.dictionaries(JUNK, st.lists(JUNK, min_size=1, max_size=2), max_size=1)
+    return st.tuples(some_of(several, 8), unknown).map(lambda both: {**both[1], **both[0]})
+
+
+def some_of(values, most):
+    """Dictionaries of at most so many of the names, each with one of its values."""
+    names = st.lists(st.sampled_from(list(values)), max_size=most, unique=True)
+    return names.flatmap(lambda chosen: st.fixed_dictionaries({name: values[name] for name in chosen}))
 
 
 def tables():
     """Tables of scenarios as text: a few columns, good cells and bad."""
     names = st.lists(st.sampled_from([name for name in CELLS if name != "model"]), max_size=6, unique=True)
-    return names.flatmap(
-        lambda found: st.lists(st.fixed_dictionaries({name: CELLS[name] for name in ("model", *found)}), min_size=1, max_size=4)
-    )
+    rows = names.map(lambda chosen: st.fixed_dictionaries({name: CELLS[name] for name in ("model", *chosen)}))
+    return rows.flatmap(lambda row: st.lists(row, min_size=1, max_size=4))
 
 
 @st.composite
@@ -89,7 +91,7 @@ def configs(draw):
     config = json.loads(draw(st.sampled_from(CONFIGS)))
     other = json.loads(draw(st.sampled_from(CONFIGS)))
     for _ in range(draw(st.integers(0, 4))):
-        inside = draw(st.sampled_from([config, *(each for each in config.values() if isinstance(each, dict) and each)]))
+        inside = draw(st.sampled_from([config, *(part for part in config.values() if isinstance(part, dict) and part)]))
         name = draw(st.sampled_from(sorted(inside) or ["hidden_size"]))
         change = draw(st.sampled_from(["gone", "number", "junk", "other", "list"]))
         if change == "gone":
@@ -107,15 +109,15 @@ def damaged(draw):
     """A catalog's file and what is left of it: cut, or with a line gone, doubled, moved or with another value."""
     name = draw(st.sampled_from(FILES))
     lines = path_of(name).read_text("utf-8").splitlines(keepends=True)
-    at = draw(st.integers(0, len(lines) - 1))
-    line, (key, colon, _) = lines[at], lines[at].partition(":")
+    place = draw(st.integers(0, len(lines) - 1))
+    line, (key, colon, _) = lines[place], lines[place].partition(":")
     harm = draw(st.sampled_from(["cut", "gone", "double", "moved", "value", "value", "value", "bytes"]))
     changed = {
         "cut": [line[: len(line) // 2]],
-        "gone": lines[at + 1 :],
-        "double": [line, *lines[at:]],
-        "moved": [*lines[at + 1 : at + 9], line, *lines[at + 9 :]],
-        "value": [f"{key}{colon} {draw(JUNK | NUMBERS.map(str))}\n", *lines[at + 1 :]],
-        "bytes": ["\ud800", *lines[at:]],
+        "gone": lines[place + 1 :],
+        "double": [line, *lines[place:]],
+        "moved": [*lines[place + 1 : place + 9], line, *lines[place + 9 :]],
+        "value": [f"{key}{colon} {draw(JUNK | NUMBERS.map(str))}\n", *lines[place + 1 :]],
+        "bytes": ["\ud800", *lines[place:]],
     }[harm]
-    return name, "".join([*lines[:at], *changed]).encode("utf-8", "surrogatepass")
+    return name, "".join([*lines[:place], *changed]).encode("utf-8", "surrogatepass")

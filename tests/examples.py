@@ -102,8 +102,8 @@ def choices(work, **fixed):
     """A hypothesis strategy of scenarios that read well (some layouts are refused by some models)."""
     values = {**CHOICES["both"], **CHOICES[work]}
     drawn = {name: st.sampled_from(options) for name, options in values.items() if name not in fixed}
-    given = {name: st.just(value) for name, value in fixed.items()}
-    return st.fixed_dictionaries({"work": st.just(work), **drawn, **given}).map(spread)
+    constant = {name: st.just(value) for name, value in fixed.items()}
+    return st.fixed_dictionaries({"work": st.just(work), **drawn, **constant}).map(spread)
 
 
 def at_random(rows, seed=20_26):

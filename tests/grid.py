@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 FILE = Path(__file__).parent / "recorded" / "grid.parquet"
-GIVEN = "given."  # what the columns of the scenarios as given begin with in the file
+SCENARIO = "given."  # what the columns of the scenarios begin with in the file
 SEED = 20_261_121
 TOLERANCE = 1e-12
 WHOLES = {  # result -> what it is a small rest of: another result, or 1; a last place of the whole is many of the rest
@@ -46,8 +46,8 @@ def scenarios(catalogs):
 
 def _drawn(draw, work, catalogs):
     """One random scenario; every choice of a catalog comes up, the usual one more often."""
-    own = CHOICES[work]
-    tuning = own["tuning"][draw.integers(3)] if work == "training" else "full"
+    choices = CHOICES[work]
+    tuning = choices["tuning"][draw.integers(3)] if work == "training" else "full"
     able = "serves" if work == "inference" else "adapts" if tuning == "lora" else "trains"
     precisions, software = catalogs.precisions, catalogs.implementations
     if draw.integers(20):  # now and then one that is refused
@@ -57,7 +57,7 @@ def _drawn(draw, work, catalogs):
     if work == "training":
         named |= {"optimizer": tuple(catalogs.optimizers.index), "sharding": tuple(catalogs.shardings.index)}
         named |= {"recompute": ("none", *catalogs.recomputes.index)}
-    row = {name: values[draw.integers(len(values))] for name, values in {**named, **CHOICES["sizes"], **own}.items()}
+    row = {name: values[draw.integers(len(values))] for name, values in {**named, **CHOICES["sizes"], **choices}.items()}
     row |= {"tuning": tuning} if work == "training" else {}
     sizes = dict(zip(DEGREES, row.pop("layout"), strict=True))
     if work == "inference":
@@ -77,17 +77,11 @@ def _cell(value):
     return value if isinstance(value, str) else repr(value)
 
 
-def record(results, given, file=FILE):
-    """Write the scenarios as given and their results beside them."""
-    plain = results.astype({name: object for name in results.columns if results[name].dtype.kind != "f"})
-    pd.concat([given.add_prefix(GIVEN), plain], axis=1).to_parquet(file, compression="zstd", index=False)
-
-
-def recorded(file=FILE):
-    """The scenarios as given, and their recorded results."""
-    table = pd.read_parquet(file)
-    given = [name for name in table.columns if name.startswith(GIVEN)]
-    return table[given].rename(columns=lambda name: name.removeprefix(GIVEN)).astype(object), table.drop(columns=given)
+def recorded():
+    """The scenarios, and their recorded results."""
+    table = pd.read_parquet(FILE)
+    names = [name for name in table.columns if name.startswith(SCENARIO)]
+    return table[names].rename(columns=lambda name: name.removeprefix(SCENARIO)).astype(object), table.drop(columns=names)
 
 
 def moved(before, after):
@@ -104,17 +98,17 @@ def moved(before, after):
         old, new = before[name], after[name].reset_index(drop=True)
         if old.dtype.kind == "f":
             first, second = old.to_numpy(), new.to_numpy(dtype=float)
-            whole = WHOLES.get(name, 0)
-            size = np.fmax(np.abs(first), before[whole].to_numpy() if isinstance(whole, str) else whole)
+            minuend = WHOLES.get(name, 0)
+            size = np.fmax(np.abs(first), before[minuend].to_numpy() if isinstance(minuend, str) else minuend)
             with np.errstate(divide="ignore", invalid="ignore"):
                 change = np.abs(second - first) / size
             change = np.where(np.isnan(first) & np.isnan(second) | (first == second), 0.0, np.where(np.isnan(change), np.inf, change))
         else:
             change = np.where(old.astype(str).to_numpy() == new.astype(str).to_numpy(), 0.0, np.inf)
-        at = np.flatnonzero(change > TOLERANCE)
-        if len(at):
-            values = {"before": old.astype(str).to_numpy()[at], "after": new.astype(str).to_numpy()[at]}
-            parts.append(pd.DataFrame({"row": at, "column": name, "group": group.to_numpy()[at], **values, "change": change[at]}))
+        rows = np.flatnonzero(change > TOLERANCE)
+        if len(rows):
+            values = {"before": old.astype(str).to_numpy()[rows], "after": new.astype(str).to_numpy()[rows]}
+            parts.append(pd.DataFrame({"row": rows, "column": name, "group": group.to_numpy()[rows], **values, "change": change[rows]}))
     columns = ["row", "column", "group", "before", "after", "change"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
@@ -140,13 +134,14 @@ def main():
     from calc import estimate, load_catalogs
 
     catalogs = load_catalogs()
-    given = scenarios(catalogs) if options.new_scenarios or not FILE.exists() else recorded()[0]
-    results = estimate(given, catalogs)
+    table = scenarios(catalogs) if options.new_scenarios or not FILE.exists() else recorded()[0]
+    results = estimate(table, catalogs)
     if FILE.exists() and not options.new_scenarios:
-        print(summary(moved(recorded()[1], results), len(given)))
+        print(summary(moved(recorded()[1], results), len(table)))
     if options.record:
-        record(results, given)
-        print(f"Recorded {len(given):,} scenarios in {FILE.name}, {FILE.stat().st_size / 1e6:.1f} MB.")
+        plain = results.astype({name: object for name in results.columns if results[name].dtype.kind != "f"})
+        pd.concat([table.add_prefix(SCENARIO), plain], axis=1).to_parquet(FILE, compression="zstd", index=False)
+        print(f"Recorded {len(table):,} scenarios in {FILE.name}, {FILE.stat().st_size / 1e6:.1f} MB.")
 
 
 if __name__ == "__main__":

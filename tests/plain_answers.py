@@ -31,66 +31,41 @@ def accumulations(batch, replicas, tokens):
 
 def training_rows(job, catalogs):
     """Scenarios of every arrangement of a training job that names its instances."""
-    tokens = job["sequence_tokens"]
+    tokens, method = job["sequence_tokens"], job.get("method", "full")
     fixed = {name: [value] for name, value in job.items() if name in ("sharding", "recompute", "batch", "tensor_parallel")}
+    run = {"model": job["model"], "tuning": "full" if method == "full" else "lora", "train_tokens": 150_000_000, "sequence_tokens": tokens}
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
-        precision = USUAL[job.get("method", "full")][0 if native else 1]
-        precisions = [precision, *(["fp8-mixed"] if job.get("fewest_bits") == 8 and native and "method" not in job else [])]
+        eight_bit = ["fp8-mixed"] if job.get("fewest_bits") == 8 and native and "method" not in job else []
+        precisions = [USUAL[method][0 if native else 1], *eight_bit]
         sold = int(catalogs.instances["gpus"][instance])
-        for gpus in counts_of(instance, catalogs, job["instances_most"]):
-            for tensor in fixed.get("tensor_parallel", (1,)):  # transformers trains with FSDP
-                replicas = gpus // tensor
-                if gpus % tensor or tensor > sold:
-                    continue
-                shardings = fixed.get("sharding", ["none", "zero1", "zero2", "zero3"] if replicas > 1 else ["none"])
-                batches = {2**power for power in range(9)} | {int(number) for number in range(1, 65)}
-                sequences = round(STEP_TOKENS / tokens / replicas)
-                batches = [each for each in batches if not each & (each - 1) or (sequences and sequences % each == 0)]
-                for batch in fixed.get("batch", batches):
-                    steps = accumulations(batch, replicas, tokens)
-                    recomputes = fixed.get("recompute", ["none", "selective", "selective-ops", "full"])
-                    for step, sharding, recompute, used in product(steps, shardings, recomputes, precisions):
-                        yield {
-                            "model": job["model"],
-                            "tuning": "full" if job.get("method", "full") == "full" else "lora",
-                            "train_tokens": 150_000_000,
-                            "sequence_tokens": tokens,
-                            "instance": instance,
-                            "gpus": gpus,
-                            "tensor_parallel": tensor,
-                            "sharding": sharding,
-                            "recompute": recompute,
-                            "batch": batch,
-                            "accumulation_steps": step,
-                            "precision": used,
-                            "optimizer": "adamw",
-                        }
+        for gpus, tensor in product(counts_of(instance, catalogs, job["instances_most"]), fixed.get("tensor_parallel", (1,))):
+            replicas = gpus // tensor  # transformers trains with FSDP
+            if gpus % tensor or tensor > sold:
+                continue
+            shardings = fixed.get("sharding", ["none", "zero1", "zero2", "zero3"] if replicas > 1 else ["none"])
+            sequences = round(STEP_TOKENS / tokens / replicas)
+            batches = {2**power for power in range(9)} | {batch for batch in range(1, 65) if sequences and sequences % batch == 0}
+            recomputes = fixed.get("recompute", ["none", "selective", "selective-ops", "full"])
+            layout = {"instance": instance, "gpus": gpus, "tensor_parallel": tensor, "optimizer": "adamw"}
+            for batch in fixed.get("batch", batches):
+                choices = product([batch], accumulations(batch, replicas, tokens), shardings, recomputes, precisions)
+                names = ("batch", "accumulation_steps", "sharding", "recompute", "precision")
+                yield from ({**run, **layout, **dict(zip(names, values, strict=True))} for values in choices)
 
 
 def serving_rows(job, catalogs):
     """Scenarios of every arrangement of a serving job that names its instances and its users."""
     bits = job.get("fewest_bits", 16)
+    service = {"work": "inference", "model": job["model"], "implementation": "vllm", "prompt_tokens": 1024, "sequence_tokens": 1536}
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         sold = int(catalogs.instances["gpus"][instance])
-        for tensor in (each for each in (1, 2, 4, 8) if each <= sold):
+        formats = list(product(["bf16" if native else "fp16", *NARROW[bits]], ["", "fp8"] if bits <= 8 else [""]))
+        for tensor in (degree for degree in (1, 2, 4, 8) if degree <= sold):
             for replicas in range(1, min(job["users"], sold * job["instances_most"] // tensor) + 1):
-                formats = product(["bf16" if native else "fp16", *NARROW[bits]], ["", "fp8"] if bits <= 8 else [""])
-                for precision, cache in formats:
-                    yield {
-                        "work": "inference",
-                        "model": job["model"],
-                        "implementation": "vllm",
-                        "prompt_tokens": 1024,
-                        "sequence_tokens": 1536,
-                        "instance": instance,
-                        "gpus": tensor * replicas,
-                        "tensor_parallel": tensor,
-                        "batch": -(-job["users"] // replicas),
-                        "precision": precision,
-                        "kv_precision": cache,
-                    }
+                layout = {"instance": instance, "gpus": tensor * replicas, "tensor_parallel": tensor, "batch": -(-job["users"] // replicas)}
+                yield from ({**service, **layout, "precision": weights, "kv_precision": cache} for weights, cache in formats)
 
 
 def plain(job, catalogs):
@@ -103,16 +78,16 @@ def plain(job, catalogs):
         for market in job.get("markets", "on-demand" if serves else "on-demand+capacity-block").split("+"):
             done = job_of_rows(result, np.full(len(result), market, dtype=object), 0, catalogs)
             parts.append(result.assign(market=market, **done._asdict()))
-    found = pd.concat(parts, ignore_index=True)
-    good = (found["problem"] == "") & (found["fits"] == "yes") & (found["runs"] == "yes") & found["usd"].notna()
-    good &= (found["instances"] <= job["instances_most"]) & (found["usd"] <= job.get("usd_most", np.inf))
-    good &= found["usd_per_hour"] <= job.get("usd_per_hour_most", np.inf)
-    scarce = found["instance"].str.startswith("p") & (found["market"] == "spot")  # an old price of theirs does not count
-    good &= ~(scarce & (age_days(found["spot_as_of"].astype(str), catalogs.read_on) > 30))
+    table = pd.concat(parts, ignore_index=True)
+    good = (table["problem"] == "") & (table["fits"] == "yes") & (table["runs"] == "yes") & table["usd"].notna()
+    good &= (table["instances"] <= job["instances_most"]) & (table["usd"] <= job.get("usd_most", np.inf))
+    good &= table["usd_per_hour"] <= job.get("usd_per_hour_most", np.inf)
+    scarce = table["instance"].str.startswith("p") & (table["market"] == "spot")  # an old price of theirs does not count
+    good &= ~(scarce & (age_days(table["spot_as_of"].astype(str), catalogs.read_on) > 30))
     if serves:
-        good &= (found["time_to_first_token_seconds"] <= job.get("first_token_seconds", 2.0)) & (found["seconds"] <= 0.05)
+        good &= (table["time_to_first_token_seconds"] <= job.get("first_token_seconds", 2.0)) & (table["seconds"] <= 0.05)
     else:
-        good &= found["hours"] <= job.get("hours_most", 168)
-        brief = found["hours"] < 2 * found["start_hours"]  # works for less time than it takes to start
+        good &= table["hours"] <= job.get("hours_most", 168)
+        brief = table["hours"] < 2 * table["start_hours"]  # works for less time than it takes to start
         good &= ~brief | ~(good & ~brief).any()
-    return found[good]
+    return table[good]

@@ -39,13 +39,12 @@ def is_sentence(text):
 
 def tried(make, refusal):
     """What a function gives and no sentence, or nothing and the sentence with which it refuses."""
-    found, sentence = None, ""
     try:
-        found = make()
+        return make(), ""
     except refusal as error:
         sentence = str(error)
-    assert not sentence or is_sentence(sentence), sentence
-    return found, sentence
+    assert is_sentence(sentence), sentence
+    return None, sentence
 
 
 @steady(60)
@@ -65,28 +64,25 @@ def test_a_row_is_estimated_or_has_one_sentence_and_comes_back_the_same(rows):
     writer.writeheader()
     writer.writerows(rows)
     table, _ = tried(lambda: csv_tables.read_csv(stream.getvalue()), TableError)
-    found, _ = tried(lambda: estimate(table, catalogs()), TableError) if table is not None else (None, "")
-    if found is None:
+    results, _ = tried(lambda: estimate(table, catalogs()), TableError) if table is not None else (None, "")
+    if results is None:
         return
-    sound = found["problem"] == ""
-    assert all(is_sentence(problem) for problem in found["problem"][~sound]), list(found["problem"])
-    assert (np.isfinite(found["memory_bytes"]) & (found["memory_bytes"] > 0))[sound].all()
-    assert (
-        not (found.select_dtypes("number") < 0).drop(columns=["headroom_bytes"], errors="ignore")[sound].filter(like="usd").any(axis=None)
-    )
-    again = estimate(csv_tables.read_csv(csv_tables.to_csv(csv_tables.as_written(found, table))), catalogs())
-    assert again["memory_bytes"].tolist() == pytest.approx(found["memory_bytes"].tolist(), rel=1e-12, nan_ok=True)
+    sound = results["problem"] == ""
+    assert all(is_sentence(problem) for problem in results["problem"][~sound]), list(results["problem"])
+    assert (np.isfinite(results["memory_bytes"]) & (results["memory_bytes"] > 0))[sound].all()
+    assert not (results[sound].select_dtypes("number").filter(like="usd") < 0).any(axis=None)
+    again = estimate(csv_tables.read_csv(csv_tables.to_csv(csv_tables.as_written(results, table))), catalogs())
+    assert again["memory_bytes"].tolist() == pytest.approx(results["memory_bytes"].tolist(), rel=1e-12, nan_ok=True)
     assert (again["problem"] == "").tolist() == sound.tolist()
 
 
 @steady(10)
 @given(anything.tables())
 def test_a_job_is_answered_or_has_one_sentence(rows):
-    found, _ = tried(lambda: answer({name: text for name, text in rows[0].items() if text != ""}, catalogs()), TableError)
-    if found is not None:
-        first = found.iloc[0]
-        assert np.isfinite(first["usd"]) or first["problem"]
-        assert all(is_sentence(each) for each in found["problem"] if each), list(found["problem"])
+    answers, _ = tried(lambda: answer({name: text for name, text in rows[0].items() if text != ""}, catalogs()), TableError)
+    if answers is not None:
+        assert np.isfinite(answers["usd"].iloc[0]) or answers["problem"].iloc[0]
+        assert all(is_sentence(problem) for problem in answers["problem"] if problem), list(answers["problem"])
 
 
 @steady(60)
@@ -94,8 +90,8 @@ def test_a_job_is_answered_or_has_one_sentence(rows):
 def test_a_config_is_a_model_or_has_one_sentence(text):
     entry, _ = tried(lambda: read_config_text(text, "mine", catalogs()), ConfigError)
     if entry is not None:
-        found = estimate({"model": "mine"}, add_models(catalogs(), {"mine": entry}), solve=False)
-        assert 0 < found["memory_bytes"] < np.inf if found["problem"] == "" else is_sentence(found["problem"])
+        row = estimate({"model": "mine"}, add_models(catalogs(), {"mine": entry}), solve=False)
+        assert 0 < row["memory_bytes"] < np.inf if row["problem"] == "" else is_sentence(row["problem"])
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +131,7 @@ def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state,
     for page, clicks in steps:
         stands(app.switch_page(f"views/pages/{page or 'plan'}.py").run())
         for click in clicks:
-            widgets = [each for kind in KINDS for each in app.get(kind) if not each.disabled and getattr(each, "options", True)]
+            widgets = [item for kind in KINDS for item in app.get(kind) if not item.disabled and getattr(item, "options", True)]
             if widgets:  # a page may ask for nothing
                 stands(app._run(sent(app, widgets[click % len(widgets)], click // len(widgets))))
 
@@ -143,10 +139,8 @@ def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state,
 def sent(app, widget, number):
     """What the browser sends when a user changes a widget: all values, this one another that it offers."""
     states = app._tree.get_widget_states()
-    for at, each in enumerate(states.widgets):
-        if each.id == widget.id:
-            del states.widgets[at]
-            break
+    for state in [state for state in states.widgets if state.id == widget.id]:
+        states.widgets.remove(state)
     state = states.widgets.add(id=widget.id)
     if widget.type == "button":
         state.trigger_value = True

@@ -10,15 +10,15 @@ from calc import estimate
 
 def test_nothing_moved(record_property):
     """A wanted change is recorded anew in its commit: python tests/grid.py --record."""
-    given, before = grid.recorded()
-    changes = grid.moved(before, estimate(given, catalogs()))
-    said = grid.summary(changes, len(given))
-    record_property("moved", said)
-    assert changes.empty, said
+    scenarios, before = grid.recorded()
+    changes = grid.moved(before, estimate(scenarios, catalogs()))
+    summary = grid.summary(changes, len(scenarios))
+    record_property("moved", summary)
+    assert changes.empty, summary
 
 
 def test_a_change_is_seen_with_its_group_and_its_size():
-    given, before = grid.recorded()
+    _, before = grid.recorded()
     after = before.copy()
     row = int(before["memory_bytes"].gt(0).to_numpy().argmax())
     after.loc[row, "memory_bytes"] *= 1.5
@@ -26,20 +26,20 @@ def test_a_change_is_seen_with_its_group_and_its_size():
     after.loc[row + 1, "weights_bytes"] *= 1 + 1e-14
     changes = grid.moved(before, after)
     assert changes[["row", "column"]].to_numpy().tolist() == [[row, "memory_bytes"], [row, "peak_phase"]]
-    said = grid.summary(changes, len(given))
-    assert said.startswith(f"Recorded grid: 2 results of 1 of {len(given):,} scenarios moved.")
-    assert "memory_bytes: 1, most in training, full, transformers; largest 0.5 (row " in said
+    summary = grid.summary(changes, len(before))
+    assert summary.startswith(f"Recorded grid: 2 results of 1 of {len(before):,} scenarios moved.")
+    assert "memory_bytes: 1, most in training, full, transformers; largest 0.5 (row " in summary
 
 
 @pytest.mark.parametrize("name", grid.WHOLES)
 def test_a_rest_may_move_by_a_last_place_of_its_whole_and_by_no_more(name):
     """Another processor rounds exp otherwise: of an overhead of 1e-5 beside 1 that is a change of 1e-11."""
     _, before = grid.recorded()
-    whole = before[grid.WHOLES[name]] if isinstance(grid.WHOLES[name], str) else before[name].notna().astype(float)
-    rows = before.index[before[name].abs().gt(0) & whole.gt(0)]
-    row = (before.loc[rows, name].abs() / whole[rows]).idxmin()  # the smallest rest
-    last_place, after = np.spacing(whole[row]), before.copy()
+    minuend = before[grid.WHOLES[name]] if isinstance(grid.WHOLES[name], str) else before[name].notna().astype(float)
+    rows = before.index[before[name].abs().gt(0) & minuend.gt(0)]
+    row = (before.loc[rows, name].abs() / minuend[rows]).idxmin()  # the smallest rest
+    last_place, after = np.spacing(minuend[row]), before.copy()
     after.loc[row, name] += 8 * last_place
     assert grid.moved(before, after).empty
-    after.loc[row, name] += 1e-11 * whole[row]
+    after.loc[row, name] += 1e-11 * minuend[row]
     assert grid.moved(before, after)[["row", "column"]].to_numpy().tolist() == [[row, name]]
