@@ -14,7 +14,7 @@ from calc.files.link.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, V
 from calc.models.huggingface.config import custom_entry
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, bounded_inputs
-from calc.search.job_fields import JOB, LIMITS, MAY_BE_EMPTY, asked_of, job_of
+from calc.search.job_fields import JOB, LIMITS, MAY_BE_EMPTY, job_fields_of, job_of
 from calc.search.options import options
 from calc.search.widened import settled_sets, usual_limits, usual_sets, widened
 
