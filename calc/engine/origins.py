@@ -12,8 +12,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.engine.stages import FORMULAS
 from calc.evaluate import Columns, parameters_of
-from calc.memory.block_forms import block_coefficients
-from calc.memory.heads import head_coefficients, head_rows
+from calc.memory.block_forms import block_coefficients, head_coefficients, head_rows
 from calc.scenarios import join
 from calc.scenarios.problems import Problems
 from calc.table import ORIGINS, Table

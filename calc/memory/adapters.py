@@ -57,12 +57,6 @@ def stack_shared_elements(stack_adapter_inputs):
     return sum(_first(_inputs(stack_adapter_inputs, *together)) for together in READ_TOGETHER)
 
 
-def stack_fused_elements(stack_adapter_inputs):
-    """Inputs of all adapted matrices where queries, keys and values have one adapter. [elements]"""
-    joint = _inputs(stack_adapter_inputs, "q", "k", "v")
-    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)], axis=0) - np.sum(joint, axis=0) + np.max(joint, axis=0)
-
-
 def _inputs(stack_adapter_inputs, *matrices):
     """The inputs of some matrices. Shape (matrices, stacks, rows)."""
     return stack_adapter_inputs[[ADAPTED.index(matrix) for matrix in matrices]]
@@ -84,8 +78,8 @@ def stack_adapters(stack_adapter_inputs):
 
 def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs):
     """Products of rank width that a block saves: one per adapter, more at a mixer. [products]"""
-    mixer, beside = _inputs(stack_adapter_inputs, "mixer", "beside")
-    return stack_adapters + (mixer > 0) * stack_mixer_inputs + (beside > 0)
+    mixer, parallel_network = _inputs(stack_adapter_inputs, "mixer", "beside")
+    return stack_adapters + (mixer > 0) * stack_mixer_inputs + (parallel_network > 0)
 
 
 def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, stack_value_width):
@@ -98,10 +92,16 @@ def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, s
     return width * (1 - query * key * value)
 
 
-def stack_fused_adapter_bytes_per_token(stack_fused_elements, stack_adapters, stack_padded_elements, adapter_bytes_each, lora_rank):
-    """Saved by litgpt's adapters: products, padding, the dropped input and its mask. [B]"""
-    saved = stack_adapters * lora_rank + stack_padded_elements
-    return (adapter_bytes_each + 1) * stack_fused_elements + adapter_bytes_each * saved
+def stack_fused_adapter_bytes_per_token(
+    stack_adapter_inputs, stack_copied_elements, stack_adapters, stack_padded_elements, adapter_bytes_each, lora_rank
+):
+    """Saved by litgpt's adapters: products, padding, the dropped input and its mask. [B]
+
+    Queries, keys and values have one adapter, and so one input.
+    """
+    joint = _inputs(stack_adapter_inputs, "q", "k", "v")
+    inputs = stack_copied_elements - np.sum(joint, axis=0) + np.max(joint, axis=0)
+    return (adapter_bytes_each + 1) * inputs + adapter_bytes_each * (stack_adapters * lora_rank + stack_padded_elements)
 
 
 def stack_adapter_saved_bytes_per_token(

@@ -25,11 +25,6 @@ def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_p
     return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
 
 
-def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_bytes_per_token):
-    """Saved by a trained block of one sequence, where some copies stay views. [B]"""
-    return linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
-
-
 def stack_adapted_bytes_per_token(
     linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width
 ):
@@ -39,14 +34,16 @@ def stack_adapted_bytes_per_token(
 
 
 def stack_trained_bytes_per_token(
-    batch, compute_bytes_each, stack_shares_form, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms
+    linear_forms, trains, batch, compute_bytes_each, stack_shares_form, stack_fused_norm_bytes_per_token, stack_several_bytes_per_token
 ):
     """Saved by a trained block; 8-bit products save their inputs in 8 bits. [B]
 
+    Of one sequence some copies stay views.
     Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
     """
     eight_bit = (compute_bytes_each == 1) & stack_shares_form
-    saved = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
+    alone = linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
+    saved = np.where(batch == 1, alone, stack_several_bytes_per_token)
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
 
 

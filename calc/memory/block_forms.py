@@ -1,4 +1,4 @@
-"""Bytes per token of one block as linear forms in its sizes (catalogs/read_off/blocks.yaml)."""
+"""Bytes per token as linear forms in sizes, of blocks and of heads (catalogs/read_off)."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -96,6 +96,29 @@ def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[
     return next((forms[number_format, case] for case in cases if (number_format, case) in forms), {})
 
 
+@kept("models", "heads")
+def head_rows(catalogs: Catalogs) -> np.ndarray:
+    """The number of each model's head."""
+    entries = list(catalogs.heads.values())
+    owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
+    default = next(number for number, head in enumerate(entries) if not head["families"])
+    return np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
+
+
+@kept("heads")
+def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
+    """Bytes per logit by head and format; the outside vector by frozen, head, format."""
+    entries = list(catalogs.heads.values())
+    forward, backward = (np.full((len(entries), len(FORMATS)), np.nan) for _ in range(2))
+    outside = np.full((2, len(entries), len(FORMATS), len(SIZES)), np.nan)
+    for number, head in enumerate(entries):
+        for form in head["forms"]:
+            column = FORMATS.index(form["format"])
+            forward[number, column], backward[number, column] = form["forward"], form["backward"]
+            outside[:, number, column] = vector(form["outside"]), vector(form["frozen_outside"])
+    return {"forward": forward, "backward": backward, "outside": outside}
+
+
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
@@ -148,8 +171,8 @@ class LinearForms:
         hidden = self._terms(form.hidden, part)
         if not divided:
             return self._terms(form.divided, part) + hidden
-        whole = np.minimum(hidden, self._column("whole_most")[part])
-        return (self._terms(form.divided, part) + hidden - whole) / self._column("tensor_parallel")[part] + whole
+        undivided = np.minimum(hidden, self._column("whole_most")[part])
+        return (self._terms(form.divided, part) + hidden - undivided) / self._column("tensor_parallel")[part] + undivided
 
     def _terms(self, terms: tuple[tuple[str, float], ...], part: slice) -> Any:
         """The sum of coefficient · size."""

@@ -51,9 +51,9 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
-def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains, adapts):
+def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains_all):
     """What trained experts count more because fewer ranks divide their states. [elements]"""
-    return trains * (1 - adapts) * np.sum(stack_layers_here * stack_block_experts_here, axis=0) * (expert_copies_ratio - 1)
+    return trains_all * np.sum(stack_layers_here * stack_block_experts_here, axis=0) * (expert_copies_ratio - 1)
 
 
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):

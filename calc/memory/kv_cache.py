@@ -5,6 +5,8 @@ Source: layers · elements per token · tokens · bytes each / GPUs that divide 
 
 import numpy as np
 
+from calc.evaluate import twin
+
 
 def stack_cached_bytes_per_token(stack_cached_elements_per_token, kv_bytes_each, stack_cache_split):
     """Cache of one token in one layer. [B]"""
@@ -33,8 +35,8 @@ def states_bytes(stack_layers_here, stack_state_bytes, stack_cached_bytes_per_to
     Source: Gu and Dao 2023, arXiv 2312.00752, section 3; pages: vLLM, platforms/interface.py.
     """
     page_bytes = np.max(page_tokens * stack_cached_bytes_per_token, axis=0)
-    whole_page = (stack_state_bytes > 0) * (implementation_pages_tokens > 0) * page_bytes
-    return batch * np.sum(stack_layers_here * np.maximum(stack_state_bytes, whole_page), axis=0)
+    least_bytes = (stack_state_bytes > 0) * (implementation_pages_tokens > 0) * page_bytes
+    return batch * np.sum(stack_layers_here * np.maximum(stack_state_bytes, least_bytes), axis=0)
 
 
 def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
@@ -75,19 +77,14 @@ def cross_cache_bytes(
     return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0)
 
 
-def _cache_bytes(stack_layers_here, stack_cached_bytes_per_token, tokens, batch, cross_cache_bytes, states_bytes):
-    """Cache of so many tokens of every sequence, and what does not grow with them."""
-    return np.sum(stack_layers_here * stack_cached_bytes_per_token * tokens * batch, axis=0) + cross_cache_bytes + states_bytes
-
-
-def prefill_cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_prefilled_tokens, batch, cross_cache_bytes, states_bytes):
-    """Cache after the prompt. [B]"""
-    return _cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_prefilled_tokens, batch, cross_cache_bytes, states_bytes)
-
-
 def decode_cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_window_cached_tokens, batch, cross_cache_bytes, states_bytes):
     """Cache of the whole sequence: blocks · bytes per token · tokens · sequences. [B]"""
-    return _cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_window_cached_tokens, batch, cross_cache_bytes, states_bytes)
+    cached = np.sum(stack_layers_here * stack_cached_bytes_per_token * stack_window_cached_tokens * batch, axis=0)
+    return cached + cross_cache_bytes + states_bytes
+
+
+AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled", "of the whole sequence": "after the prompt"}
+prefill_cache_bytes = twin(decode_cache_bytes, AFTER_PROMPT)
 
 
 def stack_copied_bytes_per_token(

@@ -25,73 +25,52 @@ class Moment(NamedTuple):
 
 
 def _moment(phase: str, says: str, **parts: str) -> Moment:
-    return Moment(phase, says, parts)
-
-
-def _at_head(phase: str, says: str, **parts: str) -> Moment:
-    """A moment at the head, beside the gradients of earlier micro-batches."""
-    return Moment(phase, says, {"optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "head_earlier_gradients_bytes", **parts})
+    return Moment(phase, says, {f"{component}_bytes": f"{column}_bytes" for component, column in parts.items()})
 
 
 def _in_block(name: str, says: str) -> Moment:
     """A moment of the backward pass inside one block; its columns hold it at several places."""
-    return Moment(
-        "backward",
-        f"The backward pass inside one block, {says}.",
-        {
-            "optimizer_bytes": "resident_optimizer_bytes",
-            "gradients_bytes": "place_gradients_bytes",
-            "activations_bytes": f"{name}_activations_bytes",
-            "working_bytes": f"{name}_working_bytes",
-        },
-    )
+    parts = {"gradients": "place_gradients", "activations": f"{name}_activations", "working": f"{name}_working"}
+    return _moment("backward", f"The backward pass inside one block, {says}.", **STATES, **parts)
 
 
-LOAD = _moment("load", "The model on the GPU before anything runs.", working_bytes="load_working_bytes")
-MOMENTS = {
+STATES = {"optimizer": "resident_optimizer"}
+AT_HEAD = STATES | {"gradients": "head_earlier_gradients"}  # beside the gradients of earlier micro-batches
+SAVED = AT_HEAD | {"activations": "saved_activations"}
+ENCODED = {"kv_cache": "prefill_cache"}
+LOAD = _moment("load", "The model on the GPU before anything runs.", working="load_working")
+MOMENTS = {  # components and the columns that hold them, all in bytes
     "training": (
         LOAD,
-        _at_head(
+        _moment(
             "forward",
             "The head's forward pass: everything saved, logits upcast.",
-            activations_bytes="saved_activations_bytes",
-            logits_bytes="forward_logits_bytes",
-            working_bytes="forward_working_bytes",
+            **SAVED | {"logits": "forward_logits", "working": "forward_working"},
         ),
-        _at_head(
+        _moment(
             "backward",
             "The loss's gradient: everything saved and the logits' gradients.",
-            activations_bytes="saved_activations_bytes",
-            logits_bytes="backward_logits_bytes",
-            working_bytes="backward_working_bytes",
+            **SAVED | {"logits": "backward_logits", "working": "backward_working"},
         ),
-        _at_head(
+        _moment(
             "backward",
             "The head's own gradient, beside that of earlier micro-batches.",
-            activations_bytes="saved_activations_bytes",
-            logits_bytes="head_logits_bytes",
-            working_bytes="head_working_bytes",
+            **SAVED | {"logits": "head_logits", "working": "head_working"},
         ),
-        _at_head(
+        _moment(
             "backward",
             "The reduction of the head's gradient, the blocks' activations still there.",
-            activations_bytes="head_reduction_activations_bytes",
-            working_bytes="head_reduction_bytes",
+            **AT_HEAD | {"activations": "head_reduction_activations", "working": "head_reduction"},
         ),
         _moment(
             "backward",
             "The embedding's gradient, built dense, and FSDP's last reduction.",
-            optimizer_bytes="resident_optimizer_bytes",
-            gradients_bytes="end_gradients_bytes",
-            activations_bytes="embedding_activations_bytes",
-            working_bytes="end_working_bytes",
+            **STATES | {"gradients": "end_gradients", "activations": "embedding_activations", "working": "end_working"},
         ),
         _moment(
             "step",
             "The optimizer's step: all gradients and the step's temporaries.",
-            optimizer_bytes="resident_optimizer_bytes",
-            gradients_bytes="step_gradients_bytes",
-            working_bytes="step_working_bytes",
+            **STATES | {"gradients": "step_gradients", "working": "step_working"},
         ),
         _in_block("products", "at its widest products"),
         _in_block("attention", "at attention's worst moment"),
@@ -103,23 +82,15 @@ MOMENTS = {
         _moment(
             "prefill",
             "The prompt passes through the widest block.",
-            kv_cache_bytes="prefill_cache_bytes",
-            activations_bytes="prefill_activations_bytes",
-            working_bytes="dequantized_bytes",
+            **ENCODED | {"activations": "prefill_activations", "working": "dequantized"},
         ),
         _moment(
             "prefill",
             "The prompt's logits: of its last token, or of all.",
-            kv_cache_bytes="prefill_cache_bytes",
-            activations_bytes="prefill_hidden_bytes",
-            logits_bytes="prefill_logits_bytes",
+            **ENCODED | {"activations": "prefill_hidden", "logits": "prefill_logits"},
         ),
         _moment(
-            "decode",
-            "One token per sequence on the full cache.",
-            kv_cache_bytes="decode_cache_bytes",
-            logits_bytes="decode_logits_bytes",
-            working_bytes="decode_working_bytes",
+            "decode", "One token per sequence on the full cache.", kv_cache="decode_cache", logits="decode_logits", working="decode_working"
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""What is saved outside the blocks, by kind of head (heads.py). Bytes."""
+"""What is saved outside the blocks, by kind of head. Bytes."""
 
 import numpy as np
 
@@ -31,18 +31,13 @@ def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_se
     return 4 * head_dim * sequence_tokens / context_parallel * rotary
 
 
-def mask_bytes(
-    stack_attention_case,
-    computes_all_scores,
-    stack_layers,
-    stack_window_tokens,
-    activation_format,
-    is_decoder,
-    batch,
-    sequence_tokens,
-    context_parallel,
-):
-    """A mask for the full blocks of a decoder and one for the sliding, batch · tokens². [B]
+def mask_elements(batch, sequence_tokens, context_parallel):
+    """Pairs of tokens in a micro-batch on one GPU: batch · tokens². [elements]"""
+    return batch * sequence_tokens**2 / context_parallel
+
+
+def mask_bytes(stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, mask_elements):
+    """A mask for the full blocks of a decoder and one for the sliding. [B]
 
     As wide as the hidden states with eager attention, one byte where a sliding window is reached.
     Source: transformers, masking_utils.py.
@@ -53,24 +48,20 @@ def mask_bytes(
     eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0) * is_decoder
     windowed = np.any(np.isin(stack_attention_case, WINDOWED) & present, axis=0)
     width = np.where(eager > 0, eager * np.where(activation_format == 0, 2.0, 4.0), windowed * 1.0)
-    return width * batch * sequence_tokens**2 / context_parallel
+    return width * mask_elements
+
+
+def shared_scores_bytes(outside_coefficients, heads, sequence_tokens, keeps_input):
+    """Position scores that all blocks of a checkpointed model share. [B]"""
+    return outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
 
 
 def outside_backward_bytes(
-    outside_coefficients,
-    outside_tokens,
-    heads,
-    sequence_tokens,
-    keeps_input,
-    layer_inputs_width,
-    position_table_bytes,
-    mask_bytes,
-    tower_kept_bytes,
+    outside_coefficients, outside_tokens, layer_inputs_width, shared_scores_bytes, position_table_bytes, mask_bytes, tower_kept_bytes
 ):
     """Saved to the end of the backward pass: labels, positions, masks, scores, a tower. [B]"""
-    scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
     bytes_per_token = outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
-    return position_table_bytes + mask_bytes + scores + outside_tokens * bytes_per_token + tower_kept_bytes
+    return position_table_bytes + mask_bytes + shared_scores_bytes + outside_tokens * bytes_per_token + tower_kept_bytes
 
 
 def outside_saved_bytes(
@@ -95,5 +86,5 @@ def outside_saved_bytes(
     norm = np.where(implementation_fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"])
     of_norm = (norm + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
     wide = hidden / sequence_split * (of_norm + outside_coefficients["source_hidden"] * outside_source_tokens)
-    whole = np.where(split & (implementation_regathers_norms == 0), activation_bytes_each * hidden * outside_tokens, 0)
-    return wide + whole * (1 - 1 / sequence_split) + outside_backward_bytes
+    gathered = np.where(split & (implementation_regathers_norms == 0), activation_bytes_each * hidden * outside_tokens, 0)
+    return wide + gathered * (1 - 1 / sequence_split) + outside_backward_bytes

@@ -5,6 +5,8 @@ Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees ab
 
 import numpy as np
 
+from calc.evaluate import twin
+
 
 def batch_share(batch):
     """How far serving is from one sequence to 64 at once, in doublings: 0 to 1. [share]"""
@@ -21,38 +23,28 @@ def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_
     return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
 
 
-def slack_ratio(
-    trains,
-    works_together,
-    batch_share,
-    is_engine,
-    sharded_slack_ratio,
-    training_slack_ratio,
-    serving_slack_ratio,
-    serving_batch_slack_ratio,
+def work_slack_ratio(
+    trains, works_together, batch_share, sharded_slack_ratio, training_slack_ratio, serving_slack_ratio, serving_batch_slack_ratio
 ):
-    """Reserved beyond allocated, as a share of allocated. [share]
-
-    Rules of thumb of catalogs/calibrated/overheads.yaml for PyTorch's caching allocator; expandable segments make it less.
-    """
-    serving = np.where(is_engine > 0, 0, serving_slack_ratio + serving_batch_slack_ratio * batch_share)
+    """The slack ratio of the kind of work (catalogs/calibrated/overheads.yaml). [share]"""
+    serving = serving_slack_ratio + serving_batch_slack_ratio * batch_share
     return np.where(trains > 0, np.where(works_together > 0, sharded_slack_ratio, training_slack_ratio), serving)
 
 
-def spread_ratio(
-    trains,
-    works_together,
-    batch_share,
-    sharded_spread_ratio,
-    training_spread_ratio,
-    serving_spread_ratio,
-    serving_batch_spread_ratio,
-    widening_ratio,
-):
+work_spread_ratio = twin(work_slack_ratio, {"slack": "spread"})
+
+
+def slack_ratio(trains, is_engine, work_slack_ratio):
+    """Reserved beyond allocated, as a share of allocated. [share]
+
+    Rules of thumb for PyTorch's caching allocator; expandable segments make it less. An engine reserves its share at once.
+    """
+    return np.where((trains == 0) & (is_engine > 0), 0, work_slack_ratio)
+
+
+def spread_ratio(work_spread_ratio, widening_ratio):
     """Half width of the stated range, as a share of the allocated peak. [share]"""
-    serving = serving_spread_ratio + serving_batch_spread_ratio * batch_share
-    of_work = np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
-    return of_work * widening_ratio
+    return work_spread_ratio * widening_ratio
 
 
 def context_bytes(

@@ -1,4 +1,4 @@
-"""The moment of the peak: which moment is the largest. Bytes on one GPU.
+"""The moment of the peak: which moment is the largest; what is left in CPU memory. Bytes.
 
 Memory is a peak, not a sum: the estimate is the largest moment, and the breakdown is that moment's.
 """
@@ -18,3 +18,33 @@ def peak_moment(moment_bytes):
 def allocated_peak_bytes(moment_bytes):
     """What torch.cuda.max_memory_allocated shows: the largest moment. [B]"""
     return np.maximum.reduce(np.broadcast_arrays(*moment_bytes))
+
+
+def offloaded_states_bytes(
+    offloads_optimizer,
+    trained_parameters_here,
+    matrix_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    optimizer_shards,
+    gradient_width_bytes_each,
+    gradient_shards,
+):
+    """Offloaded optimizer state with its gradients. [B]"""
+    state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
+    gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
+    return offloads_optimizer * (state + gradients)
+
+
+def offloaded_weights_bytes(
+    offloads_weights, blocks_parameters_here, tower_parameters_here, outside_parameters_here, matrix_bytes_each, weight_shards
+):
+    """Offloaded shards of the weights. [B]"""
+    elements = blocks_parameters_here + tower_parameters_here + outside_parameters_here
+    return offloads_weights * (elements * matrix_bytes_each / weight_shards)
+
+
+def offloaded_bytes(trains, offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
+    """All that a GPU leaves in CPU memory: states, weights, saved activations. [B]"""
+    moved = offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
+    return np.where(trains > 0, moved, 0.0)

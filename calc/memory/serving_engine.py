@@ -39,23 +39,16 @@ def tower_profile_width(images_per_sequence, patches_per_image_token, tower_hidd
     return (images_per_sequence > 0) * patches_per_image_token * 3 * (tower_hidden + tower_ffn / tensor_parallel)
 
 
-def engine_forward_bytes(
-    engine_batched_tokens,
-    hidden,
-    stack_ffn_width,
-    stack_expert_ffn_width,
-    stack_experts_per_token,
-    stack_shared_ffn_width,
-    stack_mixer_in_width,
-    tower_profile_width,
-    image_features_bytes,
-    tensor_parallel,
-):
-    """A forward pass of the profile: three hidden and inner states per token, or a mixer's. [B]
+def profile_inner_width(stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token, stack_shared_ffn_width, stack_mixer_in_width):
+    """Inner width of the profile's widest block: three inner states, or a mixer's. [elements]"""
+    inner = np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width)
+    return np.maximum(3 * np.max(inner, axis=0), np.max(stack_mixer_in_width, axis=0))
+
+
+def engine_forward_bytes(engine_batched_tokens, hidden, profile_inner_width, tower_profile_width, image_features_bytes, tensor_parallel):
+    """A forward pass of the profile: three hidden and the inner states of each token. [B]
 
     Source: vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
     """
-    inner = np.max(np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width), axis=0)
-    inner = np.maximum(3 * inner, np.max(stack_mixer_in_width, axis=0))
-    width = np.maximum(3 * hidden + inner / tensor_parallel, tower_profile_width)
+    width = np.maximum(3 * hidden + profile_inner_width / tensor_parallel, tower_profile_width)
     return engine_batched_tokens * 2 * width + image_features_bytes

@@ -6,6 +6,11 @@ Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5; Zhao et al. 2023, 
 import numpy as np
 
 
+def trains_all(trains, adapts):
+    """1 where all weights are trained, not adapters beside them. [0 or 1]"""
+    return trains * (1 - adapts)
+
+
 def weight_shards(shard_gpus, shards_weights, fsdp_active, trains):
     """GPUs that divide the stored weights: ZeRO 3, and FSDP in ZeRO 2 as well. [GPUs]"""
     return np.where(np.maximum(shards_weights * trains, fsdp_active) > 0, shard_gpus, 1)

@@ -11,9 +11,19 @@ def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_paramete
     return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here + tower_parameters_here)
 
 
-def trained_outside_here(trains, adapts, outside_parameters_here):
+def trained_outside_here(trains_all, outside_parameters_here):
     """Trained parameters outside the blocks. [elements]"""
-    return trains * (1 - adapts) * outside_parameters_here
+    return trains_all * outside_parameters_here
+
+
+def trained_head_here(stage_head_here, adapts):
+    """Elements of the head's matrix where it is trained. [elements]"""
+    return stage_head_here * (1 - adapts)
+
+
+def trained_embedding_here(embedding_parameters_here, holds_embedding, adapts):
+    """Elements of the embedding where it is trained. [elements]"""
+    return embedding_parameters_here * holds_embedding * (1 - adapts)
 
 
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
@@ -42,6 +52,11 @@ def new_gradient_bytes_each(fsdp_active, gathered_bytes_each, gradient_width_byt
     return np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
 
 
+def divided_gradient_bytes_each(gradient_width_bytes_each, gradient_shards, offloads_weights):
+    """Bytes on one GPU of a gradient that is done; 0 where they follow offloaded weights. [B]"""
+    return gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
+
+
 def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
     """All gradients of this GPU, unsharded; they follow offloaded weights. [B]"""
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
@@ -65,21 +80,18 @@ def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumu
     return (accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0)
 
 
-def accumulated_gradients_bytes(
-    keeps_gradients,
-    step_gradients_bytes,
-    pipeline_parallel,
-    fsdp_active,
-    trained_parameters_here,
-    reduce_bytes_each,
-    implementation_accumulates_unsharded,
-):
-    """Gradients that micro-batches leave for the next; FSDP's may be unsharded. [B]
+def accumulates_unsharded(fsdp_active, implementation_accumulates_unsharded, pipeline_parallel):
+    """1 where FSDP leaves whole gradients for the next micro-batch. [0 or 1]
 
     Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync; torch/distributed/pipelining/stage.py.
     """
-    unsharded = fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
-    return np.where(unsharded > 0, trained_parameters_here * reduce_bytes_each, step_gradients_bytes) * keeps_gradients
+    return fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
+
+
+def accumulated_gradients_bytes(keeps_gradients, accumulates_unsharded, trained_parameters_here, reduce_bytes_each, step_gradients_bytes):
+    """Gradients that micro-batches leave for the next. [B]"""
+    unsharded = trained_parameters_here * reduce_bytes_each
+    return np.where(accumulates_unsharded > 0, unsharded, step_gradients_bytes) * keeps_gradients
 
 
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
@@ -97,16 +109,10 @@ def sharded_blocks_here(trained_blocks_here, spread_experts_here, optimizer_shar
 
 
 def wide_embedding_bytes(
-    embedding_in_fp32,
-    implementation_embedding_state_in_fp32,
-    trains,
-    adapts,
-    embedding_parameters_here,
-    outer_states,
-    state_width_bytes_each,
+    embedding_in_fp32, implementation_embedding_state_in_fp32, trains_all, embedding_parameters_here, outer_states, state_width_bytes_each
 ):
     """What 8-bit optimizers take more because they keep the embedding's state in fp32. [B]"""
-    kept_wide = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains * (1 - adapts)
+    kept_wide = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains_all
     return kept_wide * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
 
 
@@ -115,21 +121,15 @@ def master_copy_bytes(master_bytes_each, adapts, sharded_blocks_here, trained_ou
     return master_bytes_each * (1 - adapts) * (sharded_blocks_here + trained_outside_here)
 
 
-def resident_optimizer_bytes(
-    sharded_blocks_here,
-    trained_outside_here,
-    matrix_states,
-    outer_states,
-    state_width_bytes_each,
-    wide_embedding_bytes,
-    master_copy_bytes,
-    optimizer_shards,
-    offloads_optimizer,
-):
+def optimizer_states_bytes(sharded_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each):
+    """Optimizer state before sharding; Adam's two moments: Kingma and Ba, arXiv 1412.6980. [B]"""
+    return (sharded_blocks_here * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
+
+
+def resident_optimizer_bytes(optimizer_states_bytes, wide_embedding_bytes, master_copy_bytes, optimizer_shards, offloads_optimizer):
     """Optimizer state and the fp32 master copy, divided by the optimizer's shards. [B]
 
-    Source: Rajbhandari et al. 2019, arXiv 1910.02054, sections 3.1 and 5.1; Adam's two moments: Kingma and Ba 2014, arXiv 1412.6980.
+    Source: Rajbhandari et al. 2019, arXiv 1910.02054, sections 3.1 and 5.1.
     """
-    states = sharded_blocks_here * matrix_states + trained_outside_here * outer_states
-    state_bytes = states * state_width_bytes_each + wide_embedding_bytes
+    state_bytes = optimizer_states_bytes + wide_embedding_bytes
     return (state_bytes + master_copy_bytes) / optimizer_shards * (1 - offloads_optimizer)

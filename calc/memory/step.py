@@ -7,25 +7,12 @@ import numpy as np
 
 
 def largest_parameters_here(
-    stack_block_largest_matrix,
-    embedding_parameters_here,
-    head_matrix_parameters,
-    holds_head,
-    vocabulary_split,
-    tensor_parallel,
-    adapts,
-    lora_rank,
-    hidden,
+    stack_block_largest_matrix, embedding_parameters_here, stage_head_here, tensor_parallel, adapts, lora_rank, hidden
 ):
     """Elements of the largest single trained tensor. [parameters]"""
-    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
+    ends = np.maximum(embedding_parameters_here, stage_head_here)
     largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
     return np.where(adapts > 0, lora_rank * hidden, largest)
-
-
-def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
-    """Copies of all trained parameters that the step holds for a moment. [copies]"""
-    return steps_fused * fused_copies + steps_foreach * foreach_copies
 
 
 def step_largest_bytes_each(
@@ -47,18 +34,15 @@ def step_shard_parameters(trained_parameters_here, optimizer_shards):
     return trained_parameters_here / optimizer_shards
 
 
-def step_temporary_bytes(
-    step_copies,
-    step_shard_parameters,
-    trained_bytes_each,
-    step_largest_bytes_each,
-    largest_parameters_here,
-    trained_parameters_here,
-    gradient_shards,
-):
+def step_copies_bytes(steps_fused, steps_foreach, fused_copies, foreach_copies, step_shard_parameters, trained_bytes_each):
+    """Copies of all trained parameters that the step holds for a moment. [B]"""
+    return (steps_fused * fused_copies + steps_foreach * foreach_copies) * step_shard_parameters * trained_bytes_each
+
+
+def step_temporary_bytes(step_copies_bytes, step_largest_bytes_each, largest_parameters_here, trained_parameters_here, gradient_shards):
     """Temporaries of the step: copies of the shard, and what the largest tensor takes. [B]"""
     largest = step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / gradient_shards
-    return step_copies * step_shard_parameters * trained_bytes_each + largest
+    return step_copies_bytes + largest
 
 
 def widened_gradients_bytes(

@@ -14,8 +14,8 @@ from calc.scenarios.join_choices import FORMATS
 
 def tower_layers_share(tower_layers, tower_full_layers):
     """Share of the tower's layers that attend to images, and to windows of them. [ratio]"""
-    whole = np.where(tower_full_layers > 0, tower_full_layers / np.maximum(tower_layers, 1), 1)
-    return np.stack([whole, 1 - whole])
+    share = np.where(tower_full_layers > 0, tower_full_layers / np.maximum(tower_layers, 1), 1)
+    return np.stack([share, 1 - share])
 
 
 def tower_scored_tokens(image_patches_tokens, tower_window_tokens):
@@ -38,8 +38,7 @@ def tower_forms(
     """
     sizes = dict.fromkeys(("hidden", "query", "key", "value"), tower_hidden) | {"ffn": tower_ffn, "mask": tower_scored_tokens}
     sizes |= {"heads": tower_heads, "kv_heads": tower_heads, "scores": tower_heads * tower_scored_tokens, "one": np.ones(1)}
-    whole = {"whole_most": np.inf * np.ones(1), "tensor_parallel": tensor_parallel}
-    columns = dict.fromkeys(SIZES, np.zeros(1)) | sizes | whole
+    columns = dict.fromkeys(SIZES, np.zeros(1)) | sizes | {"whole_most": np.inf * np.ones(1), "tensor_parallel": tensor_parallel}
     return LinearForms(block_coefficients, tower_form, (tower_tokens > 0) & (tower_kind >= 0), columns)
 
 
@@ -53,16 +52,7 @@ def tower_copies_bytes(tower_tokens, tower_linear_parameters, autocast_active, a
 
 
 def tower_kept_bytes(
-    tower_forms,
-    tower_layers_share,
-    trains,
-    adapts,
-    keeps_input,
-    tower_layers,
-    tower_tokens,
-    batch,
-    offloads_activations,
-    tower_copies_bytes,
+    tower_forms, tower_layers_share, trains_all, keeps_input, tower_layers, tower_tokens, batch, offloads_activations, tower_copies_bytes
 ):
     """Kept by a trained tower: layers · bytes per patch · patches; frozen, nothing. [B]
 
@@ -70,9 +60,9 @@ def tower_kept_bytes(
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
     layers = np.where(offloads_activations > 0, np.minimum(tower_layers, 2), tower_layers)
-    of_layer = np.where(keeps_input > 0, tower_forms("checkpoint", trains), tower_forms("saved", trains))
+    of_layer = np.where(keeps_input > 0, tower_forms("checkpoint", trains_all), tower_forms("saved", trains_all))
     bytes_per_token = np.sum(tower_layers_share * of_layer, axis=0)
-    return trains * (1 - adapts) * (layers * bytes_per_token * tower_tokens * batch + tower_copies_bytes)
+    return trains_all * (layers * bytes_per_token * tower_tokens * batch + tower_copies_bytes)
 
 
 def tower_forward_bytes(tower_forms, trains, tower_tokens, batch):

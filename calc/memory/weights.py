@@ -53,22 +53,17 @@ def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, 
     return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
-def weights_bytes(
-    formatted_weights_bytes,
-    other_weights_bytes,
-    wide_head_bytes,
-    adapts,
-    adapter_parameters_here,
-    adapter_bytes_each,
-    weight_shards,
-    offloads_weights,
-):
+def adapters_bytes(adapts, adapter_parameters_here, adapter_bytes_each):
+    """LoRA adapters, before sharding: Hu et al. 2021, arXiv 2106.09685. [B]"""
+    return adapts * adapter_parameters_here * adapter_bytes_each
+
+
+def weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_bytes, adapters_bytes, weight_shards, offloads_weights):
     """Stored weights and LoRA adapters, divided over the GPUs that shard them. [B]
 
-    Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3; adapters: Hu et al. 2021, arXiv 2106.09685.
+    Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3.
     """
-    adapters = adapts * adapter_parameters_here * adapter_bytes_each
-    return (formatted_weights_bytes + other_weights_bytes + wide_head_bytes + adapters) / weight_shards * (1 - offloads_weights)
+    return (formatted_weights_bytes + other_weights_bytes + wide_head_bytes + adapters_bytes) / weight_shards * (1 - offloads_weights)
 
 
 def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engine, stack_largest_linear, tensor_parallel):
@@ -91,45 +86,33 @@ def _segment_waste_bytes(tensor_bytes):
     return np.where((tensor_bytes >= 10 * 2**20) & (rest <= 2**20), rest, 0.0)
 
 
+def stack_row_bytes(stack_hidden, matrix_bytes_each, tensor_parallel):
+    """One GPU's share of a row of a block's matrix, as wide as the hidden states. [B]"""
+    return stack_hidden * matrix_bytes_each / tensor_parallel
+
+
 def matrix_waste_bytes(
-    stack_layers_here,
-    stack_hidden,
-    stack_query_width,
-    stack_ffn_width,
-    stack_gated_ffn_width,
-    matrix_bytes_each,
-    dequantized_bytes_each,
-    tensor_parallel,
-    trains,
+    trains, dequantized_bytes_each, stack_layers_here, stack_row_bytes, stack_query_width, stack_ffn_width, stack_gated_ffn_width
 ):
     """The allocator's waste at the blocks' dense matrices in serving, in plain formats. [B]
 
     No tensor is in it, so it is part of the overhead, though a log counts it as allocated.
     Source: Qwen2.5's speed benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
     """
-    row_bytes = stack_hidden * matrix_bytes_each / tensor_parallel
-    attention, network = _segment_waste_bytes(row_bytes * stack_query_width), _segment_waste_bytes(row_bytes * stack_ffn_width)
+    attention, network = (_segment_waste_bytes(stack_row_bytes * width) for width in (stack_query_width, stack_ffn_width))
     wasted = 2 * attention + network * np.where(stack_gated_ffn_width > 0, 3, 2)
     return (trains == 0) * (dequantized_bytes_each == 0) * np.sum(stack_layers_here * wasted, axis=0)
 
 
 def fused_parts_bytes(
-    implementation_fuses_at_load,
-    stack_layers_here,
-    stack_hidden,
-    stack_query_width,
-    stack_key_width,
-    stack_value_width,
-    matrix_bytes_each,
-    tensor_parallel,
+    implementation_fuses_at_load, stack_layers_here, stack_row_bytes, stack_query_width, stack_key_width, stack_value_width
 ):
     """Queries, keys and values of all blocks while they are fused into one matrix. [B]
 
     Source: AutoAWQ, awq/utils/fused_utils.py, fuse_qkv.
     """
     widths = stack_query_width + stack_key_width + stack_value_width
-    parts = np.sum(stack_layers_here * stack_hidden * widths, axis=0) * matrix_bytes_each / tensor_parallel
-    return implementation_fuses_at_load * parts
+    return implementation_fuses_at_load * np.sum(stack_layers_here * stack_row_bytes * widths, axis=0)
 
 
 def load_working_bytes(tied, stores_head, head_elements_here, fused_parts_bytes):

@@ -6,25 +6,24 @@ Shape of place, products, attention, gradients and reduction columns: (places, s
 import numpy as np
 
 
-def place_kept_bytes(
-    stack_kept_bytes,
-    stack_kept_microbatch_bytes,
-    stack_layers_here,
-    place_blocks_below,
-    keeps_input,
-    implementation_fuses_norms,
-    tensor_parallel,
-):
-    """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
+def keeps_this_input(keeps_input, implementation_fuses_norms, tensor_parallel):
+    """1 where a block's checkpointed input stands beside what it has recomputed. [0 or 1]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
-    Source: Chen et al. 2016, arXiv 1604.06174; simulated (context.csv, fsdp_tp.csv).
+    Source: simulated (context.csv, fsdp_tp.csv).
     """
-    this_input = keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
+    return keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
+
+
+def place_kept_bytes(stack_kept_bytes, stack_kept_microbatch_bytes, stack_layers_here, place_blocks_below, keeps_this_input):
+    """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
+
+    Source: Chen et al. 2016, arXiv 1604.06174.
+    """
     waiting = np.sum(stack_kept_bytes - stack_kept_microbatch_bytes, axis=0)
     before = np.cumsum(stack_kept_microbatch_bytes, axis=0) - stack_kept_microbatch_bytes
     of_block = stack_kept_microbatch_bytes / np.maximum(stack_layers_here, 1)
-    return waiting + before + (place_blocks_below + this_input) * of_block
+    return waiting + before + (place_blocks_below + keeps_this_input) * of_block
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
@@ -38,23 +37,17 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
     return np.where(keeps_input > 0, 0, below) + of_block
 
 
-def passing_buffers_bytes(bucket_bytes, dequantized_bytes, stage_buffers_bytes, past_head, stage_logits_bytes):
-    """Buckets, a widened matrix, and a pipeline's buffers while blocks are at work. [B]"""
-    return bucket_bytes + dequantized_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
+def stack_passing_bytes(bucket_bytes, dequantized_bytes, stack_merging_bytes, stage_buffers_bytes, past_head, stage_logits_bytes):
+    """Buckets, a widened matrix, merged experts and stage buffers while blocks are at work. [B]"""
+    return bucket_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
 
 
 def place_buffers_bytes(
-    place_whole_bytes,
-    place_live_bytes,
-    place_reducing_bytes,
-    place_reduced_bytes,
-    place_autocast_bytes,
-    stack_merging_bytes,
-    passing_buffers_bytes,
+    place_whole_bytes, place_live_bytes, place_reducing_bytes, place_reduced_bytes, place_autocast_bytes, stack_passing_bytes
 ):
     """Whole weights, reductions, copies and buffers at this block. [B]"""
     weights = place_whole_bytes + place_live_bytes + place_autocast_bytes
-    return weights + place_reducing_bytes + place_reduced_bytes + stack_merging_bytes + passing_buffers_bytes
+    return weights + place_reducing_bytes + place_reduced_bytes + stack_passing_bytes
 
 
 def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
@@ -140,11 +133,10 @@ def reduction_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_
     return place_kept_bytes + stack_residual_bytes + outside_backward_bytes
 
 
-def reduction_working_bytes(place_buffers_bytes, place_reducing_bytes, fsdp_active, reduces_at_end, reduce_bytes_each, stack_trained_here):
+def reduction_working_bytes(place_buffers_bytes, place_reducing_bytes, block_reduce_bytes_each, stack_trained_here):
     """Working memory while FSDP reduces the block's gradients. [B]
 
     The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight.
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
     """
-    reducing = fsdp_active * (1 - reduces_at_end) * (reduce_bytes_each * stack_trained_here - place_reducing_bytes)
-    return place_buffers_bytes + reducing
+    return place_buffers_bytes - place_reducing_bytes + block_reduce_bytes_each * stack_trained_here

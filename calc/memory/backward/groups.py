@@ -12,16 +12,6 @@ def stage_parameters_here(blocks_parameters_here, outside_parameters_here):
     return blocks_parameters_here + outside_parameters_here
 
 
-def trained_head_here(stage_head_here, adapts):
-    """Elements of the head's matrix where it is trained. [elements]"""
-    return stage_head_here * (1 - adapts)
-
-
-def trained_embedding_here(embedding_parameters_here, holds_embedding, adapts):
-    """Elements of the embedding where it is trained. [elements]"""
-    return embedding_parameters_here * holds_embedding * (1 - adapts)
-
-
 def stack_trained_here(stack_block_parameters_here, trained_ratio):
     """Trained parameters of one block. [elements]"""
     return stack_block_parameters_here * trained_ratio
@@ -60,9 +50,24 @@ def gathered_kept_bytes(reshards_weights, gathered_bytes_each, blocks_parameters
     return (1 - reshards_weights) * gathered_bytes_each * (blocks_parameters_here + embedding_group_here * reduces_at_end)
 
 
-def kept_for_reuse(shards_weights, implementation_fsdp, shard_gpus, trains):
-    """1 under a ZeRO 3 that is not FSDP: DeepSpeed's and Megatron's. [0 or 1]"""
-    return shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
+def head_reduction_here(implementation_groups_ends, trained_head_here):
+    """Trained elements of a head that is reduced as a group of its own. [elements]"""
+    return implementation_groups_ends * trained_head_here
+
+
+def embedding_reduction_here(implementation_groups_ends, trained_embedding_here):
+    """Trained elements of an embedding that is reduced as a group of its own. [elements]"""
+    return implementation_groups_ends * trained_embedding_here
+
+
+def block_reduce_bytes_each(fsdp_active, reduces_at_end, reduce_bytes_each):
+    """Width of a gradient that FSDP reduces as soon as its block is done; 0 where it waits. [B]"""
+    return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each
+
+
+def reused_bytes_each(shards_weights, implementation_fsdp, shard_gpus, trains, gathered_bytes_each):
+    """Width of whole weights kept for reuse, under DeepSpeed's and Megatron's ZeRO 3. [B]"""
+    return shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains * gathered_bytes_each
 
 
 def stack_fetched_ahead(implementation_live_elements, stack_block_largest_matrix, tensor_parallel, stack_block_parameters_here):
@@ -74,15 +79,13 @@ def stack_fetched_ahead(implementation_live_elements, stack_block_largest_matrix
     return np.where(implementation_live_elements > 0, stack_block_largest_matrix / tensor_parallel, stack_block_parameters_here)
 
 
-def live_weights_bytes(
-    kept_for_reuse, implementation_live_elements, gathered_bytes_each, stage_head_here, stack_fetched_ahead, stage_parameters_here
-):
+def live_weights_bytes(reused_bytes_each, implementation_live_elements, stage_head_here, stack_fetched_ahead, stage_parameters_here):
     """Whole weights that DeepSpeed's ZeRO 3 holds at the head. [B]
 
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
     """
     live = np.maximum(implementation_live_elements, stage_head_here) + np.max(stack_fetched_ahead, axis=0)
-    return kept_for_reuse * gathered_bytes_each * np.minimum(live, stage_parameters_here)
+    return reused_bytes_each * np.minimum(live, stage_parameters_here)
 
 
 def gathered_backward_bytes(fsdp_active, gathered_ends_bytes, gathered_kept_bytes, live_weights_bytes):

@@ -30,28 +30,20 @@ def head_working_bytes(backward_working_bytes, adds_gradients, trained_head_here
     return backward_working_bytes + adds_gradients * trained_head_here * new_gradient_bytes_each * (1 - fuses_loss)
 
 
-def fetched_after_head_here(reshards_weights, stack_group_here, blocks_parameters_here):
-    """Parameters of blocks that are whole after the head: the next one, or all. [elements]"""
-    return np.where(reshards_weights > 0, np.max(stack_group_here, axis=0), blocks_parameters_here)
+def fetched_after_head_here(implementation_groups_ends, reshards_weights, stack_group_here, blocks_parameters_here):
+    """Parameters of blocks that are whole after a head of its own: one, or all. [elements]"""
+    return implementation_groups_ends * np.where(reshards_weights > 0, np.max(stack_group_here, axis=0), blocks_parameters_here)
 
 
 def head_reduction_bytes(
-    fsdp_active,
-    implementation_groups_ends,
-    reduces_at_end,
-    trained_head_here,
-    gathered_bytes_each,
-    reduce_bytes_each,
-    gradient_shards,
-    fetched_after_head_here,
+    fsdp_active, reduces_at_end, head_reduction_here, gathered_bytes_each, reduce_bytes_each, gradient_shards, fetched_after_head_here
 ):
     """Working memory while FSDP reduces the gradient of a head that is a group of its own. [B]
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; simulated (context.csv).
     """
-    reduced = trained_head_here * (gathered_bytes_each + reduce_bytes_each * (1 + 1 / gradient_shards))
-    working = reduced + gathered_bytes_each * fetched_after_head_here
-    return fsdp_active * implementation_groups_ends * (1 - reduces_at_end) * working
+    reduced = head_reduction_here * (gathered_bytes_each + reduce_bytes_each * (1 + 1 / gradient_shards))
+    return fsdp_active * (1 - reduces_at_end) * (reduced + gathered_bytes_each * fetched_after_head_here)
 
 
 def head_reduction_activations_bytes(stack_kept_bytes, outside_backward_bytes, stack_residual_bytes):

@@ -29,11 +29,6 @@ def first_block_reduction_bytes(
     return gathered_bytes_each * (root_group_here + 2 * trained_embedding_here + beside_embedding_elements) + block
 
 
-def copied_group_reduction_bytes(gathered_bytes_each, reduce_bytes_each, last_group_parameters_here):
-    """The last group's gradients stand in both widths. [B]"""
-    return (gathered_bytes_each + reduce_bytes_each) * last_group_parameters_here
-
-
 def scattered_group_reduction_bytes(
     reduce_bytes_each,
     last_group_parameters_here,
@@ -54,15 +49,12 @@ def scattered_group_reduction_bytes(
     return reduce_bytes_each * (last_group_parameters_here + shard) + cast + gathered_bytes_each * embedding
 
 
-def last_reduction_bytes(first_block_reduction_bytes, copied_group_reduction_bytes, scattered_group_reduction_bytes):
-    """FSDP's last reduction at its largest. [B]"""
-    group = np.maximum(copied_group_reduction_bytes, scattered_group_reduction_bytes)
-    return np.maximum(first_block_reduction_bytes, group)
-
-
-def embedding_reduction_here(implementation_groups_ends, trained_embedding_here):
-    """Trained elements of an embedding that is reduced as a group of its own. [elements]"""
-    return implementation_groups_ends * trained_embedding_here
+def last_reduction_bytes(
+    first_block_reduction_bytes, gathered_bytes_each, reduce_bytes_each, last_group_parameters_here, scattered_group_reduction_bytes
+):
+    """FSDP's last reduction at its largest; the last group's gradients are copied first. [B]"""
+    copied = (gathered_bytes_each + reduce_bytes_each) * last_group_parameters_here
+    return np.maximum(first_block_reduction_bytes, np.maximum(copied, scattered_group_reduction_bytes))
 
 
 def stage_reduced_here(reduces_at_end, stack_trained_here, embedding_reduction_here, stage_chunks):
@@ -128,9 +120,9 @@ def embedding_gradient_bytes(
     head) the third's is added to the sum of the other two.
     Source: torch.nn.Embedding with sparse=False.
     """
-    beside = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
+    others = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
     dense = embedding_parameters * holds_embedding * (1 - adapts)
-    return gradient_width_bytes_each * (dense + trained_embedding_here * beside)
+    return gradient_width_bytes_each * (dense + trained_embedding_here * others)
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens, stage_waiting_bytes):

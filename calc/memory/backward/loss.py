@@ -5,22 +5,17 @@ Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 241
 
 import numpy as np
 
-FORWARD, BACKWARD = 0, 2  # columns of the heads' widths
-
-
-def _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, column):
-    """Bytes per logit by kind of head; a divided loss upcasts once more."""
-    return head_coefficients["widths"][head_row, activation_format, column] + 4.0 * (vocabulary_split > 1)
+from calc.evaluate import twin
 
 
 def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
-    """Bytes per logit at the forward peak. [B]"""
-    return _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, FORWARD)
+    """Bytes per logit at the forward peak; a divided loss upcasts once more. [B]"""
+    return head_coefficients["forward"][head_row, activation_format] + 4.0 * (vocabulary_split > 1)
 
 
 def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
-    """Bytes per logit when the backward pass begins. [B]"""
-    return _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, BACKWARD)
+    """Bytes per logit when the backward pass begins; a divided loss upcasts once more. [B]"""
+    return head_coefficients["backward"][head_row, activation_format] + 4.0 * (vocabulary_split > 1)
 
 
 def loop_forward_bytes_each(adapts, batch, softcap):
@@ -47,26 +42,16 @@ def kernel_loss_bytes_each(loss_in_place, implementation_in_place_bytes_each, co
     return np.where(loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each)
 
 
-def _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each):
-    """Bytes per logit: the kernel's, else the loss's own, the software's, the head's."""
-    of_software = np.where(implementation_holds_outputs > 0, of_loop, of_head)
-    return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, np.where(of_loss > 0, of_loss, of_software))
-
-
 def stored_forward_bytes_each(
     logits_forward_bytes_each, loop_forward_bytes_each, implementation_holds_outputs, loss_forward_bytes_each, kernel_loss_bytes_each
 ):
-    """Bytes per logit of the chosen loss at the forward peak. [B]"""
-    of_head, of_loop, of_loss = logits_forward_bytes_each, loop_forward_bytes_each, loss_forward_bytes_each
-    return _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each)
+    """Bytes per logit at the forward peak: of kernel, loss, software or head. [B]"""
+    of_software = np.where(implementation_holds_outputs > 0, loop_forward_bytes_each, logits_forward_bytes_each)
+    of_loss = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, of_software)
+    return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, of_loss)
 
 
-def stored_backward_bytes_each(
-    logits_backward_bytes_each, loop_backward_bytes_each, implementation_holds_outputs, loss_backward_bytes_each, kernel_loss_bytes_each
-):
-    """Bytes per logit of the chosen loss when the backward pass begins. [B]"""
-    of_head, of_loop, of_loss = logits_backward_bytes_each, loop_backward_bytes_each, loss_backward_bytes_each
-    return _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each)
+stored_backward_bytes_each = twin(stored_forward_bytes_each, {"forward peak": "backward peak", "forward": "backward"})
 
 
 def chunk_tokens(logits_tokens, outputs, hidden):
@@ -78,12 +63,10 @@ def chunk_tokens(logits_tokens, outputs, hidden):
     return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
 
 
-def fused_loss_bytes(
-    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts, vocabulary_split, holds_head
-):
+def fused_loss_bytes(chunk_tokens, outputs, hidden, logits_tokens, trained_head_here, compute_bytes_each, vocabulary_split, holds_head):
     """Head and loss by chunks: one chunk, the gradients of inputs and of a trained head. [B]"""
     width = np.maximum(compute_bytes_each, 2)
-    kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
+    kept = width * hidden * logits_tokens + width * trained_head_here
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
@@ -93,20 +76,13 @@ def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss,
 
 
 def head_gradients_bytes(
-    loss_head_gradients,
-    loss_beside_gradients_bytes_each,
-    logits_elements,
-    head_matrix_parameters,
-    vocabulary_split,
-    adapts,
-    compute_bytes_each,
+    loss_head_gradients, loss_beside_gradients_bytes_each, logits_elements, head_elements_here, adapts, compute_bytes_each
 ):
     """Chunks after the head: its gradient twice, and what is left of the logits. [B]
 
     Source: torchtune, modules/loss/ce_chunked_output_loss.py; simulated (validation/data/parallel/ce.csv).
     """
-    width = np.maximum(compute_bytes_each, 2) * (1 - adapts)
-    gradients = loss_head_gradients * width * head_matrix_parameters / vocabulary_split
+    gradients = loss_head_gradients * np.maximum(compute_bytes_each, 2) * (1 - adapts) * head_elements_here
     return gradients + loss_beside_gradients_bytes_each * logits_elements
 
 

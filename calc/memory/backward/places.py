@@ -66,60 +66,43 @@ def place_unresharded_here(
     return np.where(pipeline_parallel > 1, others, stack_block_parameters_here * place_blocks_before)
 
 
-def place_whole_bytes(
-    fsdp_active,
-    gathered_bytes_each,
-    implementation_groups_ends,
-    root_group_here,
-    trained_head_here,
-    stack_block_parameters_here,
-    reshards_weights,
-    place_unresharded_here,
-    place_fetched_here,
-):
+def place_ahead_here(reshards_weights, place_unresharded_here, place_fetched_here):
+    """Whole parameters of what is ahead of this block. [elements]"""
+    return np.where(reshards_weights < 1, place_unresharded_here, place_fetched_here)
+
+
+def root_head_here(root_group_here, implementation_groups_ends, trained_head_here):
+    """The root group, and the gradient of a head that is part of it. [elements]"""
+    return root_group_here + (1 - implementation_groups_ends) * trained_head_here
+
+
+def place_whole_bytes(fsdp_active, gathered_bytes_each, root_head_here, stack_block_parameters_here, place_ahead_here):
     """Whole weights under FSDP: the root group, this block, and what is ahead of it. [B]"""
-    root = root_group_here + (1 - implementation_groups_ends) * trained_head_here
-    ahead = np.where(reshards_weights < 1, place_unresharded_here, place_fetched_here)
-    return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
+    return fsdp_active * gathered_bytes_each * (root_head_here + stack_block_parameters_here + place_ahead_here)
 
 
-def place_live_bytes(
-    kept_for_reuse,
-    implementation_live_elements,
-    gathered_bytes_each,
-    stage_head_here,
-    place_parameters_above,
-    stack_block_parameters_here,
-    stack_fetched_ahead,
-    stage_parameters_here,
-):
+def place_left_here(implementation_live_elements, stage_head_here, place_parameters_above):
+    """What DeepSpeed may still keep whole beside the head and the blocks above. [elements]"""
+    return implementation_live_elements - stage_head_here - place_parameters_above
+
+
+def place_live_bytes(reused_bytes_each, place_left_here, stack_block_parameters_here, stack_fetched_ahead, stage_parameters_here):
     """Whole weights under DeepSpeed's ZeRO 3: this block, and what is ahead or left of it. [B]
 
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
     """
-    left = implementation_live_elements - stage_head_here - place_parameters_above
-    live = np.maximum(left, stack_block_parameters_here) + stack_fetched_ahead
-    return kept_for_reuse * gathered_bytes_each * np.minimum(live, stage_parameters_here)
+    live = np.maximum(place_left_here, stack_block_parameters_here) + stack_fetched_ahead
+    return reused_bytes_each * np.minimum(live, stage_parameters_here)
 
 
-def place_reducing_bytes(
-    fsdp_active,
-    reduces_at_end,
-    reduce_bytes_each,
-    place_is_top,
-    implementation_groups_ends,
-    trained_head_here,
-    stack_group_here,
-    trained_ratio,
-):
+def place_reducing_bytes(block_reduce_bytes_each, place_is_top, head_reduction_here, stack_group_here, trained_ratio):
     """Gradients of the block above, or of the head, while FSDP reduces them. [B]"""
-    above = np.where(place_is_top, implementation_groups_ends * trained_head_here, stack_group_here * trained_ratio)
-    return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each * above
+    return block_reduce_bytes_each * np.where(place_is_top, head_reduction_here, stack_group_here * trained_ratio)
 
 
-def place_reduced_bytes(place_trained_above, implementation_groups_ends, trained_head_here, replicated_bytes_each, gradient_shards):
+def place_reduced_bytes(place_trained_above, head_reduction_here, replicated_bytes_each, gradient_shards):
     """What hybrid sharding has all-reduced so far, still in the reduction's width. [B]"""
-    return replicated_bytes_each * (place_trained_above + implementation_groups_ends * trained_head_here) / gradient_shards
+    return replicated_bytes_each * (place_trained_above + head_reduction_here) / gradient_shards
 
 
 def done_head_here(fsdp_active, implementation_groups_ends, trained_head_here):
@@ -132,17 +115,11 @@ def tied_gradients_bytes(adds_gradients, tied, trained_head_here, gradient_width
     return adds_gradients * tied * trained_head_here * gradient_width_bytes_each
 
 
-def place_gradients_bytes(
-    place_trained_above,
-    place_spread_above,
-    done_head_here,
-    gradient_width_bytes_each,
-    gradient_shards,
-    offloads_weights,
-    earlier_gradients_bytes,
-    tied_gradients_bytes,
-):
+def place_done_here(place_trained_above, place_spread_above, done_head_here):
+    """Elements whose gradients are done at this block. [elements]"""
+    return place_trained_above + place_spread_above + done_head_here
+
+
+def place_gradients_bytes(place_done_here, divided_gradient_bytes_each, earlier_gradients_bytes, tied_gradients_bytes):
     """Gradients of the head and of the blocks above, or more from earlier micro-batches. [B]"""
-    elements = place_trained_above + place_spread_above + done_head_here
-    done = elements * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
-    return np.maximum(done, earlier_gradients_bytes + tied_gradients_bytes)
+    return np.maximum(place_done_here * divided_gradient_bytes_each, earlier_gradients_bytes + tied_gradients_bytes)

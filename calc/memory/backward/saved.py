@@ -60,9 +60,9 @@ def stack_merging_bytes(stack_merged_experts_here, adapter_bytes_each):
     return stack_merged_experts_here * 2 / 3 * 2 * adapter_bytes_each
 
 
-def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each):
+def head_autocast_bytes(stage_head_here, autocast_active, autocast_bytes_each):
     """Autocast's copy of the head's matrix. [B]"""
-    return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
+    return stage_head_here * autocast_active * autocast_bytes_each
 
 
 def keeps_stage_tensors(implementation_torch_pipeline, pipeline_parallel):

@@ -9,6 +9,15 @@ pipeline_parallel/schedules.py; simulated (validation/data/parallel/pipeline.csv
 
 import numpy as np
 
+from calc.evaluate import twin
+
+AT_HEAD = {  # what makes a quantity at the fullest turn that of the turn that is fullest while the head is at work
+    "fullest_turn": "fullest_turn_at_head",
+    "microbatches_waiting": "microbatches_waiting_at_head",
+    "earlier_gradients": "head_earlier_gradients",
+    "the fullest turn": "the head's fullest turn",
+}
+
 
 def stack_kept_microbatch_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
     """Kept by a stack for one micro-batch; offloaded, two blocks' worth. [B]
@@ -97,8 +106,8 @@ def turn_bytes(
     waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_microbatch_bytes, reduces_at_end, gathered_bytes_each
 ):
     """Activations, gradients and FSDP's whole weights at each turn. [B]"""
-    whole = reduces_at_end * gathered_bytes_each * waiting_parameters_here
-    return waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0) + waiting_gradients_bytes + whole
+    gathered = reduces_at_end * gathered_bytes_each * waiting_parameters_here
+    return waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0) + waiting_gradients_bytes + gathered
 
 
 def fullest_turn(turn_bytes):
@@ -112,7 +121,7 @@ def fullest_turn_at_head(turn_bytes, chunks_in_turn):
     return np.argmax(np.where(first_chunk & (chunks_in_turn > 0), 0, turn_bytes), axis=0, keepdims=True)
 
 
-def _at(turn, values):
+def _of_turn(turn, values):
     """The values of one turn in each row."""
     rows = np.broadcast_shapes(values.shape[1:], turn.shape[1:])
     return np.take_along_axis(np.broadcast_to(values, (3, *rows)), np.broadcast_to(turn, (1, *rows)), axis=0)[0]
@@ -120,22 +129,16 @@ def _at(turn, values):
 
 def microbatches_waiting(waiting_microbatches, fullest_turn):
     """Micro-batches whose activations stand at the fullest turn. [micro-batches]"""
-    return _at(fullest_turn, waiting_microbatches)
-
-
-def microbatches_waiting_at_head(waiting_microbatches, fullest_turn_at_head):
-    """Micro-batches whose activations stand at the head's fullest turn. [micro-batches]"""
-    return _at(fullest_turn_at_head, waiting_microbatches)
+    return _of_turn(fullest_turn, waiting_microbatches)
 
 
 def earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn):
-    """Gradients of earlier micro-batches, alive in the backward pass. [B]"""
-    return _at(fullest_turn, waiting_gradients_bytes)
+    """Gradients of earlier micro-batches that stand at the fullest turn. [B]"""
+    return _of_turn(fullest_turn, waiting_gradients_bytes)
 
 
-def head_earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn_at_head):
-    """Gradients of earlier micro-batches, alive at the head. [B]"""
-    return _at(fullest_turn_at_head, waiting_gradients_bytes)
+microbatches_waiting_at_head = twin(microbatches_waiting, AT_HEAD)
+head_earlier_gradients_bytes = twin(earlier_gradients_bytes, AT_HEAD)
 
 
 def past_head(chunks_in_turn, fullest_turn):
@@ -145,4 +148,4 @@ def past_head(chunks_in_turn, fullest_turn):
 
 def whole_parameters_here(waiting_parameters_here, fullest_turn):
     """Parameters that FSDP keeps whole in a pipeline at the fullest turn. [parameters]"""
-    return _at(fullest_turn, waiting_parameters_here)
+    return _of_turn(fullest_turn, waiting_parameters_here)
