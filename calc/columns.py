@@ -1,4 +1,4 @@
-"""The glossary: every column once, with its label, unit and meaning (columns.yaml)."""
+"""The glossary: every column with its label, unit and meaning (columns.yaml)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ FILE = Path(__file__).with_suffix(".yaml")
 
 @dataclass(frozen=True)
 class Quantity:
-    """One column: its label on the screen, what it means, and its unit, empty for counts."""
+    """A column: its label on screen, its meaning, and its unit, which is empty for counts."""
 
     name: str
     label: str

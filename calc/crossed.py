@@ -1,7 +1,7 @@
 """Formulas over combinations of two tables, each at the narrowest level of what it reads.
 
 The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per way (a pair and what
-it is multiplied by). What depends on the layout alone is so worked out once, however many places it is tried on.
+it is multiplied by). A column that depends on the layout alone is worked out once, however many places the layout is tried on.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 
 
 class Crossed:
-    """Columns at their levels, the layout and the place of each pair, the pair of each way."""
+    """Columns with their levels, the layout and the place of each pair, the pair of each way."""
 
     def __init__(self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray) -> None:
         self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
@@ -27,7 +27,7 @@ class Crossed:
                     self.set(name, level, values)
 
     def set(self, name: str, level: int, values: np.ndarray) -> None:
-        """Set a column; what is one value for all needs no level."""
+        """Set a column; one value for all needs no level."""
         self.columns[name] = (ONE if values.shape[-1] == 1 else level, values)
         for wide in (PAIR, WAY):
             self.spread.pop((name, wide), None)
@@ -36,31 +36,31 @@ class Crossed:
         return name in self.columns
 
     def column(self, name: str, level: int) -> Any:
-        """A column at its own level or a wider one, its last axis that of the level, or one value."""
-        own, values = self.columns[name]
-        if own in (ONE, level):
+        """A column at its level or a wider one; its last axis is that of the level, or one value."""
+        narrow, values = self.columns[name]
+        if narrow in (ONE, level):
             return values
         if (name, level) not in self.spread:
-            if own == PAIR:
+            if narrow == PAIR:
                 spread = values.take(self.pair, axis=-1)
             else:
-                of_pair = self.layout if own == LAYOUT else self.place
+                of_pair = self.layout if narrow == LAYOUT else self.place
                 spread = values.take(of_pair if level == PAIR else of_pair.take(self.pair), axis=-1)
             self.spread[name, level] = spread
         return self.spread[name, level]
 
     def value(self, formula: Callable, level: int) -> Any:
-        """What a formula makes of the columns, each at this level."""
+        """The result of a formula whose columns are all at this level."""
         return formula(**{name: self.column(name, level) for name in parameters_of(formula)})
 
     def evaluate_all(self, formulas: Iterable[Callable]) -> None:
-        """Add the column that each formula makes, in order, at its level."""
+        """Add the column of each formula, in order, at its level."""
         for formula in formulas:
             level = wider({self.columns[name][0] for name in parameters_of(formula)})
             self.set(formula.__name__, level, np.atleast_1d(self.value(formula, level)))
 
     def keep(self, pairs: np.ndarray) -> None:
-        """Leave only some pairs, by number."""
+        """Drop all pairs but these, given by number."""
         self.layout, self.place = self.layout.take(pairs), self.place.take(pairs)
         self.pair = np.arange(len(self.layout))
         self.spread = {}
@@ -69,19 +69,19 @@ class Crossed:
                 self.columns[name] = (PAIR, values.take(pairs, axis=-1))
 
     def parts(self, most: int) -> Iterator["Crossed"]:
-        """The pairs in their order, so many at once; at least one part."""
+        """The pairs in order, in parts of at most this many; at least one part."""
         pairs = len(self.layout)
         return (self.only(np.arange(start, min(start + most, pairs))) for start in range(0, max(pairs, 1), most))
 
     def only(self, pairs: np.ndarray) -> "Crossed":
-        """The same for some pairs, by number."""
+        """A copy with only these pairs, given by number."""
         part = Crossed({}, {}, self.layout, self.place)
         part.columns = dict(self.columns)
         part.keep(pairs)
         return part
 
     def multiply(self, pair: np.ndarray) -> None:
-        """Make the ways: the number of the pair of each."""
+        """Make the ways, each from the pair of this number."""
         self.pair = pair
         self.spread = {key: values for key, values in self.spread.items() if key[1] == PAIR}
 
@@ -93,7 +93,7 @@ def wider(levels: set[int]) -> int:
 
 
 def needed(formulas: Iterable[Callable], wanted: Iterable[str]) -> tuple[Callable, ...]:
-    """Of formulas in order those that the wanted columns rest on."""
+    """The formulas that the wanted columns depend on, in order."""
     names, kept = set(wanted), []
     for formula in reversed(tuple(formulas)):
         if formula.__name__ in names:

@@ -1,4 +1,4 @@
-"""Runs formulas over a table: a formula makes the column of its name, of those it reads."""
+"""Runs formulas over a table: each makes the column of its name from the columns it reads."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, reduce, wraps
@@ -22,7 +22,7 @@ def evaluate(formula: Callable, table: Mapping[str, Any]) -> Any:
 
 
 def reading(parts: Iterable[str | Callable]) -> Callable[[Callable], Callable]:
-    """Mark a formula that takes columns by keyword: these, and what these formulas read."""
+    """Mark a formula that takes columns by keyword: the named ones and those that formulas read."""
     names = dict.fromkeys(name for part in parts for name in ((part,) if isinstance(part, str) else parameters_of(part)))
 
     def mark(formula: Callable) -> Callable:
@@ -36,7 +36,7 @@ def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:
     """Add the column of each formula to the table, in order. A column has one maker."""
     for formula in formulas:
         if formula.__name__ in table:
-            raise TypeError(f"The column {formula.__name__} has a maker already; give the second one a name of its own.")
+            raise TypeError(f"Two formulas make the column {formula.__name__}; rename one of them.")
         table[formula.__name__] = evaluate(formula, table)
     return table
 
@@ -50,7 +50,7 @@ def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
 
 
 def twin(formula: Callable, words: dict[str, str]) -> Callable:
-    """The same formula for like columns: `words` replaced in name, parameters and docstring."""
+    """The same formula for other columns: `words` replaced in name, parameters and docstring."""
 
     def replaced(text: str) -> str:
         return reduce(lambda changed, word: changed.replace(*word), words.items(), text)

@@ -1,4 +1,4 @@
-"""Tables of columns, words as codes, and rows that are alike, which are worked out once.
+"""Tables of columns, words as codes, and equal rows, which are worked out once.
 
 A column of numbers has one value per row along its last axis, or one value for all rows; a column of words likewise has
 one code per row, or one for all.
@@ -14,12 +14,12 @@ import pandas as pd
 from calc.evaluate import Columns
 
 ORIGINS = "origins"  # what each column of a table is made of (engine/origins.py)
-FEWEST_ROWS = 8  # in which looking for rows that are alike pays
+FEWEST_ROWS = 8  # in which looking for equal rows pays
 SAMPLE_ROWS, FEWEST_REPEATS = 1024, 16
 
 
 class Table(dict[str, Any]):
-    """Columns by name, and `rows`, their number."""
+    """Columns by name, and `rows`, the number of rows."""
 
     def __init__(self, columns: Mapping[str, Any], rows: int) -> None:
         super().__init__(columns)
@@ -41,21 +41,21 @@ class Table(dict[str, Any]):
     def distinct(self, keys: Iterable[str], share: float = 0.5) -> tuple[np.ndarray, np.ndarray] | None:
         """The first row of each combination of keys, and each row's combination; None if few repeat.
 
-        At most this share may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n distinct ones
-        about 1,024² / 2 n pairs meet, 64 where half of 16,384 rows repeat.
+        At most this share of the rows may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n
+        distinct ones about 1,024² / 2 n pairs are equal, 64 where half of 16,384 rows repeat.
         """
         rows, columns = self["rows"], [self[name] for name in keys]
-        if rows < FEWEST_ROWS or (rows >= 4 * SAMPLE_ROWS and not _some_meet(columns, rows)):
+        if rows < FEWEST_ROWS or (rows >= 4 * SAMPLE_ROWS and not _some_repeat(columns, rows)):
             return None
         first, copies = distinct(columns, rows)
         return (first, copies) if len(first) <= share * rows else None
 
     def once(self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5) -> Columns:
-        """The columns that `make` returns, worked out once for rows that are alike in the keys."""
-        found = self.distinct(keys, share)
-        if found is None:
+        """The columns that `make` returns, worked out once for rows whose keys are equal."""
+        repeated = self.distinct(keys, share)
+        if repeated is None:
             return make(self)
-        first, copies = found
+        first, copies = repeated
         return {name: gathered(values, len(first), copies) for name, values in make(self.take(first)).items()}
 
 
@@ -77,7 +77,7 @@ class Chosen(Table):
         return iter(self.keys())
 
     def keys(self) -> Any:
-        """The names of all columns, those not yet gathered too."""
+        """The names of all columns, also of those not gathered so far."""
         for name in self.source:
             self[name]
         return super().keys()
@@ -102,14 +102,14 @@ class Words(NamedTuple):
         """The word of one row."""
         return str(self.vocabulary[self.codes[row if len(self.codes) > 1 else 0]])
 
+    def mapped(self, value_of: Callable[[str], Any]) -> np.ndarray:
+        """A value for each row's word; shape (rows,) or (1,)."""
+        return np.array([value_of(word) for word in self.vocabulary])[self.codes]
+
     def are(self, wanted: Callable[[str], Any] | str) -> np.ndarray:
         """Whether each row's word is the wanted one, or passes a test; shape (rows,) or (1,)."""
         test = wanted if callable(wanted) else wanted.__eq__
-        return np.array([bool(test(word)) for word in self.vocabulary])[self.codes]
-
-    def numbers(self, number: Callable[[str], float]) -> np.ndarray:
-        """A number for each row's word; shape (rows,) or (1,)."""
-        return np.array([float(number(word)) for word in self.vocabulary])[self.codes]
+        return self.mapped(lambda word: bool(test(word)))
 
 
 def word_pairs(first: Words, second: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
@@ -128,12 +128,12 @@ def word(text: str) -> Words:
 
 def where(condition: np.ndarray, first: Words, second: Words) -> Words:
     """The first column's word where the condition holds, else the second's."""
-    known = np.concatenate([first.vocabulary, second.vocabulary])
-    return Words(np.where(condition, first.codes, second.codes + len(first.vocabulary)), known)
+    vocabulary = np.concatenate([first.vocabulary, second.vocabulary])
+    return Words(np.where(condition, first.codes, second.codes + len(first.vocabulary)), vocabulary)
 
 
 def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
-    """The chosen rows of a table, all columns when they are read or the named ones at once."""
+    """The chosen rows of a table: the named columns at once, or every column when it is read."""
     chosen = Chosen(table, rows)
     return chosen.only([name for name in names if name in table and name != ORIGINS]) if names else chosen
 
@@ -146,47 +146,47 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
         return values.take(rows, axis=-1)
     if isinstance(values, pd.Series):
         return values.iloc[rows]
-    return tuple(taken(each, total, rows) for each in values) if isinstance(values, tuple) else values
+    return tuple(taken(part, total, rows) for part in values) if isinstance(values, tuple) else values
 
 
 def key_codes(values: Any) -> tuple[np.ndarray, int]:
     """A code for each value of a column, and their number; missing values share a code."""
     if isinstance(values, Words):
-        codes, found = pd.factorize(values.vocabulary)
-        return codes[values.codes], len(found)
+        codes, distinct_words = pd.factorize(values.vocabulary)
+        return codes[values.codes], len(distinct_words)
     if isinstance(values, pd.Series):
         codes, cells = factorized(values)
         return codes, len(cells) + 1
-    codes, found = pd.factorize(values)
-    return codes + 1, len(found) + 1
+    codes, distinct_values = pd.factorize(values)
+    return codes + 1, len(distinct_values) + 1
 
 
 def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
-    """Codes and distinct values of cells; a missing one has the last code. Lists count as text."""
+    """Codes and distinct values of cells; a missing cell has the last code. Lists count as text."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        codes, found = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
+        codes, values = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
     else:
         try:
-            codes, found = pd.factorize(cells, use_na_sentinel=True)
+            codes, values = pd.factorize(cells, use_na_sentinel=True)
         except TypeError:
-            codes, found = pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
-    return np.where(codes < 0, len(found), codes), list(found)
+            codes, values = pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
+    return np.where(codes < 0, len(values), codes), list(values)
 
 
 def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The first row of each distinct combination of columns, and each row's combination."""
     code, count = np.zeros(rows, dtype=np.int64), 1
-    for values in (each for column in columns for each in _lines(column)):
+    for values in (line for column in columns for line in _lines(column)):
         if len(values.codes if isinstance(values, Words) else values) == 1:
             continue
-        codes, found = key_codes(values)
-        code = code * found + codes
-        count *= found
+        codes, different = key_codes(values)
+        code = code * different + codes
+        count *= different
         if count > 2**20:
-            code, held = pd.factorize(code)
-            count = len(held)
-    code, held = pd.factorize(code)
-    first = np.empty(len(held), dtype=np.int64)
+            code, combinations = pd.factorize(code)
+            count = len(combinations)
+    code, combinations = pd.factorize(code)
+    first = np.empty(len(combinations), dtype=np.int64)
     first[code[::-1]] = np.arange(rows - 1, -1, -1)
     return first, code
 
@@ -196,31 +196,31 @@ def _lines(values: Any) -> Iterable[Any]:
     return (values,) if isinstance(values, Words) or np.ndim(values) < 2 else values.reshape(-1, values.shape[-1])
 
 
-def _some_meet(columns: list[Any], rows: int) -> bool:
-    """Whether enough rows of a sample repeat for a search of all rows to pay."""
+def _some_repeat(columns: list[Any], rows: int) -> bool:
+    """Whether so many rows of a sample repeat that looking at all rows pays."""
     sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
     first, _ = distinct([taken(values, rows, sample) for values in columns], SAMPLE_ROWS)
     return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS
 
 
 def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
-    """A column of distinct rows, or a tuple of them, for all the rows that they stand for."""
+    """A column of distinct rows, or a tuple of columns, repeated for every row they represent."""
     if isinstance(values, Words):
         return Words(np.broadcast_to(values.codes, rows)[copies], values.vocabulary)
     if isinstance(values, tuple):
-        return tuple(gathered(each, rows, copies) for each in values)
+        return tuple(gathered(part, rows, copies) for part in values)
     return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values
 
 
 def emptied(values: Any, where: np.ndarray) -> Any:
-    """A column with nothing in some rows."""
+    """A column whose values are removed in some rows."""
     if isinstance(values, Words):
         return Words(np.where(where, len(values.vocabulary), values.codes), np.append(values.vocabulary, ""))
     return np.where(where, np.nan, values)
 
 
 def spread(values: Any, sound: np.ndarray, rows: int) -> Any:
-    """A column of sound rows among all rows; the others have nothing."""
+    """A column of the sound rows, placed among all rows; the others are empty."""
     if len(sound) == rows:
         return values
     if isinstance(values, Words):

@@ -1,4 +1,4 @@
-"""The numbers that turn one unit into another, each once."""
+"""The factors between units."""
 
 GIB = 2**30
 MILLION = 1e6

@@ -1,17 +1,25 @@
-"""The version of the formulas, as a short text: a figure that moved may be their doing."""
+"""The version of the formulas, a short text that changes whenever a figure may have moved."""
 
 import hashlib
 from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-ROOMS = ("models", "scenarios", "rules", "memory", "speed", "cost", "engine")  # and the files beside them: what makes an estimate
+ROOMS = (
+    "models",
+    "scenarios",
+    "rules",
+    "memory",
+    "speed",
+    "cost",
+    "engine",
+)  # the rooms of an estimate; the files at the top of calc count too
 DIGITS = 8
 
 
 @cache
 def formulas_version() -> str:
-    """The digest of the sources that make an estimate."""
+    """The digest of the source files behind an estimate."""
     digest = hashlib.sha256()
     for path in sorted([*FOLDER.glob("*.py"), *(path for room in ROOMS for path in (FOLDER / room).rglob("*.py"))]):
         digest.update(path.read_bytes() + b"\0")

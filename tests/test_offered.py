@@ -9,7 +9,7 @@ from examples import recorded
 
 from calc import estimate
 from calc.engine.pipeline import parts
-from calc.rules.support import RUNS, asks, verdicts
+from calc.rules.support import RUNS, distinguished, verdicts
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.advice import advise
 from calc.search.comparisons import over_values
@@ -67,7 +67,7 @@ def test_layouts_are_judged_in_places_put_in_later(catalogs):
     """The verdicts of layouts without a place, a card and a host put in, are those of the rows that name the instance."""
     rows = pd.DataFrame([SERVE | {"precision": name} for name in FORMATS["precision"]], dtype=object)
     part = next(parts(rows.assign(instance="", gpu=""), catalogs))
-    small, copies = asks(part.table, catalogs)
+    small, copies = distinguished(part.table, catalogs)
     for name in OLD:
         place = {"instance_row": [catalogs.instances.index.get_loc(name)]}
         place["gpu_row"] = [catalogs.gpus.index.get_loc(catalogs.instances.at[name, "gpu"])]

@@ -1,8 +1,8 @@
 """The largest batch and the longest sequence that a card holds, exact for the formulas.
 
-Memory grows with both, so each row keeps a bracket (fits, does not fit). Every moment of a step or a request is nearly a
-straight line, so a line through two probes of each says where the first of them meets the limit; two probes a turn close
-the bracket there, and where they do not (squares, a chunked loss), thirds of it do.
+Memory grows with both, so each row has a bracket (fits, does not fit). The memory of each moment is nearly a straight line;
+a line through two probes of each moment shows where the first of them meets the limit. Two probes a turn close the bracket
+there; where they do not (squares, a chunked loss), probes at its thirds do.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from calc.table import Table, gathered
 
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
-Probe = tuple[np.ndarray, np.ndarray]  # values tried, in units, and the excess of each moment at them
+Probe = tuple[np.ndarray, np.ndarray]  # the values tried, in units, and the excess of each moment
 LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
@@ -33,23 +33,23 @@ def largest_columns(table: Table) -> Columns:
 
 
 def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
-    """The largest multiple of `unit` that `name` can take; 0 where not even one unit fits."""
+    """The largest multiple of `unit` that fits in the column `name`; 0 where not one unit fits."""
     rows = table["rows"]
-    answer = np.full(rows, np.nan)
-    held = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
-    if not len(held):
-        return answer
-    part = (table | {"unit": unit}).take(held)
-    alike = Table({key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(held))
-    if name == "sequence_tokens":  # what follows the sequence counts as following it, not as its number
-        alike |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
-    first, copies = alike.distinct(alike.keys() - {"rows"}, share=1) or (np.arange(len(held)),) * 2
-    answer[held] = gathered(_solved(part.take(first), name), len(first), copies)
-    return answer
+    results = np.full(rows, np.nan)
+    limited = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
+    if not len(limited):
+        return results
+    part = (table | {"unit": unit}).take(limited)
+    keys = Table({key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(limited))
+    if name == "sequence_tokens":  # a length equal to the sequence's follows it, whatever its number
+        keys |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
+    first, copies = keys.distinct(keys.keys() - {"rows"}, share=1) or (np.arange(len(limited)),) * 2
+    results[limited] = gathered(_solved(part.take(first), name), len(first), copies)
+    return results
 
 
 def _solved(table: Table, name: str) -> np.ndarray:
-    """The largest value for each of some distinct rows, which come with their memory."""
+    """The largest value for each of some distinct rows, whose memory is in the table."""
     rows = table["rows"]
     unit = np.broadcast_to(table["unit"], rows)
     high = np.full(rows, LARGEST[name])
@@ -59,42 +59,42 @@ def _solved(table: Table, name: str) -> np.ndarray:
     present = np.broadcast_to(table[name], rows) / unit
     excess = _excess(table, table)
     fits = np.max(excess, axis=0) <= 0
-    whole = (present == np.floor(present)) & (present < high)
-    low, high = np.where(fits & whole, present, low), np.where(fits | ~whole, high, present)
+    is_unit = (present == np.floor(present)) & (present < high)
+    low, high = np.where(fits & is_unit, present, low), np.where(fits | ~is_unit, high, present)
     todo = np.flatnonzero(high - low > 1)
     if not len(todo):
         return low * unit
     probe = np.clip(np.where(fits, 2 * present, 1.0), low + 1, high - 1)[todo]
-    known = present[todo], excess[:, todo]
-    found = probe, _excess_with(table, name, todo, probe * unit[todo])
+    first = present[todo], excess[:, todo]
+    second = probe, _excess_with(table, name, todo, probe * unit[todo])
     for turn in range(MOST_TURNS):
-        for values, over in (known, found):
+        for values, over in (first, second):
             fits = np.max(over, axis=0) <= 0
-            whole = (values == np.floor(values)) & (values < high[todo])
-            low[todo] = np.where(fits & whole, np.maximum(low[todo], values), low[todo])
-            high[todo] = np.where(fits | ~whole, high[todo], np.minimum(high[todo], values))
-        guess = _where_lines_meet(known, found) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
+            is_unit = (values == np.floor(values)) & (values < high[todo])
+            low[todo] = np.where(fits & is_unit, np.maximum(low[todo], values), low[todo])
+            high[todo] = np.where(fits | ~is_unit, high[todo], np.minimum(high[todo], values))
+        guess = _where_lines_meet(first, second) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
         still = high[todo] - low[todo] > 1
         todo, guess = todo[still], guess[still]
         if not len(todo):
             break
         lower, upper = _next_probes(low[todo], high[todo], guess)
         both = _excess_with(table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2))
-        known, found = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
+        first, second = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
     return low * unit
 
 
-def _where_lines_meet(known: Probe, found: Probe) -> np.ndarray:
+def _where_lines_meet(first: Probe, second: Probe) -> np.ndarray:
     """The last integer before a line through both probes meets zero; NaN where none rises."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = (found[1] - known[1]) / (found[0] - known[0])
-        meets = np.where(slope > 0, found[0] - found[1] / slope, np.inf)
+        slope = (second[1] - first[1]) / (second[0] - first[0])
+        meets = np.where(slope > 0, second[0] - second[1] / slope, np.inf)
     nearest = np.fmin.reduce(meets)
     return np.where(np.isinf(nearest), np.nan, np.floor(nearest))
 
 
 def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two probes inside each bracket: the guess and its successor, else at its thirds."""
+    """Two probes inside each bracket: the guess and its successor, or the thirds."""
     third = np.maximum(np.floor((high - low) / 3), 1)
     lower = np.clip(np.where(np.isnan(guess), low + third, guess), low + 1, high - 1)
     upper = np.clip(np.where(np.isnan(guess), high - third, lower + 1), low + 1, high - 1)
@@ -102,7 +102,7 @@ def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[
 
 
 def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The excess of some rows with one column replaced; what follows the sequence follows it."""
+    """The excess of some rows with one column replaced; lengths equal to the sequence follow it."""
     part = table.take(rows)
     if name == "sequence_tokens":
         for other in SAME_AS_SEQUENCE:
@@ -111,12 +111,12 @@ def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) 
     return _excess(part, fuller_end(before_memory(part)))
 
 
-def _excess(table: Columns, held: Columns) -> np.ndarray:
-    """Excess of each moment over the card, and of what is offloaded over the CPU. [B]
+def _excess(table: Columns, memory: Columns) -> np.ndarray:
+    """The excess of each moment over the card, and of offloaded bytes over the host. [B]
 
     Shape (moments + 1, rows).
     """
-    host = host_memory_needed_bytes(held["offloaded_bytes"], table["gpus"], table["instance_gpus"])
+    host = host_memory_needed_bytes(memory["offloaded_bytes"], table["gpus"], table["instance_gpus"])
     over_host = np.nan_to_num(host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf)
-    over = [total - table["limit_bytes"] for total in held["moment_bytes"]]
-    return np.stack([np.broadcast_to(each, table["rows"]) for each in (*over, over_host)])
+    over = [total - table["limit_bytes"] for total in memory["moment_bytes"]]
+    return np.stack([np.broadcast_to(excess, table["rows"]) for excess in (*over, over_host)])

@@ -15,7 +15,7 @@ COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_by
 
 
 def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
-    """These columns for every row refused for its model alone; its problem names the bound."""
+    """The bounds of every row that is refused for its model alone; `problem` names the bound."""
     refused = words_of(catalogs, "models", "refused")[table["model_row"]]
     rows = np.flatnonzero(np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused))
     if not len(rows):
@@ -34,7 +34,7 @@ def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
 
 
 def least_parameters(total_parameters, tensor_parallel, pipeline_parallel, expert_parallel):
-    """The fewest parameters that a GPU can have: all degrees divide them. [parameters]"""
+    """The fewest parameters that a GPU can hold: all degrees divide them. [parameters]"""
     return total_parameters / (tensor_parallel * pipeline_parallel * expert_parallel)
 
 
@@ -44,24 +44,24 @@ def least_trained_parameters(least_parameters, trains, adapts, offloads_optimize
 
 
 def least_weights_bytes(least_parameters, matrix_bytes_each, weight_shards, offloads_weights):
-    """All weights in the precision's format; embeddings and norms may be wider. [B]"""
+    """The weights, all in the precision's format; embeddings and norms may be wider. [B]"""
     return least_parameters / weight_shards * matrix_bytes_each * (1 - offloads_weights)
 
 
 def least_gradients_bytes(least_trained_parameters, gradient_width_bytes_each, gradient_shards):
-    """All gradients at the optimizer's step. [B]"""
+    """The gradients at the optimizer's step. [B]"""
     return least_trained_parameters / gradient_shards * gradient_width_bytes_each
 
 
 def least_optimizer_bytes(
     least_trained_parameters, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
 ):  # fmt: skip
-    """Optimizer state of matrices or of the rest, whichever is less, and the master copy. [B]
+    """The optimizer state, of matrices or of the rest, whichever is less, and the master copy. [B]
 
     Rajbhandari et al. 2019, arXiv 1910.02054.
     """
-    each = np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each
-    return least_trained_parameters / optimizer_shards * each
+    parameter_bytes = np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each
+    return least_trained_parameters / optimizer_shards * parameter_bytes
 
 
 FORMULAS = (

@@ -8,6 +8,7 @@ from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import both_ends
 from calc.memory.moments import MOMENTS, PHASES
+from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
 from calc.table import Table
 
@@ -22,7 +23,7 @@ def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
 def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
     """Components at the largest moment of each phase of a scenario: phase, component, bytes."""
     table = one_scenario(scenario, catalogs)
-    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
+    moments = MOMENTS[work_of(table)]
     totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
     rows = []
     for phase in PHASES:

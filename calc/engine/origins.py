@@ -1,6 +1,6 @@
 """The origins of columns, and the few columns that decide what formulas read.
 
-Rows that are alike in those few share their results.
+Rows whose values in those few columns are equal share their results.
 """
 
 from collections import defaultdict, deque
@@ -18,12 +18,12 @@ from calc.scenarios.problems import Problems
 from calc.table import ORIGINS, Table
 
 PLACE = frozenset(["asked_gpu", "instance", "region", "private_prices"])  # the inputs that say where a job stands
-WORK = "work"  # one for all rows of a table
+WORK = "work"  # the same in all rows of a table
 UNLIMITED = 10**6
 
 
 def joined_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
-    """Inputs joined with the catalogs, with all that memory reads beside them and their origins."""
+    """Inputs joined with the catalogs, with the tables that memory reads and the origins."""
     return join.join(inputs, catalogs, problems, STEPS) | {ORIGINS: origins(catalogs)}
 
 
@@ -39,27 +39,27 @@ STEPS: tuple[Callable, ...] = (*join.STEPS, _head_row, _coefficients)
 
 
 class Origins:
-    """The columns that each column is made of; one without an entry is an input."""
+    """The columns that each column is made of; a column without an entry is an input."""
 
     def __init__(self, made_of: Mapping[str, frozenset[str]], several_axes: frozenset[str]) -> None:
         self.made_of, self.several_axes = made_of, several_axes
-        self.found: dict[frozenset[str], tuple[str, ...]] = {}
+        self.cuts: dict[frozenset[str], tuple[str, ...]] = {}
 
     def deciding(self, read: frozenset[str]) -> tuple[str, ...]:
         """The fewest columns that decide all those read; of several such sets the nearest to them.
 
-        Columns of several axes are no keys, and what depends on the place counts as read: a layout is worked out once for all
-        cards on which it is alike.
+        A column of several axes is no key, and a column that depends on the place is decided by itself alone: a layout is
+        worked out once for all cards on which these columns are equal.
         """
-        if read not in self.found:
+        if read not in self.cuts:
             behind = self._behind(read)
             placed = {name for name in behind if self._behind({name}) & PLACE}
             uncut = {name for name in behind if name in self.several_axes or name.startswith("stack_")} | (placed - read)
-            self.found[read] = tuple(sorted(smallest_cut(read, {name: self.made_of.get(name) for name in behind}, uncut)))
-        return self.found[read]
+            self.cuts[read] = tuple(sorted(smallest_cut(read, {name: self.made_of.get(name) for name in behind}, uncut)))
+        return self.cuts[read]
 
     def _behind(self, names: Iterable[str]) -> set[str]:
-        """These columns and all that they are made of."""
+        """These columns and all columns that they are made of."""
         behind, waiting = set(names), list(names)
         while waiting:
             fresh = self.made_of.get(waiting.pop(), frozenset()) - behind
@@ -70,7 +70,7 @@ class Origins:
 
 @kept("precisions")
 def origins(catalogs: Catalogs) -> Origins:
-    """The origins of all columns: what the step or the formula that makes each one reads."""
+    """The origins of all columns: the columns that their step or formula reads."""
     formulas = {name: frozenset(parameters_of(formula)) for name, formula in FORMULAS.items()}
     made_of, several_axes = join.joined_of(catalogs, STEPS)
     return Origins(made_of | formulas | {WORK: frozenset()}, several_axes)
@@ -81,7 +81,7 @@ def smallest_cut(read: Iterable[str], made_of: Mapping[str, frozenset[str] | Non
 
     Menger's theorem: as many as there are disjoint paths, found as a maximum flow (Edmonds and Karp 1972).
     """
-    left: dict[Any, dict[Any, int]] = defaultdict(dict)  # what may still flow; a column is two nodes and what lies between them
+    left: dict[Any, dict[Any, int]] = defaultdict(dict)  # the residual capacities; a column is an edge between two nodes
     for name, columns in made_of.items():
         left[name, "in"][name, "out"] = UNLIMITED if name in uncut else 1
         for origin in ["inputs"] if columns is None else [(column, "in") for column in columns]:
@@ -98,7 +98,7 @@ def smallest_cut(read: Iterable[str], made_of: Mapping[str, frozenset[str] | Non
 
 
 def _reached(left: Mapping[Any, Mapping[Any, int]]) -> dict[Any, Any]:
-    """The nodes that flow can still reach from what is read, each with the node before it."""
+    """The nodes that flow can still reach from the columns read, each with the node before it."""
     before: dict[Any, Any] = {"read": None}
     waiting: deque[Any] = deque(["read"])
     while waiting and "inputs" not in before:

@@ -15,36 +15,36 @@ class Results:
     def __init__(self, columns: Iterable[str], words: frozenset[str], rows: int):
         self.columns = tuple(columns)
         self.rows = rows
-        self.numbers = {name: at for at, name in enumerate(name for name in self.columns if name not in words)}
+        self.numbers = {name: line for line, name in enumerate(name for name in self.columns if name not in words)}
         self.place, self.filled = np.zeros(rows, dtype=np.int64), 0  # where each row stands in the block
         self.block = np.full((len(self.numbers), rows), np.nan)
         self.words: dict[str, dict[str, int]] = {name: {"": 0} for name in self.columns if name in words}
         self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
 
-    def add(self, rows: np.ndarray, found: dict[str, Any]) -> None:
-        """Set the columns of some rows, in the next free places; a missing column stays empty."""
-        at = slice(self.filled, self.filled + len(rows))
-        self.place[rows] = np.arange(at.start, at.stop)
-        self.filled = at.stop
-        for name, values in found.items():
+    def add(self, rows: np.ndarray, columns: dict[str, Any]) -> None:
+        """Fill the next free places with some rows; a missing column stays empty."""
+        free = slice(self.filled, self.filled + len(rows))
+        self.place[rows] = np.arange(free.start, free.stop)
+        self.filled = free.stop
+        for name, values in columns.items():
             if name in self.numbers:
-                self.block[self.numbers[name], at] = values
+                self.block[self.numbers[name], free] = values
             elif name in self.words:
-                self.codes[name][at] = self._known(name, values)[values.codes]
+                self.codes[name][free] = self._merged(name, values)[values.codes]
 
-    def _known(self, name: str, values: Words) -> np.ndarray:
-        """The codes of a column's vocabulary for its words here, those that occur."""
-        own = self.words[name]
+    def _merged(self, name: str, values: Words) -> np.ndarray:
+        """The codes, in the column's vocabulary, of the words that occur."""
+        vocabulary = self.words[name]
         codes = np.zeros(len(values.vocabulary), dtype=np.int32)
-        for place in np.unique(values.codes).tolist():
-            codes[place] = own.setdefault(values.vocabulary[place], len(own))
+        for code in np.unique(values.codes).tolist():
+            codes[code] = vocabulary.setdefault(values.vocabulary[code], len(vocabulary))
         return codes
 
     def row(self, number: int) -> dict[str, Any]:
         """One row as a dict, in the order of the columns."""
-        at = self.place[number]
-        numbers = self.block[:, at].tolist()
-        words = {name: list(known)[self.codes[name][at]] for name, known in self.words.items()}
+        place = self.place[number]
+        numbers = self.block[:, place].tolist()
+        words = {name: list(vocabulary)[self.codes[name][place]] for name, vocabulary in self.words.items()}
         return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
 
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
@@ -58,32 +58,33 @@ class Results:
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
 
-    def plain(self, **beside: Any) -> pd.DataFrame:
-        """A few rows in their order, words as plain text, other columns in front or in place."""
-        rows, at = self.rows, self.place[: self.rows]
-        numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, at], strict=True))
-        words: dict[str, Any] = {name: np.array(list(known), dtype=object)[self.codes[name][at]] for name, known in self.words.items()}
-        for name, values in beside.items():
-            of = words if np.asarray(values).dtype.kind in "OU" else numbers
-            of[name] = np.broadcast_to(np.asarray(values, dtype=object if of is words else float), rows)
+    def plain(self, **others: Any) -> pd.DataFrame:
+        """A few rows in order, words as plain text; other columns come first or replace results."""
+        rows, places = self.rows, self.place[: self.rows]
+        numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, places], strict=True))
+        words: dict[str, Any] = {
+            name: np.array(list(entries), dtype=object)[self.codes[name][places]] for name, entries in self.words.items()
+        }
+        for name, values in others.items():
+            kind = words if np.asarray(values).dtype.kind in "OU" else numbers
+            kind[name] = np.broadcast_to(np.asarray(values, dtype=object if kind is words else float), rows)
         figures = pd.DataFrame(np.stack(list(numbers.values())).T, columns=list(numbers))
         texts = pd.DataFrame(np.stack(list(words.values())).T, columns=list(words), dtype=object)
-        return pd.concat([figures, texts], axis=1)[
-            list(dict.fromkeys([*(name for name in beside if name not in self.columns), *self.columns]))
-        ]
+        return pd.concat([figures, texts], axis=1)[[*(name for name in others if name not in self.columns), *self.columns]]
 
     def _put_in_order(self) -> None:
-        """Bring the rows into their own order, column by column in the memory that they have."""
+        """Sort the rows, column by column in the memory that they occupy."""
         if np.any(self.place != np.arange(self.rows)):
             for values in (*self.block, *self.codes.values()):
                 values[:] = values[self.place]
             self.place = np.arange(self.rows)
 
     def _categories(self, name: str, order: np.ndarray) -> pd.Categorical:
-        """A column of words: its categories are those that occur, in alphabetical order."""
-        codes, known = self.codes[name], list(self.words[name])
-        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(known)))
-        names = sorted(used.tolist(), key=known.__getitem__)
-        renumbered = np.zeros(len(known), dtype=np.int16 if len(names) < 2**15 else np.int32)
-        renumbered[names] = np.arange(len(names))
-        return pd.Categorical.from_codes(renumbered[codes][order], pd.Index([known[at] for at in names], dtype=object), validate=False)
+        """A column of words; its categories are the words that occur, in alphabetical order."""
+        codes, vocabulary = self.codes[name], list(self.words[name])
+        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(vocabulary)))
+        by_name = sorted(used.tolist(), key=vocabulary.__getitem__)
+        renumbered = np.zeros(len(vocabulary), dtype=np.int16 if len(by_name) < 2**15 else np.int32)
+        renumbered[by_name] = np.arange(len(by_name))
+        categories = pd.Index([vocabulary[code] for code in by_name], dtype=object)
+        return pd.Categorical.from_codes(renumbered[codes][order], categories, validate=False)

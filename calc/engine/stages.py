@@ -34,17 +34,16 @@ from calc.memory import (
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.rules import placement
 from calc.scenarios import counts, settled
+from calc.scenarios.lookups import SERVING, TRAINING, work_of
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 from calc.table import ORIGINS, Table
-
-TRAINING, SERVING = "training", "inference"
 
 
 class Stage:
     """Formulas that run together, in order: those of modules, and single ones.
 
-    `work`: the one kind of work that they are of; in the other they leave their columns empty (NaN, components 0).
-    `shared`: rows that are alike in all that decides its results have them worked out once.
+    `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN, components 0).
+    `shared`: worked out once for rows that are equal in all columns that decide its results.
     `each_end`: memory that differs between the first and the last stage of a pipeline.
     """
 
@@ -83,12 +82,12 @@ ENDS = tuple(stage for stage in MEMORY if stage.each_end)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("rates") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
-EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # what a stage for the other kind of work leaves; no byte of a component
+EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # the columns and the components of a stage for the other kind of work
 
 
 @cache
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
-    """The columns that stages read and do not make."""
+    """The columns that stages read from outside."""
     made = {formula.__name__ for stage in stages for formula in stage.formulas}
     read = {name for stage in stages for formula in stage.formulas for name in parameters_of(formula)}
     return frozenset(read - made)
@@ -100,23 +99,23 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
 
 
 def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
-    """The columns that stages make and those that later formulas make of them."""
-    found = set(makes(stages))
+    """The columns that stages make, and those that later formulas make from them."""
+    resting = set(makes(stages))
     for formula in (formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas):
-        if found & set(parameters_of(formula)):
-            found.add(formula.__name__)
-    return frozenset(found)
+        if resting & set(parameters_of(formula)):
+            resting.add(formula.__name__)
+    return frozenset(resting)
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
 ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
 MEMORY_MADE = frozenset(makes(MEMORY))
 RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}
-MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)  # what later stages read, or results hold
+MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)
 
 
 def _others_read(stage: Stage) -> frozenset[str]:
-    """The columns of a stage that stages for other work read, or that results hold."""
+    """The columns of a stage that stages for other work read, or that are results."""
     others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
     return frozenset(makes((stage,))) & (reads(others) | RESULTS)
 
@@ -129,11 +128,6 @@ LATER_READ = {
 }
 
 
-def work_of(table: Columns) -> str:
-    """The kind of work that all rows of a table do."""
-    return TRAINING if table["trains"][0] > 0 else SERVING
-
-
 @cache
 def _memory_reads(work: str) -> frozenset[str]:
     """The columns that decide memory in a kind of work."""
@@ -141,7 +135,7 @@ def _memory_reads(work: str) -> frozenset[str]:
 
 
 def before_memory(table: Table) -> Table:
-    """The columns of a settled table that memory reads, and the keys of shared stages."""
+    """The columns of a settled table that memory reads, and the keys of its shared stages."""
     keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
     return table.only(_memory_reads(work_of(table)) | (keys - MEMORY_MADE))
 
@@ -157,7 +151,7 @@ def memory_keys(table: Table) -> tuple[str, ...]:
 
 
 def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
-    """Add the columns of stages to a table whose rows do one kind of work; return it."""
+    """Add the columns of stages to a table of one kind of work, and return the table."""
     work = work_of(table)
     for stage in stages:
         if stage.work not in ("", work):
@@ -172,24 +166,24 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
 
 
 def _results_of(stage: Stage, table: Table) -> Columns:
-    """What later stages read of a stage."""
+    """The columns of a stage that later stages read."""
     evaluate_all(stage.formulas, table)
     return {name: table[name] for name in LATER_READ[stage.name]}
 
 
 def memory(table: Table) -> Table:
-    """A settled table with its memory, worked out once for rows that are alike in its keys."""
+    """A settled table with its memory, worked out once for rows whose keys are equal."""
     return table | table.once(memory_keys(table), _memory_of)
 
 
 def _memory_of(table: Table) -> Columns:
-    """What memory leaves for later stages and for the results."""
-    found = fuller_end(before_memory(table))
-    return {name: found[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
+    """The columns of memory that later stages read or that are results."""
+    fuller = fuller_end(before_memory(table))
+    return {name: fuller[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
 
 
 def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
-    """Memory at the first end of the pipeline; at the last end for staged rows; their numbers."""
+    """The memory at the pipeline's first end, at its last end for staged rows, and their numbers."""
     table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
     staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
     first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)
@@ -198,13 +192,13 @@ def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
 
 
 def fuller_end(table: Table) -> Table:
-    """A settled table with its memory at the fuller end of the pipeline."""
+    """A settled table with the memory at the fuller end of its pipeline."""
     first, last, staged = both_ends(table)
     return first if last is None else _merged(first, last, staged)
 
 
 def _merged(first: Table, last: Table, staged: np.ndarray) -> Table:
-    """The first end's results with the last end's in those rows where it holds more."""
+    """The first end's results, replaced by the last end's in the rows where it holds more."""
     rows = first["rows"]
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
     fuller = np.broadcast_to(last["allocated_peak_bytes"], len(staged)) > before

@@ -24,7 +24,7 @@ from calc.memory import block_forms, ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join_choices import FORMATS
-from calc.scenarios.lookups import numbers_in
+from calc.scenarios.lookups import numbers_in, work_of
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
@@ -55,7 +55,7 @@ class Explanation(NamedTuple):
 def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number) -> Explanation:
     """The Explanation of a scenario; `written(name, value)` writes the numbers put in."""
     table = one_scenario(scenario, catalogs)
-    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
+    moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}

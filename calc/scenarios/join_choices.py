@@ -1,97 +1,89 @@
-"""Steps of the join: every choice of a row becomes its numbers."""
+"""Steps of the join: each choice of a row becomes its numbers."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Columns
+from calc.evaluate import Columns, reading
 from calc.scenarios.inputs import LIST_OF
-from calc.scenarios.lookups import catalog_rows, columns_of, find, numbers_in, numbers_of, words_of
+from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, derived_blocks
 from calc.table import Words, where
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
-ASSUMED = "assumed"  # the basis of an entry that no published run was held against
-# What a precision's weights, gradients and states are; software may hold them in another's form.
+# The widths of a precision's weights, gradients and states; software may store those of another precision.
 OF_STORAGE = ("matrix_bytes_each", "outer_bytes_each", "gradient_bytes_each", "state_bytes_each", "master_bytes_each")
 
 
-def precision_numbers(precision, catalogs, problems):
-    """The numbers of the precision, but for those of what is stored."""
-    return _chosen(precision, "precision", catalogs, problems, without=OF_STORAGE)
+def _choice(column: str, without: tuple[str, ...] = ()) -> Callable:
+    """The step that joins the numbers of the entry that a choice names."""
+
+    @reading([column, "catalogs", "problems"])
+    def step(catalogs: Catalogs, problems: Problems, **words: Words) -> Columns:
+        find(catalogs, f"{column}s", words[column], problems, column)
+        return columns_of(catalogs, f"{column}s", _row(catalogs, f"{column}s", words[column]), without=without)
+
+    return step
 
 
-def optimizer_numbers(optimizer, catalogs, problems):
-    """The numbers of the optimizer."""
-    return _chosen(optimizer, "optimizer", catalogs, problems)
+def _listed_choice(column: str) -> Callable:
+    """The step that joins the numbers of a choice's entry in a closed list."""
+
+    @reading([column, "catalogs"])
+    def step(catalogs: Catalogs, **words: Words) -> Columns:
+        return _listed(catalogs, column, words[column])
+
+    return step
 
 
-def sharding_numbers(sharding, catalogs, problems):
-    """The numbers of the sharding."""
-    return _chosen(sharding, "sharding", catalogs, problems)
-
-
-def recompute_numbers(recompute, catalogs, problems):
-    """The numbers of what is computed again."""
-    return _chosen(recompute, "recompute", catalogs, problems)
+precision_numbers = _choice("precision", without=OF_STORAGE)
+optimizer_numbers = _choice("optimizer")
+sharding_numbers = _choice("sharding")
+recompute_numbers = _choice("recompute")
+compile_numbers = _listed_choice("compile")
+logits_numbers = _listed_choice("logits")
+offload_numbers = _listed_choice("offload")
+optimizer_kernel_numbers = _listed_choice("optimizer_kernel")
 
 
 def implementation_numbers(implementation, catalogs, problems):
-    """The numbers of the software: as it trains, as it serves, and as an engine with pages."""
-    made = _chosen(implementation, "implementation", catalogs, problems, "implementation_")
+    """The numbers of the software: in training, in serving, and as an engine with pages."""
+    find(catalogs, "implementations", implementation, problems, "implementation")
     software = _row(catalogs, "implementations", implementation)
+    made = columns_of(catalogs, "implementations", software, "implementation_")
     engine, serving = (_matched(catalogs, "implementations", name)[software] for name in ("engines", "serving_engines"))
-    made |= columns_of(catalogs, "engines", numbers_in(catalogs, "engines"), engine, "engine_")
-    constants = columns_of(catalogs, "serving_engines", numbers_in(catalogs, "serving_engines"), serving, "serving_")
-    made |= {name: np.nan_to_num(values) for name, values in constants.items()}
-    return made | {"engine_is_assumed": (words_of(catalogs, "engines", "basis") == ASSUMED).astype(float)[engine]}
+    made |= columns_of(catalogs, "engines", engine, "engine_")
+    made |= {name: np.nan_to_num(values) for name, values in columns_of(catalogs, "serving_engines", serving, "serving_").items()}
+    return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
 
 
 def computes_all_scores(attention, implementation_eager, catalogs):
-    """1 for eager attention, chosen or the only one that the software has. [0 or 1]"""
+    """1 for eager attention, by choice or because the software has no other. [0 or 1]"""
     return np.maximum(_listed(catalogs, "attention", attention)["computes_all_scores"], implementation_eager)
-
-
-def compiles(compile, catalogs):
-    """1 where the blocks are compiled. [0 or 1]"""
-    return _listed(catalogs, "compile", compile)["compiles"]
-
-
-def logits_of_all(logits, catalogs):
-    """1 where logits of the whole prompt are wanted. [0 or 1]"""
-    return _listed(catalogs, "logits", logits)["logits_of_all"]
-
-
-def offload_numbers(offload, catalogs):
-    """What is left in CPU memory."""
-    return _listed(catalogs, "offload", offload)
-
-
-def optimizer_kernel_numbers(optimizer_kernel, catalogs):
-    """How the optimizer steps."""
-    return _listed(catalogs, "optimizer_kernel", optimizer_kernel)
 
 
 def stored_form(
     precision, implementation_masters_eight_bit, implementation_widens_shards, shards_gradients, gpus, adapts, catalogs
 ):  # fmt: skip
-    """Widths of what is stored: those of the precision, or of the form that it is stored in.
+    """The widths of what is stored: those of the precision, or of the form that replaces it.
 
-    Software with a master copy and shards widened for training store another form; products keep the precision.
+    Software that keeps a master copy, or widens shards for training, stores another form; products keep the precision.
     """
     row = _row(catalogs, "precisions", precision)
     form = np.where(implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row)
     widened = implementation_widens_shards * shards_gradients * (gpus > 1) * (1 - adapts)
     form = np.where(widened > 0, _forms_of(catalogs, "sharded_form")[row], form)
-    return columns_of(catalogs, "precisions", OF_STORAGE, form) | {"precision_format": _precision_formats(catalogs)[form]}
+    return columns_of(catalogs, "precisions", form, names=OF_STORAGE) | {"precision_format": _precision_formats(catalogs)[form]}
 
 
 def able(work, trains, adapts, precision, implementation, catalogs, problems):
-    """No column: a precision or software that cannot do the row's work is a problem."""
+    """No column: refuses a precision or software that cannot do the row's work."""
     trains, adapts = trains > 0, adapts > 0
-    can = columns_of(catalogs, "precisions", ("adapts", "trains", "serves"), _row(catalogs, "precisions", precision))
+    can = columns_of(catalogs, "precisions", _row(catalogs, "precisions", precision), names=("adapts", "trains", "serves"))
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
     problems.add(
         ~allowed & trains & ~adapts,
@@ -104,7 +96,7 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
     problems.add(
         ~allowed & ~trains, lambda row: f"precision {precision.in_row(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
     )
-    does = columns_of(catalogs, "implementations", ("trains", "serves"), _row(catalogs, "implementations", implementation))
+    does = columns_of(catalogs, "implementations", _row(catalogs, "implementations", implementation), names=("trains", "serves"))
     problems.add(
         ~(trains & (does["trains"] > 0) | ~trains & (does["serves"] > 0)),
         lambda row: f"implementation {implementation.in_row(row)} does not do {work.in_row(row)}; choose transformers.",
@@ -121,7 +113,7 @@ def blocks_of_software(
     stack_convolution_state_elements,
     catalogs,
 ):
-    """The kind of block of each stack: its family's, or the software's for all decoders."""
+    """The kind of block of each stack: the family's, or what software uses for all decoders."""
     block = _software_blocks(catalogs)[_row(catalogs, "implementations", implementation)]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
@@ -135,53 +127,52 @@ def blocks_of_software(
 
 
 def kernel_numbers(precision, catalogs):
-    """The numbers of a precision's kernel; without one, numbers that change nothing."""
+    """The numbers of a precision's kernel; without one, neutral numbers."""
     row = _matched(catalogs, "precisions", "kernels")[_row(catalogs, "precisions", precision)]
     nothing = {"decode_widens_from": 1.0, "host_ratio": 1.0}
     made = {
         f"kernel_{name}": np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=nothing.get(name, 0.0))[row]
         for name in numbers_in(catalogs, "kernels")
     }
-    return made | {"kernel_is_assumed": (words_of(catalogs, "kernels", "basis") == ASSUMED).astype(float)[row]}
+    return made | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
 
 
 def loss(asked_loss, compiles, implementation, catalogs):
-    """The loss that the scenario names, else that of the software."""
+    """The loss of the scenario; by default that of the software."""
     software = _row(catalogs, "implementations", implementation)
     plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
     return where(asked_loss.are(""), where(compiles > 0, compiled, plain), asked_loss)
 
 
 def loss_numbers(loss, catalogs):
-    """The numbers of the loss: whether it is one with the head, and bytes per logit."""
+    """The numbers of the loss: whether it is fused with the head, and bytes per logit."""
     made = _listed(catalogs, "loss", loss)
     return {name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()}
 
 
 def reduce_bytes_each(reduce_precision, catalogs):
-    """Width of a sharded gradient reduction. [B]"""
+    """The width of a sharded gradient reduction. [B]"""
     return _width(reduce_precision, 4.0, catalogs)
 
 
 def asked_adapter_bytes_each(adapter_precision, catalogs):
-    """Width of an adapter's parameter as the scenario has it. [B]"""
+    """The width of an adapter's parameter in the scenario. [B]"""
     return _width(adapter_precision, 4.0, catalogs)
 
 
 def asked_gradient_bytes_each(gradient_precision, catalogs):
-    """Width of kept gradients that the scenario sets; 0 for that of the weights. [B]"""
+    """The width of kept gradients in the scenario; 0 where it is that of the weights. [B]"""
     return _width(gradient_precision, 0.0, catalogs)
 
 
 def kv_bytes_each(kv_precision, catalogs):
-    """Width of a cached element. [B]"""
+    """The width of a cached element. [B]"""
     return _width(kv_precision, 2.0, catalogs)
 
 
 def asks_ties(tie_embeddings):
-    """1 to tie embedding and head, 0 not to; NaN as the model does. [0 or 1]"""
-    ties = {"yes": 1.0, "no": 0.0}
-    return tie_embeddings.numbers(lambda word: ties.get(word, np.nan))
+    """1 to tie embedding and head, 0 not to; NaN to follow the model. [0 or 1]"""
+    return tie_embeddings.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
 
 
 def adapts_matrices(lora_targets, adapts, problems):
@@ -200,51 +191,43 @@ def _targets(word: str) -> tuple[str, ...]:
 
 
 def _row(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
-    """Row numbers of words in a catalog; a word that it lacks is a problem and takes row 0."""
-    return np.maximum(catalog_rows(catalogs, name, words.vocabulary), 0)[words.codes]
-
-
-def _chosen(words: Words, column: str, catalogs: Catalogs, problems: Problems, prefix: str = "", without: tuple[str, ...] = ()) -> Columns:
-    """All numbers of the chosen entries of a catalog."""
-    find(catalogs, f"{column}s", words, problems, column)
-    names = tuple(name for name in numbers_in(catalogs, f"{column}s") if name not in without)
-    return columns_of(catalogs, f"{column}s", names, _row(catalogs, f"{column}s", words), prefix)
+    """The row of each word in a catalog; an unknown word, which is a problem, has row 0."""
+    return np.maximum(word_rows(catalogs, name, words), 0)
 
 
 def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
     """All numbers of the chosen entries of a closed list."""
     name = LIST_OF[column]
-    return columns_of(catalogs, name, numbers_in(catalogs, name), _row(catalogs, name, words))
+    return columns_of(catalogs, name, _row(catalogs, name, words))
 
 
 def _width(words: Words, default: float, catalogs: Catalogs) -> np.ndarray:
-    """Bytes of the number formats that are named, the default where none is. [B]"""
-    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), catalog_rows(catalogs, "number_formats", words.vocabulary)
-    unknown = np.where(words.vocabulary == "", default, 0.0)
-    return np.where(rows >= 0, widths[rows], unknown)[words.codes]
+    """The width of each named number format, the default where none is named. [B]"""
+    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), word_rows(catalogs, "number_formats", words)
+    return np.where(rows >= 0, widths[rows], np.where(words.are(""), default, 0.0))
 
 
 @kept("implementations", "blocks")
 def _software_blocks(catalogs: Catalogs) -> np.ndarray:
-    """The block that each implementation has for all decoders, -1 where it has each family's."""
+    """The block that each implementation has for all decoders; -1 where it follows the family."""
     numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
     return np.array([numbers.get(kind, -1) for kind in catalogs.implementations["block"]])
 
 
 @kept("implementations", "engines", "serving_engines", "precisions", "kernels")
 def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
-    """The row of each entry in another catalog by the same name, -1 where there is none."""
+    """The row of the entry of the same name in another catalog; -1 where there is none."""
     return catalog_rows(catalogs, other, getattr(catalogs, name).index)
 
 
 @kept("precisions")
 def _forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
-    """The row of the form that each precision names in a column, else that of the precision."""
+    """The row of the precision that each entry names in a column; by default its own."""
     named = catalog_rows(catalogs, "precisions", catalogs.precisions[name])
     return np.where(named >= 0, named, np.arange(len(named)))
 
 
 @kept("precisions")
 def _precision_formats(catalogs: Catalogs) -> np.ndarray:
-    """The number of each precision's format of activations."""
-    return np.array([FORMATS.index(word) for word in catalogs.precisions["format"]])
+    """The index of each precision's format of activations in FORMATS."""
+    return np.array([*map(FORMATS.index, catalogs.precisions["format"])])

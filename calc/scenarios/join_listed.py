@@ -5,7 +5,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.scenarios.lookups import columns_of, numbers_in
+from calc.scenarios.lookups import columns_of
 from calc.scenarios.releases import earlier_release
 from calc.table import word_pairs
 
@@ -14,24 +14,22 @@ ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 
 
 def release_numbers(implementation, software_release, catalogs):
-    """Numbers of the release that a row names, NaN where they are those of the newest."""
+    """The numbers of the release that a row names, NaN where they are those of the newest."""
     codes, pairs = word_pairs(implementation, software_release)
     row = np.array([earlier_release(software, release, catalogs) for software, release in pairs], dtype=np.int64)[codes]
     named = {"names_release": (~software_release.are("")).astype(float)}
-    return columns_of(catalogs, "serving_releases", numbers_in(catalogs, "serving_releases"), row, "release_") | named
+    return columns_of(catalogs, "serving_releases", row, "release_") | named
 
 
 def listed_storage_usd_per_gib_month(region, catalogs):
-    """The listed price of storage in the region. [USD]"""
-    s3 = _s3(catalogs)
-    return np.array([s3.get(name, np.nan) for name in region.vocabulary])[region.codes]
+    """The listed price of storage in the region. [USD per GiB and month]"""
+    return region.mapped(lambda name: _s3(catalogs).get(name, np.nan))
 
 
 def listed_endpoints(region, model, catalogs):
-    """Listed prices of an endpoint for the model in the region, NaN where there is none."""
-    listed = _endpoints(catalogs)
-    grid = np.array([[listed.get((name, place), (np.nan, np.nan)) for place in region.vocabulary] for name in model.vocabulary])
-    usd = grid[model.codes, region.codes]
+    """The listed prices of an endpoint for the model in the region, NaN where there is none. [USD]"""
+    codes, pairs = word_pairs(model, region)
+    usd = np.array([_endpoints(catalogs).get(pair, (np.nan, np.nan)) for pair in pairs])[codes]
     return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}
 
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from calc.evaluate import formulas_of
 from calc.scenarios import published, settled
-from calc.scenarios.lookups import catalog_rows, find, numbers_in, numbers_of, words_of
+from calc.scenarios.lookups import find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.stacks import adapter_widths, kind_numbers, stack_numbers, stack_rows, tower_kinds
 from calc.table import Words, where
 
-SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # of a model joined as model_<name>
+SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # numbers of a model joined as model_<name>
 LONGEST = "longest_sequence_tokens"
 
 
@@ -23,35 +23,34 @@ def adapts(trains, tuning):
 
 
 def model_row(model, catalogs, problems):
-    """The place of the model in the catalog, and whether it is not there."""
+    """The row of the model in the catalog, and whether it is missing there."""
     row = find(catalogs, "models", model, problems, "model")
     return {"model_row": np.maximum(row, 0), "unknown_model": row < 0}
 
 
 def precision(asked_precision, names_precision, trains, model_row, catalogs):
-    """The precision that is named; else of a service that of the model's file, or the usual one."""
+    """The named precision; by default that of the model's file in serving, or the usual one."""
     stored = words_of(catalogs, "models", "stored_precision")
     as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
     return where(as_stored, Words(model_row, stored), asked_precision) if as_stored.any() else asked_precision
 
 
 def scale_elements(model_row, precision, catalogs):
-    """What shares a scale in a published file, 0 without a bound; its padded width. [elements]"""
+    """The elements that share a scale in a published file, 0 without a bound; its padded width."""
     elements, padded = published.scales_by_format(catalogs)
-    row = catalog_rows(catalogs, "precisions", precision.vocabulary)[precision.codes]
-    known = row >= 0
-    return {"scale_elements": np.where(known, elements[model_row, row], 0), "padded_ffn_width": np.where(known, padded[model_row, row], 0)}
+    row = word_rows(catalogs, "precisions", precision)
+    return {"scale_elements": (row >= 0) * elements[model_row, row], "padded_ffn_width": (row >= 0) * padded[model_row, row]}
 
 
 def refused_models(model_row, catalogs, problems):
-    """No column: a model that is refused is a problem."""
+    """No column: refuses a model that the catalog refuses."""
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[model_row], lambda row: str(refused[model_row[row if len(model_row) > 1 else 0]]))
     return {}
 
 
 def model_numbers(model_row, catalogs):
-    """Numbers of the model and its kind; as model_<name> where a scenario may change them."""
+    """The numbers of the model and its kind; as model_<name> where a scenario may change them."""
     names = [name for name in numbers_in(catalogs, "models") if name != LONGEST]
     made = {f"model_{name}" if name in SETTLED_ANEW else name: numbers_of(catalogs, "models", name)[model_row] for name in names}
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))

@@ -1,4 +1,4 @@
-"""Joins each row with its card, its instance and their prices; NaN where missing."""
+"""Steps of the join: the numbers of a row's card and instance, and their prices."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from calc.scenarios.hardware import band_ratios, place_numbers, price_rows, pric
 from calc.scenarios.lookups import columns_of, find, similar, words_of
 from calc.scenarios.private_prices import join_private_prices
 from calc.scenarios.problems import quoted
-from calc.table import Words, where
+from calc.table import Words, where, word_pairs
 
 
 def place(instance, asked_gpu, catalogs, problems):
-    """The card and the instance of each row, and what formulas read of them."""
+    """The card and the instance of each row, with the numbers that formulas read."""
     row = find(catalogs, "instances", instance, problems, "instance")
     of_instance = Words(row, words_of(catalogs, "instances", "gpu"))
     gpu = where(row >= 0, of_instance, asked_gpu)
@@ -26,7 +26,7 @@ def place(instance, asked_gpu, catalogs, problems):
 
 
 def price(instance, region, private_prices, catalogs, problems):
-    """The prices of the instance in the region, and where they come from."""
+    """The prices of the instance in the region, with their sources."""
     _, regions = price_rows(catalogs)
     problems.add(
         ~region.are(regions.__contains__),
@@ -36,7 +36,7 @@ def price(instance, region, private_prices, catalogs, problems):
         ),
     )
     row = prices_of(catalogs, instance, region)
-    made = columns_of(catalogs, "prices", ("on_demand_usd_per_hour", "spot_usd_per_hour"), row)
+    made = columns_of(catalogs, "prices", row, names=("on_demand_usd_per_hour", "spot_usd_per_hour"))
     made |= {name: Words(row, words_of(catalogs, "prices", name)) for name in SECTIONS["prices"]}
     private = join_private_prices(private_prices, instance, catalogs, problems)
     made["private_usd_per_hour"] = np.where(row >= 0, private, np.nan)
@@ -45,6 +45,5 @@ def price(instance, region, private_prices, catalogs, problems):
 
 def _same(first: Words, second: Words) -> np.ndarray:
     """Whether two columns have the same word in each row."""
-    numbers = {word: number for number, word in enumerate({*first.vocabulary, *second.vocabulary})}
-    one, other = (np.array([numbers[word] for word in words.vocabulary])[words.codes] for words in (first, second))
-    return one == other
+    codes, pairs = word_pairs(first, second)
+    return np.array([one == other for one, other in pairs])[codes]

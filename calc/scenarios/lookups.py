@@ -1,4 +1,4 @@
-"""Columns of catalogs by row number, and row numbers of words, made once per catalogs."""
+"""Columns of catalogs by row number, and row numbers of words, kept for each set of catalogs."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -11,10 +11,17 @@ from calc.evaluate import Columns
 from calc.scenarios.problems import Problems, quoted
 from calc.table import Words
 
+TRAINING, SERVING = "training", "inference"
+
+
+def work_of(table: Columns) -> str:
+    """The kind of work that all rows of a table do."""
+    return TRAINING if table["trains"][0] > 0 else SERVING
+
 
 @kept()
 def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
-    """A column of numbers of one catalog, its last entry NaN for 'none', made once."""
+    """A column of numbers of one catalog; its last entry is NaN, for row -1."""
     frame = getattr(catalogs, name)
     values = frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan)
     return np.append(values, np.nan)
@@ -22,60 +29,72 @@ def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
 
 @kept()
 def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
-    """A column of words of one catalog, its last entry empty, made once."""
+    """A column of words of one catalog; its last entry is empty, for row -1."""
     return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
 
 
 @kept()
 def numbers_in(catalogs: Catalogs, name: str) -> tuple[str, ...]:
-    """The names of the columns of numbers and indicators of one catalog of choices."""
+    """The names of the columns of numbers and indicators of one catalog."""
     frame = getattr(catalogs, name)
     return tuple(column for column in frame.columns if frame[column].dtype.kind in "ifb" and column not in ("trains", "serves", "adapts"))
 
 
 @kept()
 def row_numbers(catalogs: Catalogs, name: str) -> dict[str, int]:
-    """The row of each id of one catalog, made once."""
+    """The row of each id of one catalog."""
     return {word: row for row, word in enumerate(getattr(catalogs, name).index)}
 
 
 def catalog_rows(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
     """The rows of some words in a catalog, -1 for a word that it lacks."""
-    known = row_numbers(catalogs, name)
-    return np.array([known.get(word, -1) for word in words], dtype=np.int64)
+    numbers = row_numbers(catalogs, name)
+    return np.array([numbers.get(word, -1) for word in words], dtype=np.int64)
+
+
+def word_rows(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
+    """The row of each row's word in a catalog, -1 for a word that it lacks."""
+    return catalog_rows(catalogs, name, words.vocabulary)[words.codes]
 
 
 def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
-    """Row numbers of words in a catalog, -1 for empty ones; an unknown word is a problem."""
-    known = row_numbers(catalogs, name)
-    at = catalog_rows(catalogs, name, words.vocabulary)
-    missing = (at < 0) & (words.vocabulary != "")
+    """The row of each row's word in a catalog, -1 for an empty one; an unknown word is a problem."""
+    rows, ids = word_rows(catalogs, name, words), row_numbers(catalogs, name)
     problems.add(
-        missing[words.codes],
+        (rows < 0) & ~words.are(""),
         lambda row: (
             f"{column} '{quoted(words.in_row(row))}' is not in the catalog; choose one such as "
-            f"{similar(words.in_row(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
+            f"{similar(words.in_row(row), ids, getattr(catalogs, name).get('name', ())) or ', '.join(list(ids)[:6])}."
         ),
     )
-    return at[words.codes]
+    return rows
 
 
-def similar(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
-    """Ids that hold the word, themselves or in the name on screen, or else are like it."""
-    begun = str(word).lower()
-    named = {one for one, name in zip(known, names, strict=False) if begun in name.lower()}
-    holding = sorted(
-        (one for one in known if begun in one or one in named), key=lambda one: (begun not in one, not one.startswith(begun), one)
+def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
+    """Up to three ids that contain the word, in the id or the name on screen, or resemble it."""
+    typed = str(word).lower()
+    named = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
+    matches = sorted(
+        (one for one in ids if typed in one or one in named), key=lambda one: (typed not in one, not one.startswith(typed), one)
     )
-    return ", ".join((holding or get_close_matches(str(word)[:60].lower(), list(known), n=3, cutoff=0.5))[:3])
+    return ", ".join((matches or get_close_matches(typed[:60], list(ids), n=3, cutoff=0.5))[:3])
 
 
-def columns_of(catalogs: Catalogs, name: str, wanted: tuple[str, ...], at: np.ndarray, prefix: str = "") -> Columns:
-    """Columns of a catalog as float64 arrays, NaN where the row number is -1."""
-    return {prefix + column: numbers_of(catalogs, name, column)[at] for column in wanted}
+def columns_of(
+    catalogs: Catalogs, name: str, rows: np.ndarray, prefix: str = "", names: Iterable[str] | None = None, without: Iterable[str] = ()
+) -> Columns:
+    """Columns of numbers of a catalog, all or the named ones; NaN where the row is -1."""
+    wanted = [column for column in (numbers_in(catalogs, name) if names is None else names) if column not in without]
+    return {prefix + column: numbers_of(catalogs, name, column)[rows] for column in wanted}
+
+
+@kept()
+def assumed_entries(catalogs: Catalogs, name: str) -> np.ndarray:
+    """1 for each entry of a catalog that no published run was compared with. [0 or 1]"""
+    return (words_of(catalogs, name, "basis") == "assumed").astype(float)
 
 
 @kept()
 def constants(catalogs: Catalogs, name: str) -> Columns:
-    """The values of a catalog of single numbers, each one for all rows."""
+    """The values of a catalog of single numbers, each the same for all rows."""
     return {entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()}

@@ -20,7 +20,7 @@ from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.rules import placement
-from calc.rules.support import RUNS, asks, verdicts_on
+from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.hardware import hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
@@ -221,6 +221,6 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
 
 def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each kind of layout on each place its verdict (number in RUNS) and whether its time is known; and each layout's kind."""
-    small, kind = asks(table, catalogs)
+    small, kind = distinguished(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
     return verdict, timed, np.broadcast_to(kind, table["rows"])

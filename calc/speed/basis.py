@@ -8,7 +8,7 @@ import pandas as pd
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.scenarios.lookups import catalog_rows, row_numbers
+from calc.scenarios.lookups import catalog_rows, row_numbers, work_of
 from calc.speed.spread import AXES, CORNERS
 from calc.table import Words
 
@@ -31,7 +31,7 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
     Published runs of the same model, software, card and precision are best, rows outside of all published runs worst; between
     them the least certain corner decides (catalogs/calibrated/time_spreads.yaml).
     """
-    work = "training" if table["trains"][0] > 0 else "inference"
+    work = work_of(table)
     corners = table["layout_corners"] | table["place_corners"]
     code = corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
     codes, distinct = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
