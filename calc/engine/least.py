@@ -56,7 +56,7 @@ def least_gradients_bytes(least_trained_parameters, gradient_width_bytes_each, g
 def least_optimizer_bytes(
     least_trained_parameters, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
 ):  # fmt: skip
-    """The optimizer state, of matrices or of the rest, whichever is less, and the master copy. [B]
+    """The optimizer state, of matrices or the rest, whichever is less, and the master copy. [B]
 
     Rajbhandari et al. 2019, arXiv 1910.02054.
     """
