@@ -183,7 +183,7 @@ def _memory_of(table: Table) -> Columns:
 
 
 def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
-    """The memory at the pipeline's first end, at its last end for staged rows, and their numbers."""
+    """Memory at the pipeline's first end, at its last end for staged rows, and their numbers."""
     table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
     staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
     first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)

@@ -42,7 +42,7 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
 
 
 def distinguished(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
-    """The distinct rows that rules distinguish, for `verdicts`, and each row's number among them."""
+    """The rows that rules distinguish, for `verdicts`, and each row's number among them."""
     keys = [table[name] for name in TOLD_APART] + [place_kinds(table, catalogs), model_kinds(catalogs)[table["model_row"]]]
     keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
     first, copies = distinct(keys, table["rows"])

@@ -140,7 +140,7 @@ def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Word
 
 @kept("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each card's compute capability, whether all its instances are Arm, and which instances are.
+    """Each card's compute capability, whether all its instances are Arm; which instances are.
 
     Without a named instance a card is in the host that AWS sells it with, and in an x86-64 host if AWS does not sell it.
     """
@@ -152,7 +152,7 @@ def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kept("gpus", "instances", "support")
 def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each card and instance, equal where no rule distinguishes them; last for none."""
+    """A number for each card and instance, equal where no rule distinguishes them."""
     capability, arm_card, arm = _hosts(catalogs)
     card = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
     named = {name for values in catalogs.support["values"][catalogs.support["what"] == "host"] for name in values}

@@ -55,7 +55,7 @@ def _card_row(catalogs: Catalogs) -> np.ndarray:
 
 @kept("gpus", "utilization", "serving_steps")
 def _card_class(catalogs: Catalogs) -> np.ndarray:
-    """The row of each card's class in serving_steps; -1 for a card without one, and last for none."""
+    """The row of each card's class in serving_steps; -1 for a card without one, and for none."""
     return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].reindex(catalogs.gpus.index)), -1)
 
 

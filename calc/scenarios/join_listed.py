@@ -27,7 +27,7 @@ def listed_storage_usd_per_gib_month(region, catalogs):
 
 
 def listed_endpoints(region, model, catalogs):
-    """The listed prices of an endpoint for the model in the region, NaN where there is none. [USD]"""
+    """The listed prices of the model's endpoint in the region, NaN where there is none. [USD]"""
     codes, pairs = word_pairs(model, region)
     usd = np.array([_endpoints(catalogs).get(pair, (np.nan, np.nan)) for pair in pairs])[codes]
     return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}

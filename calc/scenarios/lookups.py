@@ -1,4 +1,4 @@
-"""Columns of catalogs by row number, and row numbers of words, kept for each set of catalogs."""
+"""Columns of catalogs by row number, and row numbers of words, kept with their catalogs."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -58,7 +58,7 @@ def word_rows(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
 
 
 def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
-    """The row of each row's word in a catalog, -1 for an empty one; an unknown word is a problem."""
+    """The catalog's row of each word, -1 for an empty one; an unknown word is a problem."""
     rows, ids = word_rows(catalogs, name, words), row_numbers(catalogs, name)
     problems.add(
         (rows < 0) & ~words.are(""),
