@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = "calc/cost/markets.py"
 
 
-def test_the_prices_and_a_result_have_every_market_of_a_plan(catalogs):
+def test_prices_results_link_and_refresh_have_every_market_of_the_table(catalogs):
     assert {market.price for market in MARKETS.values()} <= set(catalogs.prices.columns)
     row = estimate({"model": "gpt2", "instance": "p5.48xlarge", "gpus": 8, "train_tokens": 1e9}, catalogs, solve=False)
     for name in PLAN_MARKETS:
@@ -22,9 +22,6 @@ def test_the_prices_and_a_result_have_every_market_of_a_plan(catalogs):
         assert row[f"usd_per_hour_{key}"] > 0
         assert row[f"run_usd_{key}"] > 0
         assert row[f"usd_per_month_{key}"] > 0
-
-
-def test_the_link_and_the_refresh_follow_the_table_which_says_where_money_is_spent():
     assert set(JOB["markets"].choices) == set(MARKETS)
     assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name not in SUMMED_UP}
     assert [MARKETS[name].phrase for name in PLAN_MARKETS] == ["on demand", "on spot"]

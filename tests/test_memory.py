@@ -56,20 +56,19 @@ def test_bytes_per_parameter(scenario, expected):
     assert per_parameter.tolist() == pytest.approx(expected, abs=1e-3)
 
 
-def test_8_bit_adamw_keeps_the_embedding_wide_and_muon_one_state_of_a_matrix():
+def test_state_formats_recompute_columns_and_8_bit_optimizers():
     """bitsandbytes 0.50.2 under Trainer, Llama 3.1 8B: 2.03125 (N - E) + 8 E = 19.4 GB."""
     state = at_step(model="llama-3.1-8b", precision="bf16", optimizer="adamw-8bit")["optimizer_bytes"]
     assert state == pytest.approx(19.4e9, rel=0.005)
     state = at_step(model="llama-3.1-8b", precision="fp32", optimizer="muon")["optimizer_bytes"]
     outside = 2 * 128_256 * 4096
     assert state == pytest.approx(4 * (LLAMA_8B["parameters"] + outside), rel=1e-3)
+    kept = catalogs().recomputes[["keeps_all", "drops_attention", "keeps_products", "keeps_input"]]
+    assert (kept.sum(axis=1) == 1).all()
 
 
 # peft 0.21, print_trainable_parameters of Llama 3.1 8B.
-@pytest.mark.parametrize(
-    ("targets", "rank", "parameters"),
-    [("all-linear", 16, 41_943_040), ("attention", 8, 6_815_744), ("q+v", 8, 3_407_872), ("gate+up+down", 8, 14_155_776)],
-)
+@pytest.mark.parametrize(("targets", "rank", "parameters"), recorded("cases/memory.json")["adapters"])
 def test_adapters_count_as_peft_counts_them(targets, rank, parameters):
     row = one(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")
     assert row["trained_parameters"] == parameters
@@ -85,13 +84,7 @@ def test_a_block_in_nf4_weighs_what_bitsandbytes_stores(model, bytes_each):
     assert per_block("weights_bytes", model, tuning="lora", precision="nf4-dq") == pytest.approx(bytes_each, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("precision", "bits"),
-    [
-        *(("fp8", 8), ("int8", 8), ("nf4", 4.5), ("nf4-dq", 4.127), ("gptq-4bit", 4.15625), ("awq-4bit", 4.15625)),
-        *(("mxfp4", 4.25), ("nvfp4", 4.5), ("gguf-q4-0", 4.5), ("gguf-q6-k", 6.5625), ("gguf-q8-0", 8.5), ("bf16", 16)),
-    ],
-)
+@pytest.mark.parametrize(("precision", "bits"), recorded("cases/memory.json")["bits_per_weight"])
 def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
     """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ in groups of 128."""
     matrices = 218_103_808  # of a block of Llama 3.1 8B; its norms are 8192 more
@@ -101,13 +94,7 @@ def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
 
 # Bytes per cached token in 16 bits: 2 x layers x KV heads x head size x 2; DeepSeek's latent; Falcon 40B's 128 copied
 # heads.
-@pytest.mark.parametrize(
-    ("model", "bytes_per_token"),
-    [
-        *(("llama-3.1-8b", 131_072), ("llama-3.1-405b", 516_096), ("qwen2.5-7b", 57_344), ("gpt2", 36_864)),
-        *(("falcon-40b", 1_966_080), ("deepseek-v3", 70_272), ("deepseek-v2-lite", 31_104)),
-    ],
-)
+@pytest.mark.parametrize(("model", "bytes_per_token"), recorded("cases/memory.json")["cache_of_a_token"])
 def test_the_cache_of_a_token(model, bytes_per_token):
     row = one(model=model, work="inference", sequence_tokens=1000, batch=3)
     assert row["kv_cache_bytes"] == 3 * 1000 * bytes_per_token
@@ -148,11 +135,6 @@ def test_recompute_never_keeps_more(row):
     results = estimate(pd.DataFrame(rows), catalogs(), solve=False)
     saved = results.loc[results["problem"] == "", "saved_activations_bytes"]
     assert (np.diff(saved) >= 0).all()
-
-
-def test_recompute_columns_are_one_choice():
-    kept = catalogs().recomputes[["keeps_all", "drops_attention", "keeps_products", "keeps_input"]]
-    assert (kept.sum(axis=1) == 1).all()
 
 
 def test_a_model_of_ones_own_is_estimated_like_its_twin():

@@ -77,7 +77,7 @@ def words_of(app):
     return "\n".join(element.value for kind in (app.title, app.markdown, app.caption, app.code) for element in kind)
 
 
-def test_every_component_alive_has_its_formula(app):
+def test_every_component_system_range_phase_and_omission_is_said(app):
     assert not app.exception
     titles = [expander.label for expander in app.expander]
     code = "\n".join(block.value for block in app.code)
@@ -85,6 +85,15 @@ def test_every_component_alive_has_its_formula(app):
     assert "weights_bytes" in alive
     assert "overhead_bytes" in alive
     assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
+    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
+    for system in SYSTEMS:
+        assert system.title in cells
+        assert system.leaves_out in cells
+    assert "Headroom" in cells
+    text = words_of(app)
+    for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
+        assert words in text
+    assert app.subheader[0].value == "At the peak, component by component"
 
 
 def test_the_headline_is_the_estimate():
@@ -94,29 +103,11 @@ def test_the_headline_is_the_estimate():
     assert gib(row["memory_bytes"] / GIB) in title
 
 
-def test_the_four_systems_are_named_with_what_they_leave_out(app):
-    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
-    for system in SYSTEMS:
-        assert system.title in cells
-        assert system.leaves_out in cells
-    assert "Headroom" in cells
-
-
-def test_the_range_the_phases_and_the_omissions_are_said(app):
-    text = words_of(app)
-    for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
-        assert words in text
-    assert app.subheader[0].value == "At the peak, component by component"
-
-
-def test_a_scenario_that_cannot_be_estimated_says_why():
+def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
     app = open_page(PAGE, {**ONE, "gpus": "8", "tensor_parallel": "3"})
     assert not app.exception
     assert "there is no estimate to explain" in app.title[0].value
     assert app.error[0].value
-
-
-def test_a_scenario_that_does_not_run_says_why_and_who_says_so():
     query = {"work": "inference", "implementation": "vllm", "model": "qwen3-0.6b", "precision": "bf16", "gpus": "1"}
     app = open_page(PAGE, {**query, "instance": "g4dn.xlarge"})
     assert not app.exception

@@ -22,27 +22,16 @@ RECORDED = Path(__file__).parent / "recorded"
 CATALOGS = catalogs()
 TYPES = CATALOGS.model_types.types
 FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {"mt5": "t5_gated"}  # its class has gated networks
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "intermediate_size": 128,
-    "vocab_size": 100,
-}
+LLAMA = recorded("cases/model_types.json")["llama"]
 
 
-def test_fields_that_change_nothing_say_nothing():
+def test_fields_that_change_nothing_say_nothing_and_a_type_in_small_letters_is_not_sent_back_to_itself():
     for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
         plain = {**LLAMA, "model_type": model_type}
         assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(plain, "it", CATALOGS)
     plain = read_config(LLAMA, "it", CATALOGS)
     more = {"torch_dtype": "int7", "pad_token_id": 3, "rope_theta": 1e6, "sliding_window": None, "use_qk_norm": False}
     assert read_config({**LLAMA, **more}, "it", CATALOGS) == plain
-
-
-def test_a_type_in_small_letters_is_not_sent_back_to_itself():
     model_types = replace(CATALOGS.model_types, types={**TYPES, "newllama": TYPES["llama"]})
     assert "did you mean" not in refusal({}, "newllama", model_types)
     assert "did you mean newllama?" in refusal({}, "NewLlama", model_types)

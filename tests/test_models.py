@@ -45,7 +45,7 @@ def test_the_cache_is_the_one_that_transformers_keeps():
         assert 2 * (stacks["layers"] * elements).sum() + counters == cache_bytes, (model, tokens)
 
 
-def test_blocks_and_what_is_outside_sum_to_the_model_and_no_part_is_more_than_its_whole():
+def test_the_tables_hold_together_and_a_model_that_is_refused_has_a_sentence_and_no_counts():
     in_blocks = (STACKS["layers"] * STACKS["block_parameters"]).groupby(STACKS["model"]).sum()
     assert (in_blocks + MODELS["outside_parameters"].dropna() == MODELS["parameters"].dropna()).all()
     assert (STACKS["block_linear_parameters"] <= STACKS["block_parameters"]).all()
@@ -56,29 +56,20 @@ def test_blocks_and_what_is_outside_sum_to_the_model_and_no_part_is_more_than_it
     attends = STACKS["query_width"] > 0
     assert (STACKS.loc[attends, ["heads", "head_dim"]] > 0).all(axis=None)
     assert (STACKS.loc[~attends, ["mixer_in_width", "ffn_width", "expert_ffn_width", "waveform_active_parameters"]].sum(axis=1) > 0).all()
-
-
-def test_refused_models_are_listed_with_a_sentence_and_without_counts():
-    refused = MODELS[MODELS["refused"] != ""]
-    assert len(refused) == len(CATALOG) - len(ESTIMATED) > 0
-    assert refused["refused"].str.endswith(".").all()
-    assert refused["parameters"].isna().all()
-    assert not STACKS["model"].isin(refused.index).any()
-
-
-def test_a_model_whose_images_or_sounds_have_no_size_is_refused():
-    for model, size in (("vit-base-patch16", "patch"), ("clip-vit-large-patch14", "image"), ("whisper-large-v3", "source_positions")):
-        entry = {name: value for name, value in CATALOG[model].items() if name != size}
-        row = model_table({"mine": entry}, catalogs().families)[0].loc["mine"]
-        assert "the length of its sounds, are missing" in row["refused"], model
-
-
-def test_columns_are_complete_blocks_of_the_catalog_and_names_told_apart():
     assert set(STACKS["block"]) - {""} <= {block["id"] for block in BLOCKS}
     assert tuple(MODELS.columns) == MODEL_COLUMNS
     assert tuple(STACKS.columns) == STACK_COLUMNS
     assert not STACKS.isna().any(axis=None)
     assert MODELS["name"].is_unique
+    refused = MODELS[MODELS["refused"] != ""]
+    assert len(refused) == len(CATALOG) - len(ESTIMATED) > 0
+    assert refused["refused"].str.endswith(".").all()
+    assert refused["parameters"].isna().all()
+    assert not STACKS["model"].isin(refused.index).any()
+    for model, size in (("vit-base-patch16", "patch"), ("clip-vit-large-patch14", "image"), ("whisper-large-v3", "source_positions")):
+        entry = {name: value for name, value in CATALOG[model].items() if name != size}
+        row = model_table({"mine": entry}, catalogs().families)[0].loc["mine"]
+        assert "the length of its sounds, are missing" in row["refused"], model
 
 
 def test_layers_differ_where_windows_and_experts_do_and_latent_attention_caches_its_latent():

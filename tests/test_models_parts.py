@@ -101,7 +101,7 @@ def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, cap
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
-def test_the_indexer_of_sparse_attention_is_counted_and_cached():
+def test_the_indexer_of_sparse_attention_and_windows_of_later_families():
     """DeepSeek V3.2 and GLM-5 beside V3's formula: the class of transformers 5.23 holds so many parameters more."""
     models, stacks = CATALOGS.models, CATALOGS.stacks
     assert models["parameters"]["deepseek-v3.2"] - models["parameters"]["deepseek-v3"] == 851_524_864
@@ -114,9 +114,6 @@ def test_the_indexer_of_sparse_attention_is_counted_and_cached():
     shared = read({**glm, "indexer_types": ["full"] * 39 + ["shared"] * 39})[1]
     assert read(glm)[1]["parameters"] - shared["parameters"] == 731_008_512 / 2
     assert "indexer" in models["note"]["deepseek-v3.2"]
-
-
-def test_windows_of_later_families():
     sizes = {**LLAMA, "num_hidden_layers": 8, "sliding_window": 16}
     of_each = [{"kind": "dense", "layers": 2}, {"kind": "dense-windowed", "layers": 6}]
     for kind in ("olmo3", "cohere2", "exaone4", "cwm"):
@@ -125,21 +122,14 @@ def test_windows_of_later_families():
     assert "layer_kinds" not in read({**sizes, "model_type": "exaone4", "sliding_window": None})[0]
 
 
-@pytest.mark.parametrize(
-    ("config", "name"),
-    [
-        ("bart-large", "BartForSequenceClassification"),
-        ("clip-vit-base-patch32", "CLIPTextModel"),
-        ("whisper-large-v3", "WhisperForAudioClassification"),
-    ],
-)
+@pytest.mark.parametrize(("config", "name"), recorded("cases/models_parts.json")["one_sided"])
 def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
     published = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
     assert f"Its architectures name {name}, which is not covered" in read({**published, "architectures": [name]})[1]["note"]
     assert "architectures" not in read({**published, "architectures": None})[1]["note"]
 
 
-def test_a_decoder_alone_is_served_as_one_and_not_trained():
+def test_one_side_or_a_decoder_alone_is_counted_served_and_not_trained():
     """Its cross attention has weights and no source: the cache is that of its own tokens; what it keeps was not read off."""
     config = json.loads((RECORDED / "configs/bart-large.json").read_text("utf-8"))
     catalogs = add_models(CATALOGS, {"it": read_config({**config, "architectures": ["BartForCausalLM"]}, "it", CATALOGS)})
@@ -147,18 +137,12 @@ def test_a_decoder_alone_is_served_as_one_and_not_trained():
     served = estimate({**scenario, "work": "inference", "implementation": "vllm"}, catalogs, False)
     assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
     assert "served with implementation vllm it is estimated" in estimate(scenario, catalogs, False)["problem"]
-
-
-def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_another():
     config = {**LLAMA, "model_type": "longformer", "max_position_embeddings": 66}
     catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
     rows = [{"model": "it", "work": work, "implementation": "transformers"} for work in ("training", "inference")]
     for problem in estimate(pd.DataFrame(rows), catalogs, False)["problem"]:
         assert "its memory is not: choose another model" in problem
-
-
-def test_a_classifier_of_a_pair_is_its_vision_side_alone():
-    """Recorded counts of such classes stand in small_configs.jsonl; here a published config."""
+    # Recorded counts of such classes stand in small_configs.jsonl; here a published config.
     published = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
     entry = read({**published, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
     assert entry[1]["kind"] == "vision"

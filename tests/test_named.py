@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from examples import catalogs as all_catalogs
+from examples import recorded
 
 from calc.cost.obtainability import CLASSES
 from calc.search.named import _easiest, answers, knee, least_money
@@ -60,18 +61,7 @@ def test_ties_within_a_hundredth_go_to_the_easier_then_the_shorter_then_the_plai
     assert least_money(served, np.arange(3)) == 1
 
 
-@pytest.mark.parametrize(
-    ("hard", "usd", "easiest"),
-    [
-        (["wait-or-quota", "usually", "at-once"], [100, 140, 149], 1),
-        (["wait-or-quota", "usually", "at-once"], [100, 151, 149], 2),
-        (["wait-or-quota", "usually", "at-once"], [100, 151, 160], -1),
-        (["wait-or-quota", "unknown", "unknown"], [100, 101, 102], -1),
-        (["unknown", "wait-or-quota", "usually"], [100, 101, 102], 2),
-        (["usually", "wait-or-quota", "unknown"], [100, 101, 102], 0),
-        (["usually", "at-once", "unknown"], [100, 200, 102], -1),
-    ],
-)
+@pytest.mark.parametrize(("hard", "usd", "easiest"), recorded("cases/named.json")["easiest"])
 def test_the_easiest_is_the_least_money_in_an_easier_class(hard, usd, easiest):
     assert _easiest(ranked(usd, [9, 9, 9], hard), 0) == easiest
 

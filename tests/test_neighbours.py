@@ -19,11 +19,7 @@ SERVED = {"work": "inference", "model": "llama-3.1-8b", "batch": 4}
 BASES = recorded("cases/neighbours.json")["bases"]
 
 
-JOBS = (
-    {"model": "llama-3.2-1b", "instance": "g6e.xlarge+g5.12xlarge", "instances_most": 2, "sequence_tokens": 2048},
-    {"model": "llama-3.1-8b", "method": "lora", "instance": "g6e.12xlarge+p4d.24xlarge", "recompute": "none+full", "instances_most": 1},
-    {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge+p5.48xlarge", "kv_precision": "bf16+fp8", "users": 12},
-)
+JOBS = recorded("cases/neighbours.json")["jobs"]
 
 
 def values_of(name, column):

@@ -77,7 +77,7 @@ def test_layouts_are_judged_in_places_put_in_later(catalogs):
         assert timed[copies].tolist() == results["tokens_per_second"].notna().tolist()
 
 
-def test_rows_stand_as_they_fit_and_run():
+def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):
     rows = [("yes", "yes"), ("tight", "yes"), ("yes", "emulated"), ("tight", "unknown"), ("no", "yes"), ("no", "unknown"), ("", "")]
     rows += [("yes", "no"), ("no", "no")]
     table = pd.DataFrame(rows, columns=["fits", "runs"]).assign(problem="")
@@ -85,10 +85,7 @@ def test_rows_stand_as_they_fit_and_run():
     assert [STANDINGS[place] for place in standing(table)] == expected
     assert offered(table).tolist() == [True] * 4 + [False] * 5
     assert STANDINGS[standing(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
-
-
-def test_what_runs_is_ranked_before_what_is_emulated_and_both_before_what_is_refused(catalogs):
-    """A T4 is cheaper and refuses; a dearer card that runs comes first."""
+    # A T4 is cheaper and refuses; a dearer card that runs comes first.
     places = pd.DataFrame([SERVE | {"instance": name} for name in ("g4dn.xlarge", "g6e.xlarge", "g5g.xlarge")], dtype=object)
     ranked = rank(estimate(places, catalogs, solve=False))
     assert ranked["instance"].iloc[0] == "g6e.xlarge"

@@ -64,12 +64,20 @@ def test_a_message_is_read_as_terminals_and_loggers_wrap_it(name):
     assert failures(MESSAGES[name]["text"].replace("CUDA out", "[rank3]: CUDA out")) == failures(MESSAGES[name]["text"])
 
 
-def test_of_several_ranks_the_fullest_is_shown():
+def test_ranks_limits_and_settings_of_each_release():
     text = "\n".join(message(1, 22, 0.1, allocated, 0.2, 21) for allocated in (18.0, 20.5, 19.0))
     ranks = failures(text)
     assert [rank.allocated / GIB for rank in ranks] == [18.0, 20.5, 19.0]
     assert fullest(ranks).allocated == 20.5 * GIB
     assert explained(text, plan(), catalogs()).messages == 3
+    text = (
+        "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already allocated; 3.00 GiB free; 21.59 GiB allowed; "
+        "20.10 GiB reserved in total by PyTorch)"
+    )
+    assert "limits itself to 21.6 GiB" in sentences_on(text)
+    newer = message(2, 44, 0.5, 30, 8, 43).replace("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+    assert "PYTORCH_ALLOC_CONF=expandable" in sentences_on(newer)
+    assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in sentences_on(message(2, 44, 0.5, 30, 8, 43))
 
 
 @pytest.mark.parametrize(
@@ -89,27 +97,13 @@ def test_what_the_sizes_mean(text, words):
     assert words in sentences_on(text)
 
 
-def test_a_limit_of_the_program_is_the_ceiling_and_the_setting_has_the_name_of_its_release():
-    text = (
-        "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already allocated; 3.00 GiB free; 21.59 GiB allowed; "
-        "20.10 GiB reserved in total by PyTorch)"
-    )
-    assert "limits itself to 21.6 GiB" in sentences_on(text)
-    newer = message(2, 44, 0.5, 30, 8, 43).replace("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
-    assert "PYTORCH_ALLOC_CONF=expandable" in sentences_on(newer)
-    assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in sentences_on(message(2, 44, 0.5, 30, 8, 43))
-
-
-def test_a_request_of_the_size_of_a_tensor_is_named():
+def test_a_tensor_of_the_requested_size_is_named_and_what_was_alive_is_compared_with_the_peak():
     """4 sequences of 2048 tokens over 128,256 words in 32 bits are 3.91 GiB."""
     logits = 4 * 2048 * 128256 * 4 / GIB
     assert "the logits" in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=4, sequence_tokens=2048)
     assert "the logits" not in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=3, sequence_tokens=2048)
     scores = 2 * 32 * 8192 * 8192 * 2 / GIB
     assert "eager attention" in sentences_on(message(scores, 44, 0.5, 40, 0.3, 43), batch=2, sequence_tokens=8192)
-
-
-def test_what_was_alive_is_held_against_the_range_of_the_peak():
     row = plan(model="llama-3.2-1b")
     peak = row["allocated_peak_bytes"] / GIB
     assert "within the range" in sentences_on(message(1, 22, 0.1, peak, 0.1), model="llama-3.2-1b")
@@ -117,7 +111,7 @@ def test_what_was_alive_is_held_against_the_range_of_the_peak():
     assert "above the estimate's peak" in sentences_on(message(1, 22, 0.1, peak * 1.5, 0.1), model="llama-3.2-1b")
 
 
-def test_parts_stand_beside_the_estimate_of_the_messages_card():
+def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_its_own_command():
     explanation = explained(message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs())
     assert explanation.cards[0] == "l40s"
     assert (explanation.row["gpu"], explanation.row["instance"]) == ("l40s", "")
@@ -125,20 +119,14 @@ def test_parts_stand_beside_the_estimate_of_the_messages_card():
     assert parts["Context and libraries"].measured == pytest.approx(1.5 * GIB)
     assert parts["Allocated by PyTorch"].estimated == explanation.row["allocated_peak_bytes"]
     assert parts["Allocated by PyTorch"].in_gib()["difference_gib"] == pytest.approx(40 - explanation.row["allocated_peak_bytes"] / GIB)
-
-
-def test_an_engines_log_is_calibration_for_its_own_command():
-    """Llama 3.1 8B in bf16 on an L40S (vLLM pull request 17122): weights and cache per token as the estimate has them."""
+    # Llama 3.1 8B in bf16 on an L40S (vLLM pull request 17122): weights and cache per token as the estimate has them.
     serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s", "sequence_tokens": 32768}
     explanation = explained(MESSAGES["V8"]["text"], plan(**serving), catalogs())
     weights = next(part for part in explanation.parts if part.name == "Weights")
     assert weights.measured == pytest.approx(weights.estimated, rel=0.005)
     assert "another model" not in " ".join(explanation.sentences)
     assert "give the engine's command" in sentences_on(MESSAGES["V8"]["text"])
-
-
-def test_one_longest_request_is_estimated_as_the_engine_counts_it():
-    """Llama 3.1 8B: 131,072 bytes a token in bf16, so 16 GiB for 131,072 tokens."""
+    # Llama 3.1 8B: 131,072 bytes a token in bf16, so 16 GiB for 131,072 tokens.
     text = (
         "with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger than the available KV cache memory "
         "(8.00 GiB)"
@@ -162,22 +150,16 @@ def test_a_pickle_is_never_read(content):
         text_of(content)
 
 
-def test_memory_stats_as_json_are_read():
+def test_json_other_text_and_long_hostile_text_are_answered_in_bounded_time():
     text = '{"allocated_bytes.all.peak": 2147483648, "num_ooms": 0, "num_alloc_retries": 2, "segment": "x"}'
     assert logged_figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
     assert "lives on the edge" in sentences_on(text)
-
-
-def test_other_text_is_answered_in_one_sentence_and_long_and_hostile_text_in_bounded_time():
     with pytest.raises(LogProblem, match="Tried to allocate"):
         explained("all is well", plan(), catalogs())
     assert not tells(b"model_name_or_path: gpt2\n")
     for text in ("GPU " * 300_000, "Tried to allocate " * 20_000, "| " * 300_000, "(a" * 300_000, "1" * 400_000):
         failures(text)
         logged_figures(text)
-
-
-def test_cards_are_known_by_their_capacity():
     assert cards_of_capacity(14.75 * GIB, catalogs())[0] == "t4"
     assert {"a10g", "l4"} <= set(cards_of_capacity(21.96 * GIB, catalogs()))
     assert {"h100-80gb-sxm", "a100-80gb-sxm"} <= set(cards_of_capacity(79.1 * GIB, catalogs()))

@@ -30,10 +30,23 @@ def notice(app):
     return "\n".join(element.value for element in app.info).replace("\\", "")
 
 
-def test_a_link_of_today_has_nothing_to_say(today):
+def test_what_changed_since_is_said_until_it_is_dismissed(today):
     app = opened(**of_then(today, made_on="2026-01-02"))
     assert notice(app) == ""
     assert address(app)["then"][0].endswith(today["then"][0].partition("then_facts")[2])
+    app = opened(**of_then(today, made_on="2026-01-02", usd=2))
+    run(app.button(key="dismiss_then").click())
+    assert notice(app) == ""
+    assert address(app)["then"] == today["then"]
+    query = of_then(today, made_on="2026-01-02")
+    query["then"] = [query["then"][0].replace("g6e.xlarge", "p5.48xlarge")]
+    app = opened(**query)
+    assert "Another answer comes first today: the heading has it." in notice(app)
+    assert "1 × p5.48xlarge on demand in us-east-1" in notice(app)
+    assert "g6e.xlarge" in title(app)
+    query = of_then(today, made_on="2026-01-02")
+    query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]
+    assert re.search(r"Today it cannot be estimated: .*tensor", notice(opened(**query)))
 
 
 @pytest.mark.parametrize(("then", "sentence"), recorded("cases/opened_plan.json")["moved"])
@@ -59,32 +72,7 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     assert "then_made_on~2026-01-02" not in address(app)["then"][0]
 
 
-def test_dismissed_the_link_says_what_is_true_today(today):
-    app = opened(**of_then(today, made_on="2026-01-02", usd=2))
-    run(app.button(key="dismiss_then").click())
-    assert notice(app) == ""
-    assert address(app)["then"] == today["then"]
-
-
-def test_another_answer_today_is_said(today):
-    query = of_then(today, made_on="2026-01-02")
-    query["then"] = [query["then"][0].replace("g6e.xlarge", "p5.48xlarge")]
-    app = opened(**query)
-    assert "Another answer comes first today: the heading has it." in notice(app)
-    assert "1 × p5.48xlarge on demand in us-east-1" in notice(app)
-    assert "g6e.xlarge" in title(app)
-
-
-def test_what_cannot_be_estimated_any_more_says_why(today):
-    query = of_then(today, made_on="2026-01-02")
-    query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]
-    assert re.search(r"Today it cannot be estimated: .*tensor", notice(opened(**query)))
-
-
-@pytest.mark.parametrize(
-    ("file", "before", "after", "facts_too"),
-    [("prices", "usd_per_hour: 55.04", "usd_per_hour: 56.04", False), ("gpus", "memory_mib: 23034", "memory_mib: 23035", True)],
-)
+@pytest.mark.parametrize(("file", "before", "after", "facts_too"), recorded("cases/opened_plan.json")["edits"])
 def test_a_price_is_no_fact_and_a_fact_is_none_of_the_prices(file, before, after, facts_too, tmp_path, catalogs):
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     path = path_of(file, folder)

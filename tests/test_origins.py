@@ -40,7 +40,7 @@ def test_a_prints_the_figures_of_its_tutorial(row, printed_gb):
     assert 1.2 * (states / GB + a["activations"] / GIB) == pytest.approx(printed_gb, abs=0.006)
 
 
-def test_a_counts_its_levers_as_it_says():
+def test_a_counts_its_levers_and_b_its_shards_cache_and_activations():
     one = {**LLAMA_7B, "batch": 4}
     usual, int8 = by("a", one), by("a", {**one, "precision": "int8", "trains": 0})
     assert int8["weights"] == 7e9
@@ -48,10 +48,7 @@ def test_a_counts_its_levers_as_it_says():
     assert by("a", {**one, "optimizer": "sgd"})["optimizer"] == 0
     checkpointed = by("a", {**one, "recompute": "full"})["activations"]
     assert checkpointed < 0.3 * usual["activations"]
-
-
-def test_b_shards_13b_and_counts_cache_and_activations_as_it_says():
-    """Its strategies: 13B, ZeRO-3 on 2 GPUs, 104 GB of parameters, gradients and optimizer (the article prints 52)."""
+    # Its strategies: 13B, ZeRO-3 on 2 GPUs, 104 GB of parameters, gradients and optimizer (the article prints 52).
     b = by("b", {**THIRTEEN_B, "sharding": "zero3", "gpus": 2})
     assert sum(b[part] for part in ("weights", "gradients", "optimizer")) == 104e9
     small, large = (

@@ -80,12 +80,14 @@ def test_earlier_micro_batches_leave_their_gradients_and_fsdp_keeps_whole_ones_i
         assert kept > 3 * once
 
 
-def test_offloading_empties_what_it_names():
+def test_offloading_empties_what_it_names_and_buckets_copy_the_gradients():
     same = {"model": "llama-3.1-8b", "precision": "bf16"}
     stays, moves = one(**same), one(**same, offload="optimizer")
     assert moves["optimizer_bytes"] == 0 < stays["optimizer_bytes"]
     kept = one(**same, offload="activations")["saved_activations_bytes"]
     assert kept < stays["saved_activations_bytes"] / 10
+    alone, replicated = (one(model="llama-3.2-1b", precision="bf16", gpus=gpus) for gpus in (1, 8))
+    assert replicated["working_bytes"] - alone["working_bytes"] == 2 * 1_235_814_400
 
 
 @pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
@@ -103,11 +105,6 @@ def test_the_fuller_end_of_a_pipeline_counts():
     assert first["saved_activations_bytes"] == pytest.approx(alone, rel=0.02)
     assert first["logits_bytes"] == 0
     assert last["logits_bytes"] == 12 * 128_256 * 8192
-
-
-def test_ddp_holds_a_copy_of_the_gradients_in_its_buckets():
-    alone, replicated = (one(model="llama-3.2-1b", precision="bf16", gpus=gpus) for gpus in (1, 8))
-    assert replicated["working_bytes"] - alone["working_bytes"] == 2 * 1_235_814_400
 
 
 def test_serving_has_no_backward_and_ends_in_its_largest_moment():

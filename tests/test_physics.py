@@ -4,20 +4,13 @@ import grid
 import numpy as np
 import pandas as pd
 import pytest
-from examples import TIMES
+from examples import TIMES, recorded
 from physics import beyond, shares
 
 from calc import answer, estimate
 
 CARDS = ("g4dn.xlarge", "g6.xlarge", "g6e.xlarge", "p4d.24xlarge", "p5.48xlarge", "p6-b200.48xlarge")
-WORKS = (
-    {"work": "training", "sequence_tokens": 448},
-    {"work": "training", "tuning": "lora", "precision": "nf4-dq", "sequence_tokens": 448, "batch": 16},
-    {"work": "training", "batch": 8, "sequence_tokens": 448, "compile": "yes", "precision": "fp8-mixed", "implementation": "torchtitan"},
-    {"work": "inference", "sequence_tokens": 448, "prompt_tokens": 300, "batch": 64},
-    {"work": "inference", "sequence_tokens": 448, "batch": 256},
-    {"work": "inference", "sequence_tokens": 448, "prompt_tokens": 10, "implementation": "vllm", "precision": "fp8"},
-)
+WORKS = recorded("cases/physics.json")["works"]
 
 
 def test_the_recorded_grid_obeys_its_cards(catalogs):
@@ -44,26 +37,7 @@ def test_images_in_sequences_are_counted(catalogs):
 
 
 RATES = (0.5, 5, 50, 500)
-CHOICES = {
-    "training": {
-        "method": ("full", "lora", "qlora"),
-        "train_tokens": (1e8, 1e10, 1e12),
-        "sequence_tokens": (512, "", 32768),
-        "fewest_bits": (16, 8),
-        "implementation": ("", "", "megatron", "torchtitan"),
-        "instances_most": (1, 16, 256),
-        "hours_most": (24, 720),
-    },
-    "inference": {
-        "requests_per_second": ("", *RATES),
-        "users": ("", 1, 200),
-        "prompt_tokens": ("", 128, 8192),
-        "answer_tokens": ("", 64, 2048),
-        "fewest_bits": (16, 8, 4),
-        "first_token_seconds": (0.3, 10),
-        "token_seconds": (0.01, 0.2),
-    },
-}
+CHOICES = recorded("cases/physics.json")["choices"]
 
 
 def drawn(catalogs, count, seed):

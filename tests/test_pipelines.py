@@ -43,16 +43,13 @@ def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
     assert several["earlier_gradients_bytes"][0] == 4 * several["trained_parameters_here"][0]
 
 
-def test_experts_are_gathered_apart_under_expert_parallel():
+def test_experts_are_gathered_apart_and_scores_of_narrow_ones_ask_most():
     """torchtitan, apply_fsdp: fully_shard of the experts, then of the block."""
     base = TITAN | {"model": "mixtral-8x7b", "gpus": 16, "recompute": "full"}
     together, apart = (one_scenario(base | degrees, catalogs()) for degrees in ({}, {"expert_parallel": 4}))
     experts = 3 * 4096 * 14336 * 8
     assert together["stack_group_here"][0, 0] - apart["stack_group_here"][0, 0] == pytest.approx(experts)
-
-
-def test_scores_of_experts_ask_most_where_experts_are_narrow():
-    """The fp32 output that the scores multiply, its gradient and theirs, 20 bytes for each token and expert: simulated."""
+    # The fp32 output that the scores multiply, its gradient and theirs, 20 bytes for each token and expert: simulated.
     table = one_scenario(TITAN | {"model": "qwen3-30b-a3b", "gpus": 8, "recompute": "none", "sequence_tokens": 4096}, catalogs())
     beyond = table["stack_backward_bytes_per_token"] - table["stack_saved_bytes_per_token"]
     assert beyond[0, 0] == pytest.approx((20 - 8) * 8 * 2048 + 2 * 2048, rel=0.01)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from examples import table
+from examples import recorded, table
 from pages import address, opened, run
 from streamlit.testing.v1 import AppTest
 
@@ -13,12 +13,7 @@ from calc.plan.plan_bill import against_budget, by_market, paid_months, plan_bil
 
 RUN = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
 SERVICE = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
-PLAN = [
-    (RUN | {"scenario": "weekly run", "runs_per_month": 4, "plan_months": 5}, "on-demand"),
-    (RUN | {"scenario": "on spot"}, "spot"),
-    (SERVICE | {"scenario": "service"}, "on-demand"),
-    (SERVICE | {"scenario": "base", "plan_months": 2}, "reserved-1y-no-upfront"),
-]
+PLAN = recorded("cases/plan_bill.json")["plan"]
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +22,12 @@ def bill(catalogs):
     return plan_bill(billed(rows, catalogs)).set_index("scenario")
 
 
-def test_a_run_is_paid_as_often_as_it_is_made(bill):
+def test_runs_and_commitments_are_paid_as_often_as_they_are_made(bill):
     row = bill.loc["weekly run"]
     assert row["month_usd"] == pytest.approx(4 * row["run_usd_on_demand"])
     assert (row["quarter_usd"], row["year_usd"]) == pytest.approx((3 * row["month_usd"], 5 * row["month_usd"]))
     assert bill.loc["on spot", "year_usd"] == pytest.approx(12 * bill.loc["on spot", "run_usd_spot"])
     assert bill.loc["service", "quarter_usd"] == pytest.approx(3 * 730 * 1.861)
-
-
-def test_a_commitment_is_paid_however_few_months_are_used(bill):
     row = bill.loc["base"]
     assert row["month_usd"] == pytest.approx(730 * 1.17243)
     assert row["year_usd"] == pytest.approx(12 * row["month_usd"])
@@ -43,12 +35,16 @@ def test_a_commitment_is_paid_however_few_months_are_used(bill):
     assert paid_months(12, 2, 0) == 2
 
 
-def test_sums_by_market_are_those_of_the_lines(bill):
+def test_sums_by_market_are_those_of_the_lines_and_a_budget_says_what_is_left(bill):
     sums = by_market(bill.reset_index()).set_index("market")
     assert sums["scenarios"].tolist() == [2, 1, 1, 4]
     for period in ("month_usd", "quarter_usd", "year_usd"):
         assert sums[period]["all"] == pytest.approx(bill[period].sum()) == pytest.approx(sums[period].drop("all").sum())
         assert sums[period]["on-demand"] == pytest.approx(bill.loc[["weekly run", "service"], period].sum())
+    total = bill["year_usd"].sum()
+    budget = against_budget(bill, 2 * total, "year")
+    assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx((total, total, 0.5))
+    assert against_budget(bill, total / 2, "year")["left_usd"] == pytest.approx(-total / 2)
 
 
 def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
@@ -59,13 +55,6 @@ def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
     mixed = plan_bill(billed(rows, catalogs))
     assert mixed["month_usd"].sum() == pytest.approx(2 * 730 * 1.17243 + 3 * 100 * 1.861)
     assert mixed["month_usd"].sum() < 5 * 730 * 1.17243
-
-
-def test_a_budget_says_what_is_left(bill):
-    total = bill["year_usd"].sum()
-    budget = against_budget(bill, 2 * total, "year")
-    assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx((total, total, 0.5))
-    assert against_budget(bill, total / 2, "year")["left_usd"] == pytest.approx(-total / 2)
 
 
 def test_the_csv_of_a_plan_is_read_again_with_the_same_bill(bill, catalogs):

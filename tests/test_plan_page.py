@@ -94,16 +94,13 @@ def test_published_bits_are_one_press_away(shown_options):
     assert not any(text.startswith("The weights are published") for text in texts(app))
 
 
-def test_nothing_possible_says_what_is_in_the_way_and_what_else(shown_options):
+def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
     app = opened(v="2", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")
     assert shown_options[-1].problem
     assert app.warning[0].value
     assert [metric.label for metric in app.metric] == ["Over all instances"]
     assert not app.dataframe
-
-
-def test_what_misses_a_limit_is_named_with_the_limit():
     app = opened(v="2", **STATES["nothing within the limits"])
     assert "nothing meets every limit; the nearest costs about" in title(app)
     assert any("allowed" in text for text in texts(app))
@@ -111,7 +108,7 @@ def test_what_misses_a_limit_is_named_with_the_limit():
     assert "misses" in board(app)
 
 
-def test_looking_at_an_answer_moves_the_memory_and_not_the_heading(shown_options):
+def test_looking_at_an_answer_moves_the_memory_and_keeping_it_fills_the_kept_once(shown_options):
     app = opened()
     before = title(app)
     fastest = shown_options[-1].answers.iloc[1]
@@ -121,9 +118,6 @@ def test_looking_at_an_answer_moves_the_memory_and_not_the_heading(shown_options
     assert address(app)["looked"]
     again = opened(**address(app))
     assert again.subheader[0].value == app.subheader[0].value
-
-
-def test_keep_puts_a_card_into_the_kept_and_once():
     app = opened()
     app = run(app.button(key="keep_0").click())
     assert len(app.session_state["kept"]) == 1

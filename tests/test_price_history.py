@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError
@@ -57,15 +58,7 @@ def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
     assert read_history(tmp_path)["usd_per_hour"].tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "p5.48xlarge,us-east-1,spot,dear,2026-11-21,s",
-        "p5.48xlarge,us-east-1,spot,1,21 Nov,s",
-        "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s",
-        "p5.48xlarge,us-east-1,spot,1",
-    ],
-)
+@pytest.mark.parametrize("line", recorded("cases/price_history.json")["broken_rows"])
 def test_a_broken_row_is_one_sentence(tmp_path, line):
     (tmp_path / HISTORY).mkdir(parents=True)
     (tmp_path / HISTORY / "2026-11-21.csv").write_text(f"instance,region,market,usd_per_hour,as_of,source\n{line}\n", "utf-8")
@@ -73,7 +66,7 @@ def test_a_broken_row_is_one_sentence(tmp_path, line):
         read_history(tmp_path)
 
 
-def test_a_price_stands_until_the_next(catalogs):
+def test_a_price_stands_until_the_next_in_files_that_stay(catalogs):
     """p5.48xlarge in us-east-1: 98.32 from September 2023, 55.04 from June 2025, still so in July 2026."""
     place = catalogs, "p5.48xlarge", "us-east-1"
     assert [price_on(*place, day) for day in ("2024-12-31", "2025-06-23", "2026-11-22")] == [98.32, 55.04, 55.04]
@@ -83,9 +76,6 @@ def test_a_price_stands_until_the_next(catalogs):
     line = price_line(*place)
     assert line["as_of"].is_monotonic_increasing
     assert "estimated" not in set(line["source"])
-
-
-def test_the_history_is_files_that_stay(catalogs):
     assert (FOLDER / HISTORY / "2026-11-20.csv").exists()
     assert len(catalogs.price_history) == len(read_history(FOLDER))
     assert catalogs.price_history["source"].str.len().min() > 10

@@ -7,13 +7,10 @@ from calc.search.options import options
 SERVED = {"work": "inference", "users": 8}
 
 
-def test_published_4_bit_weights_are_served_as_they_are(catalogs):
+def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quantised_file_is_served_as_it_is(catalogs):
     served = options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs)
     assert "mxfp4" in set(served.board["precision"])
     assert not {"awq-4bit", "gptq-4bit"} & set(served.board["precision"])
-
-
-def test_what_the_maker_publishes_is_the_default_and_said(catalogs):
     for model, formats, words in (
         ("gpt-oss-20b", {"mxfp4"}, "4-bit weights as openai publishes them (openai/gpt-oss-20b)"),
         ("qwen2.5-32b", {"bf16", "int8"}, "8-bit weights as Qwen publishes them (Qwen/Qwen2.5-32B-Instruct-GPTQ-Int8)"),
@@ -30,6 +27,11 @@ def test_what_the_maker_publishes_is_the_default_and_said(catalogs):
     assert "nobody is known to publish its 4-bit weights: they are to be made" in made.answers["why"].iloc[0]
     bits = "its weights are published in 4 bits, which are not allowed here"
     assert bits in options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 16}, catalogs).answers["why"].iloc[0]
+    sizes = {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8}
+    stored = {"intermediate_size": 8192, "vocab_size": 128256, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    with_it = add_models(catalogs, {"it": read_config({**sizes, **stored}, "it", catalogs)})
+    assert set(options(SERVED | {"model": "it"}, with_it).board["precision"]) == {"awq-4bit"}
+    assert set(options(SERVED | {"model": "it", "precision": "bf16"}, with_it).board["precision"]) == {"bf16"}
 
 
 def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
@@ -53,11 +55,3 @@ def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
         assert ("no whole blocks of 128" in problem) != divides, (model, degree, problem)
     experts = {"model": "qwen3-30b-a3b", "precision": "fp8", "tensor_parallel": 4, "gpus": 4, "expert_parallel": 4}
     assert estimate(row | experts, catalogs, False)["problem"] == ""
-
-
-def test_a_quantised_file_is_served_as_it_is(catalogs):
-    sizes = {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8}
-    stored = {"intermediate_size": 8192, "vocab_size": 128256, "quantization_config": {"quant_method": "awq", "bits": 4}}
-    with_it = add_models(catalogs, {"it": read_config({**sizes, **stored}, "it", catalogs)})
-    assert set(options(SERVED | {"model": "it"}, with_it).board["precision"]) == {"awq-4bit"}
-    assert set(options(SERVED | {"model": "it", "precision": "bf16"}, with_it).board["precision"]) == {"bf16"}

@@ -11,15 +11,13 @@ from views import ready
 from views.session import catalogs
 
 
-def test_the_first_visit_finds_its_answer_made(monkeypatch):
+def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_the_page(monkeypatch):
     ready.get_ready()
     made = []
     monkeypatch.setattr(options, "options_of", lambda job, _: made.append(job))
     assert opened().title[0].value.startswith("Fine-tuning")
     assert not made
 
-
-def test_a_catalog_that_cannot_be_read_is_left_to_the_page(monkeypatch):
     def unreadable():
         raise CatalogError("gpus.yaml is cut")
 

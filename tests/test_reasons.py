@@ -54,16 +54,13 @@ def explained(catalogs):
     return present, reasons(best_rows(catalogs), present, "on-demand", 0, catalogs)
 
 
-def test_a_found_plan_is_held_against_the_present_one(explained):
+def test_a_found_plan_is_compared_with_the_present_one_and_spot_is_what_it_costs_without(explained):
     present, rows = explained
     assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["usd"] / present["run_usd_on_demand"])
     first = rows.iloc[0]
     assert f"{percent(1 - first['usd_ratio'])} cheaper" in first["why"]
     assert f"{usd(present['run_usd_on_demand'])} in {span(present['run_hours'])}" in first["why"]
     assert rows["why"].str.endswith(".").all()
-
-
-def test_what_it_owes_to_spot_is_what_it_costs_without(explained):
     _, rows = explained
     row = rows[(rows["market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
     share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]

@@ -24,7 +24,7 @@ def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(
     assert sum(len(catalog_tables.models(catalogs, sizes=[size])) for size in catalog_tables.SIZES) == counted
 
 
-def test_a_model_is_searched_on_the_page():
+def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, catalogs):
     app = on_tab("Models")
     everything = len(app.dataframe[0].value)
     app.text_input(key="model_search").set_value("mixtral").run()
@@ -33,9 +33,6 @@ def test_a_model_is_searched_on_the_page():
     app.text_input(key="model_search").set_value("no such thing").run()
     assert not app.dataframe
     assert "No model of the catalog" in app.info[0].value
-
-
-def test_a_ticked_model_goes_into_the_plan(monkeypatch):
     monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
     app = on_tab("Models")
     app.text_input(key="model_search").set_value("mixtral 8x7b").run()
@@ -43,9 +40,6 @@ def test_a_ticked_model_goes_into_the_plan(monkeypatch):
     app.button(key="use_model").click().run()
     assert not app.exception
     assert app.query_params["model"] in ("mixtral-8x7b", ["mixtral-8x7b"])
-
-
-def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
     monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
     app = on_tab("Models")
     refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
@@ -53,15 +47,12 @@ def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
     assert app.button(key="use_model").disabled
 
 
-def test_prices_say_how_many_are_old_and_unknown():
+def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalogs):
     app = on_tab("Prices")
     shown = app.dataframe[0].value
     text = " ".join(element.value for element in app.markdown)
     assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in text
     assert f"{shown['old'].sum()} of these prices" in text
-
-
-def test_cards_that_aws_rents_come_first(catalogs):
     table = catalog_tables.card_table(catalogs)
     rented = table["instances"] != ""
     assert rented.iloc[: rented.sum()].all()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples import recorded
 
 from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.__main__ import main
@@ -102,14 +103,7 @@ def failing(*codes, operation="describe_spot_price_history"):
     return broken
 
 
-@pytest.mark.parametrize(
-    ("codes", "sentence"),
-    [
-        (["ThrottlingException"], "wait some minutes"),
-        (["UnauthorizedOperation"], "give the credentials that permission"),
-        (["ExpiredToken"], "check the credentials"),
-    ],
-)
+@pytest.mark.parametrize(("codes", "sentence"), recorded("cases/refresh.json")["failures"])
 def test_a_broken_half_leaves_everything_as_it_was(folder, capsys, codes, sentence):
     before = contents(folder)
     assert refresh(folder, failing(*codes)) == 2
@@ -130,15 +124,7 @@ def test_an_answer_in_another_form_or_empty_is_refused_and_nothing_is_written(fo
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(
-    ("changed", "doubt"),
-    [
-        ({"_xlarge": 0}, "falls to zero"),
-        ({"_xlarge": 3.1}, "more than 3 times"),
-        ({"_48xlarge": 5.4}, "more than 3 times"),
-        ({f"_{size}xlarge": None for size in ("", 2, 4, 8, 12, 16, 24, 48)}, "family g5 vanishes"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "doubt"), recorded("cases/refresh.json")["doubts"])
 def test_what_looks_wrong_is_refused_until_accepted(folder, capsys, changed, doubt):
     before = contents(folder)
     assert refresh(folder, session(g5_prices(**changed))) == 1

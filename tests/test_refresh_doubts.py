@@ -40,19 +40,13 @@ def test_a_new_price_near_its_family_comes_in(without_one):
     assert price(without_one, "g5.2xlarge")["on_demand_usd_per_hour"] == 1.212
 
 
-def test_what_is_not_finite_is_never_written(folder, capsys):
+def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(folder, capsys):
     before = price(folder, "g5.xlarge")["on_demand_usd_per_hour"]
     assert refresh(folder, session([*g5_prices()[1:], product("g5.xlarge", np.inf)]), "--accept") == 0
     assert "which is no price" in capsys.readouterr().err
     assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
-
-
-def test_spot_above_on_demand_is_doubted(folder, capsys):
     assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1
     assert "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
-
-
-def test_a_family_that_moves_together_is_doubted(folder, capsys):
     today = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
     raised = {name: 2.5 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**raised))) == 1

@@ -87,20 +87,14 @@ def test_a_file_that_does_not_open_is_tried_again(folder):
     assert set(left.values()) == {0}
 
 
-def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():
+def test_upfront_is_spread_a_young_spot_price_stays_and_unchanged_catalogs_keep_every_byte(folder):
     documents, answers = read_documents(FOLDER), Answers()
     scope = Scope(("us-east-1",), None, frozenset(documents["instances"]["instances"]), {})
     answers.put("spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated")
     rows = [merge(documents, answers, scope, day).documents["prices"] for day in ("2026-05-01", "2026-11-21")]
     assert [row["prices"]["g5.xlarge"]["us-east-1"]["spot"]["basis"] for row in rows] == ["observed", "estimated"]
-
-
-def test_upfront_is_spread_over_the_term():
     terms = [("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]), ("5yr", "standard", "No Upfront", [])]
     assert reserved(terms) == {"reserved_1y_all_upfront": {"usd_per_hour": 1.0, "basis": "published"}}
-
-
-def test_writing_unchanged_catalogs_changes_no_byte(folder):
     before, documents = contents(folder), read_documents(folder)
     assert all(yaml_text(name, documents[name]).encode() == before[f"{ROOM_OF[name]}/{name}.yaml"] for name in NAMES)
     write_catalogs(folder, documents)

@@ -45,7 +45,7 @@ def read(text):
     return parts
 
 
-def test_the_page_says_what_the_plan_says_and_needs_no_network(answered):
+def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_network(answered):
     result, heading = answered
     parts = read(report.html(result, heading, LINK, DAY, catalogs()))
     text = " ".join(parts.text)
@@ -57,9 +57,6 @@ def test_the_page_says_what_the_plan_says_and_needs_no_network(answered):
     assert set(parts.references) == {LINK}
     assert not {"script", "link", "img", "iframe"} & set(parts.tags)
     assert parts.tags.count("svg") >= 1 + len(result.answers)
-
-
-def test_prices_stand_with_their_days_and_assumptions_with_their_sources(answered):
     result, heading = answered
     text = " ".join(read(report.html(result, heading, LINK, DAY, catalogs())).text)
     assert re.search(r"\d{4}-\d\d-\d\d", text.split("Prices")[1])
@@ -67,14 +64,7 @@ def test_prices_stand_with_their_days_and_assumptions_with_their_sources(answere
         assert str(label) in text
 
 
-def test_what_is_typed_cannot_become_markup(answered):
-    result, _ = answered
-    text = report.html(result, "<script>alert(1)</script>", "javascript:'><b>", DAY, catalogs())
-    assert "<script" not in text
-    assert "'><b>" not in text
-
-
-def test_the_minutes_are_one_table(answered):
+def test_the_minutes_are_one_table_and_what_is_typed_cannot_become_markup(answered):
     result, heading = answered
     lines = report.markdown(result, heading, LINK, DAY, catalogs()).splitlines()
     table = [line for line in lines if line.startswith("|")]
@@ -82,16 +72,17 @@ def test_the_minutes_are_one_table(answered):
     assert {line.count(" | ") for line in table} == {len(report.HEADS) - 1}
     assert lines[0] == f"## {heading}"
     assert LINK in lines[-1]
+    result, _ = answered
+    text = report.html(result, "<script>alert(1)</script>", "javascript:'><b>", DAY, catalogs())
+    assert "<script" not in text
+    assert "'><b>" not in text
 
 
-def test_a_job_without_a_plan_has_a_report_too():
+def test_a_job_without_a_plan_has_a_report_too_and_the_plan_page_gives_it():
     result = options({"work": "training", "model": "llama-3.1-405b", "usd_most": 1}, catalogs())
     heading = plan_words.heading(result, "tune", catalogs())
     assert result.problem in read(report.html(result, heading, LINK, DAY, catalogs())).text
     assert result.problem in report.markdown(result, heading, LINK, DAY, catalogs())
-
-
-def test_the_plan_page_gives_it():
     app = opened(model="llama-3.2-1b")
     app.session_state["report"] = True
     run(app)

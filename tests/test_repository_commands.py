@@ -42,7 +42,7 @@ def row(text, name):
     return estimate(dict(zip(head.split(","), cells, strict=True)), catalogs())
 
 
-def test_diff_says_what_changed_and_what_that_does(plans, capsys):
+def test_diff_says_what_changed_what_that_does_and_what_cannot_be_estimated(plans, capsys, tmp_path):
     assert main(["diff", str(plans / "a.csv"), str(plans / "b.csv")]) == 0
     output = capsys.readouterr().out
     before, after = row(BEFORE, "base"), row(AFTER, "base")
@@ -52,17 +52,11 @@ def test_diff_says_what_changed_and_what_that_does(plans, capsys):
     assert "## new: new" in output
     assert "## gone: gone" in output
     assert "1 in both, 1 new, 1 gone" in output
-
-
-def test_diff_of_a_plan_with_itself_changes_nothing(plans, capsys):
     assert main(["diff", str(plans / "a.csv"), str(plans / "a.csv")]) == 0
     output = capsys.readouterr().out
     assert output.count("No choice changed.") == 2
     assert "| the same |" in output
     assert "+" not in output.replace("+.", "")
-
-
-def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
     for name, precision in (("c.csv", "bf16"), ("d.csv", "int4")):
         (tmp_path / name).write_text(f"scenario,model,precision\nbase,llama-3.2-1b,{precision}\n", encoding="utf-8")
     assert main(["diff", str(tmp_path / "c.csv"), str(tmp_path / "d.csv")]) == 0
@@ -75,15 +69,7 @@ def test_gate(plans, capsys, plan, flags, status, words):
     assert words in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("model,gpus\nllama-3.2-1b,1\n", "nothing is said about fitting"),
-        ("model,train_tokens\nllama-3.2-1b,1e9\n", "not known; name an instance"),
-        ("model,instance\nllama-3.2-1b,g6e.xlarge\n", "not known; name train_tokens"),
-        ("model,instance,precision\nllama-3.2-1b,g6e.xlarge,int4\n", "row 1: "),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), recorded("cases/repository_commands.json")["not_known"])
 def test_gate_passes_over_nothing_that_is_not_known(tmp_path, capsys, text, words):
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
     assert main(["gate", str(tmp_path / "p.csv"), "--fits", "--usd-most", "1e9"]) == 3
@@ -110,7 +96,7 @@ def test_solve_gives_the_most_that_fits(plans, field, column):
         assert solved["limit"] == "memory"
 
 
-def test_solve_users_is_the_most_at_the_usual_pace(plans):
+def test_solve_users_is_the_most_at_the_usual_pace_and_none_of_training(plans):
     assert main(["solve", "users", str(plans / "s.csv"), "-o", str(plans / "o.csv")]) == 0
     (solved,) = written(plans / "o.csv")
     most = int(solved["most"])
@@ -118,9 +104,6 @@ def test_solve_users_is_the_most_at_the_usual_pace(plans):
     assert solved["limit"] == "pace"
     assert all(here[name] <= limit for name, limit in USUAL_PACE.items())
     assert any(more[name] > limit for name, limit in USUAL_PACE.items())
-
-
-def test_solve_users_of_training_says_so(plans):
     assert main(["solve", "users", str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
     assert [solved["problem"] for solved in written(plans / "o.csv")] == ["users are of a service; this row trains."] * 2
 
@@ -145,16 +128,13 @@ def test_oom_beside_a_plan_and_beside_configs(plans, capsys):
     assert "above the estimate's peak" in capsys.readouterr().out
 
 
-def test_launch_writes_a_folder_that_import_reads_again(plans):
+def test_launch_writes_what_import_reads_again_and_refuses_what_does_not_fit(plans, capsys):
     assert main(["launch", str(plans / "a.csv"), "-o", str(plans / "kit")]) == 0
     names = ("training.json", "accelerate.yaml", "launch.sh", "sky.yaml")
     assert main(["import", "+".join(str(plans / "kit" / name) for name in names), "-o", str(plans / "i.csv")]) == 0
     (row,) = written(plans / "i.csv")
     assert (row["model"], row["instance"], row["gpus"], row["sharding"]) == ("llama-3.1-8b", "p5.48xlarge", "8", "zero3")
     assert main(["gate", str(plans / "kit" / "plan.csv"), "--fits"]) == 0
-
-
-def test_launch_refuses_what_does_not_fit(plans, capsys):
     (plans / "large.csv").write_text("model,instance,gpus,sharding\nllama-3.1-70b,p5.48xlarge,8,zero3\n", encoding="utf-8")
     words = ["launch", str(plans / "large.csv"), "-o", str(plans / "large")]
     assert main(words) == 3

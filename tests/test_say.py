@@ -1,6 +1,7 @@
 """Numbers, changes and verdicts in words: one way to write each, wherever it is read."""
 
 import pytest
+from examples import recorded
 
 from calc.say import numbers
 from calc.say.change import cause_in_words
@@ -10,54 +11,39 @@ from calc.units import GIB
 UNKNOWN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [(0.012345, "0.0123"), (4.5678, "4.57"), (98.321, "98.3"), (1234.5, "1,230"), (0, "0"), (999.9, "1,000"), (None, "unknown")],
-)
+@pytest.mark.parametrize(("value", "written"), recorded("cases/say.json")["three_digits"])
 def test_three_significant_digits(value, written):
     assert numbers.three(value) == written
 
 
-@pytest.mark.parametrize(
-    ("seconds", "written"),
-    [(0.00512, "5.1 ms"), (0.412, "412 ms"), (4.26, "4.3 s"), (119, "119 s"), (1080, "18 min"), (16200, "4.5 h"), (276_480, "3.2 days")],
-)
+@pytest.mark.parametrize(("seconds", "written"), recorded("cases/say.json")["durations"])
 def test_a_stretch_of_time_is_written_in_the_unit_that_people_say(seconds, written):
     assert numbers.duration(seconds) == written
     assert numbers.span(seconds / 3600) == written
 
 
-def test_a_range_stands_in_the_unit_of_its_middle_and_only_where_both_ends_are_known():
+def test_numbers_changes_and_verdicts_name_what_is_unknown():
     assert numbers.span(4.5, 3.61, 6.92) == "4.5 h (3.6 to 6.9)"
     assert numbers.span(4.5, 3.61, UNKNOWN) == "4.5 h"
     assert numbers.span(UNKNOWN) == "unknown time"
-
-
-def test_what_is_unknown_is_never_zero_and_bytes_below_one_gib_are_mib():
     assert numbers.usd(UNKNOWN) == "no price"
     assert numbers.gib(UNKNOWN) == numbers.percent(UNKNOWN) == numbers.count(None) == "unknown"
     assert numbers.size(424 * 2**20) == "424 MiB"
     assert numbers.size(1230 * GIB) == "1,230 GiB"
-
-
-@pytest.mark.parametrize(("usd", "exact", "about"), [(3.356, "$3.36", "$3.36"), (36.2, "$36.20", "$36"), (40_213, "$40,200", "$40,200")])
-def test_money_has_cents_where_they_count(usd, exact, about):
-    assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
-    assert numbers.signed(-usd, numbers.usd) == f"-{exact}"
-
-
-def test_changes_and_ratios():
     assert [numbers.changed_by(ratio) for ratio in (0.12, -0.09)] == ["12 % more", "9 % less"]
     assert [numbers.more(ratio) for ratio in (1.004, 1.06, 3.24, 42.3)] == [
         *("under 1 % more", "6 % more", "3.2 times as much", "42 times as much")
     ]
     assert cause_in_words("optimizer_bytes") == "optimizer state"
     assert cause_in_words("speed") == "speed"
-
-
-def test_a_verdict_names_what_fits_and_what_runs():
     assert [verdict("yes", "yes"), verdict("tight", "emulated"), verdict("yes", "no")] == ["fits", "tight, emulated", "does not run"]
     row = {name: size * GIB for name, size in (("memory_bytes", 53.6), ("memory_low_bytes", 48.1), ("memory_high_bytes", 62.0))}
     card = row | {"gpu_memory_bytes": 79.6 * GIB, "fits": "yes"}
     assert memory_of(card) == "53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits"
     assert memory_of(row | {"gpu_memory_bytes": UNKNOWN, "fits": ""}) == "53.6 GiB per GPU (48.1 to 62.0)"
+
+
+@pytest.mark.parametrize(("usd", "exact", "about"), [(3.356, "$3.36", "$3.36"), (36.2, "$36.20", "$36"), (40_213, "$40,200", "$40,200")])
+def test_money_has_cents_where_they_count(usd, exact, about):
+    assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
+    assert numbers.signed(-usd, numbers.usd) == f"-{exact}"

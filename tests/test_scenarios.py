@@ -36,14 +36,11 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
         assert problem.endswith(f"is not {BY_NAME[name].range_words}; correct that cell.")
 
 
-def test_a_count_may_be_written_in_many_ways_and_what_is_none_is_refused_from_python_too():
+def test_a_count_may_be_written_in_many_ways_and_an_empty_cell_takes_the_default():
     for cell in (np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}):
         assert "is not a whole number from 1" in problem_of(batch=cell), cell
     for cell in ("4", " 4 ", "4.0", "4e0", 4, 4.0, np.int8(4), np.float32(4)):
         assert one(model="gpt2", batch=cell)["batch"] == 4, cell
-
-
-def test_an_empty_cell_takes_the_default_and_a_choice_may_have_capitals_and_spaces():
     with_default = {name: column.default for name, column in BY_NAME.items() if column.default not in (None, "") and name != "precision"}
     rows = [{name: cell} for cell in (None, np.nan, pd.NA, pd.NaT, "", "  ") for name in with_default]
     results = table(rows, model="llama-3.2-1b")
@@ -53,15 +50,12 @@ def test_an_empty_cell_takes_the_default_and_a_choice_may_have_capitals_and_spac
     assert one(model=" gpt2 ", work=" Training ", compile="NO")["work"] == "training"
 
 
-def test_the_first_thing_wrong_is_said_short_and_on_one_line():
+def test_the_first_thing_wrong_is_said_short_and_the_cure_of_a_layout_works():
     problem = problem_of(work="no", batch="x", gpu="y", tensor_parallel=5)
     assert problem == "work 'no' is not known; use training or inference."
     problem = problem_of(model="long\nname " * 5000)
     assert "\n" not in problem
     assert len(problem) < 250
-
-
-def test_the_cure_of_a_layout_works():
     rows = [
         {"gpus": 3, "tensor_parallel": 2},
         {"gpus": 4, "tensor_parallel": 2},
@@ -78,7 +72,7 @@ def test_thousands_of_wrong_rows_take_no_longer_than_right_ones():
     assert (estimate(rows, catalogs(), solve=False)["problem"] != "").all()
 
 
-def test_defaults_follow_other_columns_and_an_instance_settles_the_card_and_its_share():
+def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_makes_every_combination():
     row = one(model="gpt2", work="inference", sequence_tokens=512)
     assert row["precision"] == "bf16"
     assert row["prompt_tokens"] == row["decoder_tokens"] == 512
@@ -86,6 +80,10 @@ def test_defaults_follow_other_columns_and_an_instance_settles_the_card_and_its_
     row = one(model="gpt2", instance="g6f.large")
     assert row["gpu"] == "l4-1/8"
     assert row["gpu_memory_bytes"] < one(model="gpt2", gpu="l4")["gpu_memory_bytes"] / 7
+    rows = cross({"model": "gpt2", "precision": ["bf16", "fp32"], "gpus": (1, 2, 4), "market": "spot"})
+    assert list(rows) == ["model", "precision", "gpus"]
+    assert len(rows.drop_duplicates()) == len(rows) == 6
+    assert cross({"model": "gpt2", "batch": []})["batch"].tolist() == [1]
 
 
 @pytest.mark.parametrize("work", ["training", "inference"])
@@ -125,10 +123,3 @@ def test_a_table_without_models_or_with_a_column_twice_is_refused():
 def test_a_column_in_another_case_is_named_not_lost(name):
     with pytest.raises(TableError, match=r"would not be read; write its name as (batch|sequence_tokens)\.$"):
         estimate(pd.DataFrame({"model": ["gpt2"], name: [4]}), catalogs())
-
-
-def test_cross_makes_every_combination_once():
-    rows = cross({"model": "gpt2", "precision": ["bf16", "fp32"], "gpus": (1, 2, 4), "market": "spot"})
-    assert list(rows) == ["model", "precision", "gpus"]
-    assert len(rows.drop_duplicates()) == len(rows) == 6
-    assert cross({"model": "gpt2", "batch": []})["batch"].tolist() == [1]

@@ -77,7 +77,7 @@ def case(request, catalogs):
     return search, rows[~brief] if (~brief).any() else rows, len(rows)
 
 
-def test_a_search_finds_what_estimating_every_row_finds(case):
+def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):
     search, rows, many = case
     figures, qualifying = search.ranked.candidates, search.ranked.qualifying
     assert search.possible == many > 0
@@ -89,9 +89,6 @@ def test_a_search_finds_what_estimating_every_row_finds(case):
     mine = pd.Series(figures["usd"][qualifying]).groupby([names, markets]).min()
     assert mine.index.tolist() == least.index.tolist()
     assert mine.to_numpy() == pytest.approx(least.to_numpy())
-
-
-def test_the_frontier_is_that_of_every_row(case):
     search, rows, _ = case
     edge = ranking.frontier(search.ranked.candidates, search.ranked.qualifying)
     mine = np.column_stack([search.ranked.candidates[name][edge] for name in ("usd", "seconds")])
@@ -101,7 +98,7 @@ def test_the_frontier_is_that_of_every_row(case):
     assert (np.diff(mine[:, 1]) < 0).all()
 
 
-def test_the_rows_shown_are_estimates_with_their_money(catalogs):
+def test_the_rows_shown_are_estimates_with_their_money_and_keep_the_limits_on_latency(catalogs):
     search = searched(catalogs, TRAIN, TRAINING_SETS, {})
     rows = best(search, catalogs)
     assert (rows["problem"] == "").all()
@@ -110,9 +107,6 @@ def test_the_rows_shown_are_estimates_with_their_money(catalogs):
         assert rows[name].to_numpy() == pytest.approx(getattr(again, name), rel=1e-12)
     assert set(named(search).values()) <= set(rows["candidate"])
     assert set(rows.loc[rows["frontier"], "candidate"]) == set(ranking.frontier(search.ranked.candidates, search.ranked.qualifying))
-
-
-def test_the_limits_on_latency_are_kept(catalogs):
     limits = {"users": 8, "output_token_seconds": 0.012, "first_token_seconds": 1}
     rows = best(searched(catalogs, SERVE, SERVING_SETS, limits), catalogs)
     assert (rows["time_per_output_token_seconds"] <= 0.012).all()
@@ -189,15 +183,17 @@ def test_an_engine_takes_its_defaults_for_the_card(catalogs, model, software):
     assert search.possible == len(holding(rows[rows["instance"].isin([model, "g6f.large"])], SERVE, {"users": 8}))
 
 
-def test_too_many_are_refused_with_what_multiplies_most(catalogs):
+def test_a_search_that_is_too_large_or_has_no_answer_says_so_and_sets_of_another_work_yield(catalogs):
     with pytest.raises(JobError, match="take fewer of batch"):
         wide_search(widened(TRAIN, TRAINING_SETS | {"batch": list(range(1, 300_000))}, {}, catalogs), catalogs)
-
-
-def test_where_nothing_qualifies_the_nearest_is_told(catalogs):
     search = searched(catalogs, TRAIN, TRAINING_SETS, {"usd": 0.01})
     assert (search.possible, best(search, catalogs).empty) == (0, True)
     assert search.problem.startswith("Nothing keeps every limit: the nearest plan, ")
+    job = settled_job(catalogs, SERVE)
+    sets = settled_sets({"precision": ["bf16-mixed"], "optimizer": ["adamw"], "family": [], "market": ["spot"]}, job, catalogs)
+    assert set(sets["precision"]) >= set(SERVED_FORMATS)
+    assert (sets["market"], sets["family"], "optimizer" in sets) == (["spot"], [], False)
+    assert set(sets["precision"]) <= {*possible("precision", "inference", catalogs), "mxfp4"}
 
 
 def test_one_load_in_four_forms_keeps_a_budget(catalogs):
@@ -211,14 +207,6 @@ def test_one_load_in_four_forms_keeps_a_budget(catalogs):
         cheap, fast = within(search, 40)
         assert usd[cheap] <= usd[fast] <= 40
         assert search.ranked.candidates["seconds"][fast] <= search.ranked.candidates["seconds"][cheap]
-
-
-def test_sets_of_another_work_yield_to_the_usual(catalogs):
-    job = settled_job(catalogs, SERVE)
-    sets = settled_sets({"precision": ["bf16-mixed"], "optimizer": ["adamw"], "family": [], "market": ["spot"]}, job, catalogs)
-    assert set(sets["precision"]) >= set(SERVED_FORMATS)
-    assert (sets["market"], sets["family"], "optimizer" in sets) == (["spot"], [], False)
-    assert set(sets["precision"]) <= {*possible("precision", "inference", catalogs), "mxfp4"}
 
 
 def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):

@@ -1,6 +1,7 @@
 """What is said of answers: figures that differ as they are said, the true reason, what makes a plan smaller."""
 
 import pytest
+from examples import recorded
 
 from calc import answer
 from calc.say.setting import arrangement
@@ -19,50 +20,34 @@ def figures_said(rows, catalogs, seconds):
     )
 
 
-def test_a_time_is_compared_only_where_it_is_said_differently(catalogs):
+def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_it_counts(catalogs):
     rows = options(TUNE, catalogs).answers
     assert "instead of" not in figures_said(rows, catalogs, 6850.0)
     assert "2.9 h instead of 1.9 h" in figures_said(rows, catalogs, 2.9 * 3600)
-
-
-def test_a_run_says_what_its_start_takes_where_it_counts(catalogs):
     for job in (TUNE, TUNE | {"train_tokens": 1e10, "hours_most": 1e4}, TUNE | {"start_seconds": 0}):
         for row in options(job, catalogs).answers.to_dict("records"):
             assert ("starting (" in row["why"]) == (row["start_hours"] > sentences.STARTING_RATIO * row["hours"])
     assert not options(SERVE, catalogs).answers["why"].str.contains("starting (", regex=False).any()
 
 
-def test_replicas_of_several_gpus_are_said_as_on_the_card(catalogs):
+def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     row = {"work": "training", "gpu": "b200", "gpus": 16, "sharding": "zero2", "recompute": "selective-ops"}
     row |= {"tensor_parallel": 2, "pipeline_parallel": 1, "context_parallel": 1}
     words = arrangement(row, catalogs)
     assert words.startswith("ZeRO 2 over 8 replicas of 2 ")
     assert words.endswith("tensor parallel 2, selective recompute per operator")
+    job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
+    problem = options(job, catalogs).problem
+    assert problem.startswith("Nothing runs so on the instances allowed: ")
+    assert "choose fp16" in problem
+    rows = answer({"model": "bert-base-uncased", "work": "inference", "users": 8}, catalogs)
+    assert (rows["problem"] == "").all()
+    assert set(rows["implementation"]) == {"transformers"}
 
 
-@pytest.mark.parametrize(
-    ("fixed", "cure"),
-    [
-        ({}, "; allow larger instances, or take LoRA or fewer bits."),
-        ({"batch": 4, "sharding": "none"}, "; set FSDP or a smaller micro-batch, allow larger instances, or take LoRA or fewer bits."),
-        ({"method": "lora", "batch": 1, "recompute": "none"}, "; set recompute, allow larger instances, or take fewer bits."),
-    ],
-)
+@pytest.mark.parametrize(("fixed", "cure"), recorded("cases/sentences.json")["cures"])
 def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure):
     alone = {"gpus": 8, "tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "instance": "g4dn.metal"}
     problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
     assert problem.startswith("Nothing allowed is large enough: ")
     assert problem.endswith(cure)
-
-
-def test_bf16_on_a_card_without_it_says_what_to_choose(catalogs):
-    job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
-    problem = options(job, catalogs).problem
-    assert problem.startswith("Nothing runs so on the instances allowed: ")
-    assert "choose fp16" in problem
-
-
-def test_an_encoder_is_served_by_software_that_serves_it(catalogs):
-    rows = answer({"model": "bert-base-uncased", "work": "inference", "users": 8}, catalogs)
-    assert (rows["problem"] == "").all()
-    assert set(rows["implementation"]) == {"transformers"}

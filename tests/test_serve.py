@@ -75,16 +75,13 @@ def _process(port):
     return None
 
 
-def test_the_page_says_how_it_may_be_used(ports):
+def test_the_page_says_how_it_may_be_used_and_another_name_is_not_answered(ports):
     status, headers = _asked(ports[0], "/")
     assert status == 200
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["set-cookie"].startswith("headroom=")
-
-
-def test_another_name_of_the_machine_is_not_answered(ports):
     with pytest.raises(RemoteDisconnected):
         _asked(ports[0], "/", "evil.example")
 

@@ -20,14 +20,11 @@ def test_what_changes_the_memory_is_in_the_line():
             assert setting(before, catalogs()) != setting(after, catalogs()), name
 
 
-def test_every_column_that_may_change_the_memory_is_tried():
+def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_words_of_the_field():
     """Place, price and length of the run do not; an encoder's and an expert's columns are not of these models."""
     elsewhere = set(recorded("cases/settings.json")["elsewhere"])
     elsewhere |= {"decoder_tokens", "expert_parallel"}
     assert {*OTHERS["training"], *OTHERS["inference"]} == {*BY_NAME} - elsewhere
-
-
-def test_the_line_is_in_words_of_the_field():
     line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
     assert line.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
     assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in line

@@ -26,15 +26,12 @@ def test_a_setup_is_understood_whole_and_answered(setup):
     assert result.answers["answer"].iloc[0].startswith("least-money")
 
 
-def test_there_are_a_dozen_and_no_two_alike():
+def test_there_are_a_dozen_no_two_alike_and_a_click_starts_from_one():
     read = setups()
     assert len(read) >= 12
     for entry, setup in zip(read_document(FOLDER, "setups")["setups"], read, strict=True):
         assert entry["asks"].keys() <= setup.query.keys()  # a name that nobody knows would be left out in silence
     assert len({setup.name for setup in read}) == len({repr(setup.query) for setup in read}) == len(read)
-
-
-def test_a_click_starts_from_one_and_undo_goes_back():
     app = opened(model="qwen2.5-7b", precision="bf16")
     before = title(app)
     app.session_state["setups"] = True

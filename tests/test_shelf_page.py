@@ -85,11 +85,14 @@ def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
     assert "Version 4 by Ben" in texts(app)
 
 
-def test_what_is_typed_is_text_and_nothing_else(shelf):
+def test_what_is_typed_is_text_and_without_a_name_nothing_is_saved(shelf):
     app = put(opened("shelf", model="gpt2"), NAME, "<i>Ana</i>")
     assert newest(shelf)[0].name == NAME
     for raw in ("[Plan]", "](http", "$x", "<b>", "<i>"):
         assert not re.search(r"(?<!\\)" + re.escape(raw), texts(app))
+    app = put(opened("shelf", model="gpt2"), "Ours", " ")
+    assert "needs a name of who saves it" in texts(app)
+    assert len(newest(shelf)) == 1
 
 
 def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
@@ -108,12 +111,6 @@ def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     run(labelled(app, "Open").click())
     assert title(app).startswith("Fine-tuning GPT-2")
     assert "colour=red" in texts(app)
-
-
-def test_without_a_name_the_form_says_so_and_nothing_is_saved(shelf):
-    app = put(opened("shelf", model="gpt2"), "Ours", " ")
-    assert "needs a name of who saves it" in texts(app)
-    assert newest(shelf) == []
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, add
     page.context.close()
 
 
-def test_a_field_that_is_cleared_takes_its_last_value_again(browser, address):
+def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(browser, address):
     page = opened(browser, f"{address}?examples=20000")
     field = page.get_by_role("spinbutton", name="Examples")
     field.fill("")
@@ -66,9 +66,6 @@ def test_a_field_that_is_cleared_takes_its_last_value_again(browser, address):
     assert field.input_value() == "20000"
     assert "examples=20000" in page.url
     page.context.close()
-
-
-def test_a_value_holds_on_every_page_and_back(browser, address):
     page = opened(browser, f"{address}?examples=20000")
     for name, value in (("Bill", "30000"), ("Instances", "40000"), ("Plan", "50000")):
         before = page.get_by_role("spinbutton", name="Examples").input_value()

@@ -25,7 +25,7 @@ def test_a_block_saves_what_was_counted_in_its_source(software, model, counted):
     assert saved == pytest.approx(sum(count * size for count, size in zip(counted, SIZES[model], strict=True)) + 8, abs=1e-6)
 
 
-def test_litgpts_adapters_keep_a_dropped_copy_and_its_mask():
+def test_adapters_and_compiled_blocks_keep_what_their_source_says():
     """One for q, k and v together, and the padded update where not all three are adapted (litgpt/lora.py)."""
     scenario = {"precision": "bf16", "implementation": "litgpt", "tuning": "lora", "lora_rank": 8, **TOKENS}
     h, q, k, f, a = SIZES["llama-3.1-8b"]
@@ -34,9 +34,6 @@ def test_litgpts_adapters_keep_a_dropped_copy_and_its_mask():
     assert two == pytest.approx(frozen + 3 * h + 2 * 2 * 8 + 2 * (q + k))
     every = per_block("saved_activations_bytes", "llama-3.1-8b", **scenario, lora_targets="all-linear") / 2048
     assert every == pytest.approx(frozen + 3 * (h + q + h + h + f) + 7 * 2 * 8)
-
-
-def test_a_compiled_block_keeps_products_and_norms():
     h, q, k, f, a = SIZES["llama-3.1-8b"]
     saved = per_block("saved_activations_bytes", "llama-3.1-8b", precision="bf16", implementation="torchtitan", compile="yes", **TOKENS)
     assert saved / 2048 == pytest.approx(8 * h + 4 * q + 4 * k + 6 * f + 4 * a)
@@ -53,14 +50,11 @@ def test_each_software_holds_its_own_logits(scenario, expected):
     assert logits_of(**scenario) == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_loss_that_software_takes_by_itself_is_a_choice_that_gives_the_same():
+def test_loss_gradients_and_head_are_those_of_the_software():
     for software, more in (("torchtune", {}), ("torchtitan", {"compile": "yes"}), ("litgpt", {})):
         row = one(model="llama-3.1-8b", implementation=software, precision="bf16", **more)
         again = one(model="llama-3.1-8b", implementation=software, precision="bf16", loss=row["loss"], **more)
         assert again["memory_bytes"] == row["memory_bytes"]
-
-
-def test_litgpts_recipes_keep_gradients_into_the_next_pass_and_its_head_beside_4_bits_is_wide():
     forward = phases_table({"model": "tinyllama-1.1b", "precision": "bf16", "implementation": "litgpt"}, catalogs())
     gradients = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
     assert gradients == 2 * 1_100_048_384
@@ -99,15 +93,12 @@ def test_an_activation_function_that_is_one_kernel_keeps_its_input_alone(precisi
     assert difference == pytest.approx(less, abs=0.01)
 
 
-def test_functions_of_no_block_stand_for_the_next_and_software_keeps_one_kernel():
+def test_functions_of_no_block_stand_for_the_next_and_every_block_belongs_to_a_software():
     same = {"gelu_pytorch_tanh": "gelu", "silu": "gelu", "gelu_python": "gelu_new"}
     for named, like in same.items():
         assert saved_of_gpt2(named) == saved_of_gpt2(like)
     assert saved_of_gpt2("relu") < saved_of_gpt2("gelu") < saved_of_gpt2("gelu_new") <= saved_of_gpt2("gelu_fast")
     assert saved_of_gpt2("gelu_new", implementation="litgpt") == saved_of_gpt2("gelu", implementation="litgpt")
-
-
-def test_every_software_block_belongs_to_a_software_and_megatrons_keeps_korthikantis_scores():
     blocks = {block["id"] for block in entries("software_blocks")}
     assert blocks == set(catalogs().implementations["block"]) - {""}
     # Softmax's output, dropout's mask and output: 5 a s per head and pair (arXiv 2205.05198, equation 1).

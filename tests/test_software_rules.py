@@ -5,7 +5,7 @@ Each rule where its source names it; bytes of one GPU, per parameter or counted 
 
 import numpy as np
 import pytest
-from examples import catalogs, one
+from examples import catalogs, one, recorded
 
 from calc import estimate
 from calc.engine.one_scenario import one_scenario
@@ -35,7 +35,7 @@ def test_t5_of_transformers_5_always_ties(tied):
     assert one(model="flan-t5-base", tie_embeddings=tied)["parameters"] == 247_577_856 - 32_128 * 768
 
 
-def test_awq_holds_a_tied_heads_matrix_at_load_and_autoawq_fuses_before_it_frees_and_prefills_eagerly():
+def test_awq_small_jobs_and_trl_take_what_their_source_says():
     row = one(work="inference", model="llama-3.2-1b", precision="awq-4bit", sequence_tokens=128)
     assert (row["peak_phase"], row["allocated_peak_bytes"] - row["weights_bytes"]) == ("load", 2 * 128_256 * 2048)
     scenario = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "sequence_tokens": 128}
@@ -47,13 +47,15 @@ def test_awq_holds_a_tied_heads_matrix_at_load_and_autoawq_fuses_before_it_frees
     scenario = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "batch": 4, "sequence_tokens": 4096}
     eager = one(**scenario, attention="eager")
     assert one(**scenario, implementation="autoawq")["allocated_peak_bytes"] == eager["allocated_peak_bytes"]
-
-
-def test_a_small_training_job_caches_at_least_so_much():
     row = one(model="gpt2", precision="bf16", optimizer="sgd", sequence_tokens=128)
     assert row["overhead_bytes"] - row["context_bytes"] == pytest.approx(0.7 * GIB)
     large = one(model="llama-3.1-8b")
     assert large["overhead_bytes"] - large["context_bytes"] == pytest.approx(0.06 * large["allocated_peak_bytes"])
+    row = one(model="llama-3.1-8b", implementation="trl")
+    assert (row["loss"], row["memory_bytes"]) == ("fused", one(model="llama-3.1-8b", loss="fused")["memory_bytes"])
+    assert (
+        one(model="llama-3.1-8b", precision="bf16-autocast")["memory_bytes"] == one(model="llama-3.1-8b", precision="bf16")["memory_bytes"]
+    )
 
 
 @pytest.mark.parametrize("sharding", ["zero1", "zero2"])
@@ -93,7 +95,7 @@ def test_expert_parallel_lies_inside_the_group_when_serving(degrees):
     assert row["weights_bytes"] == pytest.approx(2 * (MIXTRAL_EXPERTS / 8 + others))
 
 
-def test_megatron_adds_gradients_into_a_standing_buffer_keeps_its_loss_in_16_bits_and_shards_fully():
+def test_megatron_adds_into_a_standing_buffer_and_fp8_products_stand_on_its_master_copy():
     """core/distributed/param_and_grad_buffer.py; its fused Adam reads them in fp32, so nothing is widened at the step."""
     table = one_scenario({"model": "llama-3.1-8b", "sharding": "zero1", **MEGATRON}, catalogs())
     assert table["earlier_gradients_bytes"][0] == 4 * LLAMA_8B
@@ -104,10 +106,7 @@ def test_megatron_adds_gradients_into_a_standing_buffer_keeps_its_loss_in_16_bit
     row = one(model="llama-3.1-8b", sharding="zero3", **MEGATRON)
     assert row["problem"] == ""
     assert row["weights_bytes"] == 2 * LLAMA_8B / 64
-
-
-def test_fp8_products_stand_on_a_master_copy_in_megatron():
-    """Transformer Engine: 16-bit weights, fp32 gradients, inputs of products in one byte."""
+    # Transformer Engine: 16-bit weights, fp32 gradients, inputs of products in one byte.
     scenario = {"model": "llama-3.1-8b", "sharding": "zero1"} | MEGATRON | {"recompute": "none", "sequence_tokens": 8192}
     wide, narrow = one(**scenario), one(**scenario | {"precision": "fp8-mixed"})
     assert narrow["weights_bytes"] == wide["weights_bytes"]
@@ -147,15 +146,7 @@ def test_vllm_batches_more_tokens_on_larger_cards(gpu, tokens):
     assert table["engine_batched_tokens"][0] == tokens
 
 
-def test_trl_never_has_the_full_logits_and_autocast_over_sixteen_bits_is_sixteen_bits():
-    row = one(model="llama-3.1-8b", implementation="trl")
-    assert (row["loss"], row["memory_bytes"]) == ("fused", one(model="llama-3.1-8b", loss="fused")["memory_bytes"])
-    assert (
-        one(model="llama-3.1-8b", precision="bf16-autocast")["memory_bytes"] == one(model="llama-3.1-8b", precision="bf16")["memory_bytes"]
-    )
-
-
-def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
+def test_a_pipeline_under_fsdp_keeps_its_stage_whole_and_large_tensors_their_segment():
     """torchtitan, reshard_after_forward_policy; torch/distributed/pipelining/stage.py: whole weights in 16 bits, gradients in fp32."""
     base = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
     staged = one_scenario({**base, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
@@ -166,10 +157,7 @@ def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
     flat = one_scenario({**base, "gpus": 8}, catalogs())
     assert flat["earlier_gradients_bytes"][0] == 0
     assert flat["place_whole_bytes"].max() < 2 * blocks
-
-
-def test_large_tensors_count_what_their_segment_leaves():
-    """5120 x 13824 in 16 bits is 135 MiB, its segment 136; 3584 squared leaves more than 1 MiB, which is split off."""
+    # 5120 x 13824 in 16 bits is 135 MiB, its segment 136; 3584 squared leaves more than 1 MiB, which is split off.
     mib = 2**20
     assert list(_segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
     row = one(work="inference", model="qwen2.5-14b", precision="bf16", sequence_tokens=2049, prompt_tokens=1)
@@ -177,22 +165,14 @@ def test_large_tensors_count_what_their_segment_leaves():
     assert row["weights_bytes"] == 2 * 14_770_033_664
 
 
-@pytest.mark.parametrize(
-    ("more", "same"),
-    [
-        ({}, {"precision": "bf16"}),
-        ({"gpus": 8, "sharding": "zero3"}, {"precision": "bf16-mixed"}),  # accelerate widens what FSDP trains
-        ({"gpus": 8, "sharding": "zero2", "implementation": "deepspeed"}, {"precision": "bf16-master"}),
-        ({"gpus": 8}, {"precision": "bf16"}),
-    ],
-)
+@pytest.mark.parametrize(("more", "same"), recorded("cases/software_rules.json")["trainers_bf16"])
 def test_trainers_bf16_is_another_precision_in_each_software(more, same):
     """transformers 5 loads the checkpoint's own format; accelerate, accelerator.py; transformers, integrations/deepspeed.py."""
     scenario = {"model": "llama-3.1-8b", "recompute": "full", **more}
     assert one(**scenario, precision="bf16-autocast")["memory_bytes"] == one(**scenario | same)["memory_bytes"]
 
 
-def test_qlora_as_people_run_it_leaves_all_but_the_matrices_in_fp32():
+def test_qlora_as_people_run_it_and_adapted_experts():
     """peft, utils/other.py, prepare_model_for_kbit_training; counted in validation/data/parallel/qlora.csv, row 8."""
     base = {"model": "llama-3.1-8b", "tuning": "lora", "lora_rank": 16, "lora_targets": "all-linear"}
     plain, prepared = one(**base, precision="nf4-dq"), one(**base, precision="nf4-dq-prepared")
@@ -204,23 +184,25 @@ def test_qlora_as_people_run_it_leaves_all_but_the_matrices_in_fp32():
     assert (
         one_scenario({**base, "precision": "nf4-dq-prepared", "recompute": "full"}, catalogs())["stack_kept_bytes_per_token"][0] == 4 * 4096
     )
+    # peft, tuners/lora/layer.py, ParamWrapper: B A in fp32, scaled, cast and added; back through it gate and up twice in fp32.
+    scenario = {"model": "mixtral-8x7b", "tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
+    merged, plain = (one_scenario({**scenario, "lora_targets": targets}, catalogs()) for targets in ("all-linear", "attention"))
+    assert merged["stack_merging_bytes"].max() == pytest.approx(MIXTRAL_EXPERTS / 32 * 2 / 3 * 8)
+    assert plain["stack_merging_bytes"].max() == 0
 
 
 BLOCK_8B, HEAD_8B, MLP_8B = 218_112_000, 128_256 * 4096, 4096 * 14336
 ZERO3 = {"model": "llama-3.1-8b", "implementation": "deepspeed", "gpus": 8, "sharding": "zero3", "recompute": "full"}
 
 
-def test_deepspeeds_zero_3_keeps_whole_what_is_used_again_soon():
+def test_deepspeeds_zero_3_keeps_whole_what_is_used_again_soon_and_has_its_bucket_from_the_start():
     """partitioned_param_coordinator.py: half of max_reuse_distance at the head, then less; at the first block it and one matrix."""
     table = one_scenario({**ZERO3, "precision": "bf16-master"}, catalogs())
     assert table["live_weights_bytes"][0] == 2 * (HEAD_8B + MLP_8B)
     assert list(table["place_live_bytes"].ravel()) == [2 * (BLOCK_8B + MLP_8B)] * 4
     small = one_scenario({**ZERO3, "precision": "bf16-master", "model": "qwen2.5-0.5b"}, catalogs())
     assert small["live_weights_bytes"][0] == 2 * small["parameters"][0]
-
-
-def test_deepspeeds_zero_3_has_its_bucket_from_the_start_however_little_is_trained():
-    """deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer; stage_1_and_2.py, setup_buckets, at each backward pass."""
+    # deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer; stage_1_and_2.py, setup_buckets, at each backward pass.
     adapters = {"tuning": "lora", "lora_rank": 16, "lora_targets": "all-linear", "precision": "bf16"}
     zero3 = one_scenario({**ZERO3, **adapters}, catalogs())
     trained = zero3["trained_parameters_here"][0]
@@ -239,17 +221,7 @@ def test_trainers_auto_bucket_is_hidden_squared(sharding):
     assert (auto["bucket_bytes"][0], default["bucket_bytes"][0]) == (4 * 4096**2, 4 * 500_000_000)
 
 
-def test_adapted_experts_pass_their_gradient_on_in_the_adapters_width():
-    """peft, tuners/lora/layer.py, ParamWrapper: B A in fp32, scaled, cast and added; back through it gate and up twice in fp32."""
-    scenario = {"model": "mixtral-8x7b", "tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
-    merged, plain = (one_scenario({**scenario, "lora_targets": targets}, catalogs()) for targets in ("all-linear", "attention"))
-    assert merged["stack_merging_bytes"].max() == pytest.approx(MIXTRAL_EXPERTS / 32 * 2 / 3 * 8)
-    assert plain["stack_merging_bytes"].max() == 0
-
-
-@pytest.mark.parametrize(
-    ("release", "warned"), [("0.25", False), ("0.25.3", False), ("v0.30", True), ("1.0", True), ("0.9", False), ("", False)]
-)
+@pytest.mark.parametrize(("release", "warned"), recorded("cases/software_rules.json")["releases"])
 def test_a_release_newer_than_those_known_is_a_warning(release, warned):
     served = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "gpu": "h100-80gb-sxm"}
     assert newest_known("0.21 to 0.25") == (0, 25)

@@ -38,16 +38,6 @@ def test_answers_of_a_table_are_those_of_its_rows():
         np.testing.assert_array_equal(alone.to_numpy()[0], together.to_numpy()[row])
 
 
-def test_no_card_or_no_solving_no_answer_and_no_room_is_zero():
-    answers = table([{"gpu": ""}, {"gpu": "t4"}], model="llama-3.1-70b")
-    none, tiny = answers[["max_batch", "max_sequence_tokens"]].to_numpy()
-    assert np.isnan(none).all()
-    assert (tiny == 0).all()
-    result = estimate({"model": "gpt2", "gpu": "l4"}, catalogs(), solve=False)
-    assert np.isnan(result["max_batch"])
-    assert result["fits"] == "yes"
-
-
 @pytest.mark.parametrize("name", ["max_batch", "max_sequence_tokens"])
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_a_larger_card_never_holds_less(work, name):
@@ -64,10 +54,17 @@ def test_the_answer_does_not_depend_on_where_the_search_begins(name):
     assert answers.nunique() == 1
 
 
-def test_what_follows_the_sequence_follows_it_while_solving():
+def test_the_answer_depends_on_what_is_set_and_not_on_where_the_search_begins():
     """The prompt is as long as the sequence unless it is set; a set prompt stays."""
     free, short = table([{}, {"prompt_tokens": 64}], model="llama-3.1-8b", work="inference", gpu="h100-80gb-sxm")["max_sequence_tokens"]
     assert short > free
+    answers = table([{"gpu": ""}, {"gpu": "t4"}], model="llama-3.1-70b")
+    none, tiny = answers[["max_batch", "max_sequence_tokens"]].to_numpy()
+    assert np.isnan(none).all()
+    assert (tiny == 0).all()
+    result = estimate({"model": "gpt2", "gpu": "l4"}, catalogs(), solve=False)
+    assert np.isnan(result["max_batch"])
+    assert result["fits"] == "yes"
 
 
 def test_an_image_has_no_longest_sequence_learned_positions_bound_it_and_a_window_leaves_it_free():

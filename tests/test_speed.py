@@ -78,15 +78,7 @@ def test_ranges_hold_their_values(catalogs):
     assert np.isnan(table["time_to_first_token_seconds"][0])
 
 
-def test_a_set_utilization_is_the_one_reached(catalogs):
-    rows = pd.DataFrame([TRAINING, SERVING]).assign(utilization=0.3)
-    table, _ = time_table(rows, catalogs)
-    assert table["utilization_ratio"] == pytest.approx([0.3, 0.3])
-    faster, _ = time_table(rows.assign(utilization=0.6), catalogs)
-    assert (faster["tokens_per_second"] > table["tokens_per_second"]).all()
-
-
-def test_what_must_cost_time_does(catalogs):
+def test_what_must_cost_time_does_and_an_accumulated_step_waits_less(catalogs):
     base, recompute, lora, small, inside, outside = timed(
         catalogs,
         TRAINING,
@@ -100,11 +92,13 @@ def test_what_must_cost_time_does(catalogs):
     assert lora > base
     assert small > 4 * base
     assert outside < inside
-
-
-def test_an_accumulated_step_waits_less(catalogs):
     rates = timed(catalogs, *({**TRAINING, "sharding": "zero1", "accumulation_steps": steps} for steps in (1, 4, 64)))
     assert (np.diff(rates["tokens_per_second"]) > 0).all()
+    rows = pd.DataFrame([TRAINING, SERVING]).assign(utilization=0.3)
+    table, _ = time_table(rows, catalogs)
+    assert table["utilization_ratio"] == pytest.approx([0.3, 0.3])
+    faster, _ = time_table(rows.assign(utilization=0.6), catalogs)
+    assert (faster["tokens_per_second"] > table["tokens_per_second"]).all()
 
 
 def test_a_pipeline_idles_as_narayanan_says_and_a_group_inside_an_island_never_uses_the_network():
@@ -145,10 +139,21 @@ def test_serving_is_never_faster_than_decoding(batch, generated, first, per_toke
     assert serving_tokens_per_second(batch, 1, 0, 0, first / batch, per_token, decode) == decode
 
 
-def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
+def test_a_lone_request_reads_all_weights_and_is_a_prefill_alone(catalogs):
     """Llama 3.1 8B in bf16 on an H100: 15 GB over 3.35 TB/s is 4.5 ms, and no step is faster."""
     step = timed(catalogs, {**SERVING, "batch": 1})["time_per_output_token_seconds"][0]
     assert 15.0e9 / 3.35e12 < step < 3 * 15.0e9 / 3.35e12
+    lone, burst_of_one, unanswered, one = timed(
+        catalogs,
+        {**SERVING, "batch": 1},
+        {**SERVING, "batch": 1, "prompt_tokens": 4096},
+        {**SERVING, "batch": 64, "prompt_tokens": 4096},
+        {**SERVING, "batch": 64},
+    )["time_to_first_token_seconds"]
+    assert burst_of_one == unanswered
+    assert lone < one
+    both = timed(catalogs, {**SERVING, "batch": 1})
+    assert both["time_to_first_token_seconds"] == pytest.approx(both["burst_first_token_seconds"])
 
 
 def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a_tenth(catalogs):
@@ -168,20 +173,6 @@ def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a
     assert 0.07 < first < 0.16
     rate = table["tokens_per_second"][0]
     assert 0.05 < rate / 1024 * burst / 50 < 0.15
-
-
-def test_one_request_or_no_answer_is_a_prefill_alone(catalogs):
-    lone, burst_of_one, unanswered, one = timed(
-        catalogs,
-        {**SERVING, "batch": 1},
-        {**SERVING, "batch": 1, "prompt_tokens": 4096},
-        {**SERVING, "batch": 64, "prompt_tokens": 4096},
-        {**SERVING, "batch": 64},
-    )["time_to_first_token_seconds"]
-    assert burst_of_one == unanswered
-    assert lone < one
-    both = timed(catalogs, {**SERVING, "batch": 1})
-    assert both["time_to_first_token_seconds"] == pytest.approx(both["burst_first_token_seconds"])
 
 
 def test_a_queue_waits_as_pollaczek_and_khinchine_say():

@@ -30,10 +30,6 @@ def timed(catalogs, *scenarios):
     return table
 
 
-def test_the_corners_are_those_of_the_catalog(catalogs):
-    assert list(catalogs.time_spreads.index) == list(CORNERS)
-
-
 @pytest.mark.parametrize("corner", IN_CORNER)
 def test_a_range_widens_in_a_corner(catalogs, corner):
     outside, inside = IN_CORNER[corner]
@@ -53,19 +49,17 @@ def test_the_corners_say_how_many_runs_they_rest_on(catalogs):
         assert lies.sum() == catalogs.time_spreads["runs"][corner], corner
 
 
-def test_a_first_token_is_less_sure_than_a_step(catalogs):
+def test_first_tokens_are_less_sure_and_dense_models_have_the_range_of_their_software(catalogs):
     long, short = timed(catalogs, SERVING, {**SERVING, "batch": 1, "prompt_tokens": 64})["first_token_high_ratio"]
     step = timed(catalogs, SERVING)["time_high_ratio"][0]
     spread = catalogs.time_spreads["high_ratio"]
     assert long == pytest.approx(step * spread["first-token"])
     assert short == pytest.approx(long * spread["short-prompt"])
-
-
-def test_dense_models_in_16_bits_have_the_range_of_their_software(catalogs):
     table = timed(catalogs, TRAINING, SERVING)
     engines = catalogs.engines.loc[["torchtitan", "vllm"]]
     assert table["time_low_ratio"] == pytest.approx(engines["time_low_ratio"].to_numpy())
     assert table["time_high_ratio"] == pytest.approx(engines["time_high_ratio"].to_numpy())
+    assert list(catalogs.time_spreads.index) == list(CORNERS)
 
 
 def test_the_truth_lies_inside_nine_times_in_ten_in_every_group(catalogs):

@@ -1,7 +1,7 @@
 """A run has a beginning and an end: the phases of a start by hand, what it adds to hours and money, and that it can be set."""
 
 import pytest
-from examples import table
+from examples import recorded, table
 
 from calc.say.numbers import usd
 from calc.search.options import options
@@ -12,23 +12,10 @@ SERVE = {"work": "inference", "implementation": "vllm", "batch": 8}
 PUBLISHED = 16.060522496  # seconds in which 8.03 billion parameters of two bytes are read at 1 GB/s
 
 # scenario -> launch, image and software, the weights and the last save left out [s]
-STARTED = [
-    (LORA | {"instance": "g6.xlarge"}, 180 + 300),
-    (LORA | {"instance": "g6.xlarge", "compile": "yes"}, 180 + 300 + 300),
-    (LORA | {"instance": "g6.48xlarge", "gpus": 8, "sharding": "zero3"}, 180 + 300 + 30),
-    (LORA | {"instance": "p5.4xlarge"}, 180 + 300),
-    (LORA | {"instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3"}, 450 + 300 + 30),
-    (LORA | {"instance": "p5.48xlarge", "gpus": 16, "sharding": "zero3"}, 600 + 300 + 30),
-    (SERVE | {"model": "llama-3.1-8b", "instance": "g6e.xlarge"}, 180 + 300 + 101),
-    (SERVE | {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "tensor_parallel": 8}, 450 + 300 + 245),
-    (SERVE | {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 16}, 450 + 300 + 101),  # replicas of one GPU, on their own
-    (SERVE | {"model": "qwen3-30b-a3b", "instance": "p5.4xlarge"}, 180 + 300 + 292),
-    (SERVE | {"model": "qwen3-30b-a3b", "instance": "p5.48xlarge", "gpus": 8, "tensor_parallel": 4}, 450 + 300 + 480),
-    (LORA | {"gpu": "l4"}, 0),  # not rented
-]
+STARTED = recorded("cases/starts.json")["started"]
 
 
-def test_a_start_is_the_sum_of_its_phases():
+def test_a_start_is_the_sum_of_its_phases_and_that_of_a_service_is_billed_by_nobody():
     rows = table([scenario for scenario, _ in STARTED])
     assert set(rows["problem"]) == {""}
     for (scenario, seconds), row in zip(STARTED, rows.to_dict("records"), strict=True):
@@ -36,6 +23,9 @@ def test_a_start_is_the_sum_of_its_phases():
         read = 2 * row["parameters"] / 1e9
         assert row["start_hours"] * 3600 == pytest.approx(seconds and seconds + read + saved), scenario
     assert 2 * rows["parameters"][0] / 1e9 == pytest.approx(PUBLISHED)
+    rows = table([SERVE | {"model": "llama-3.1-8b", "instance": "g6e.xlarge", "start_seconds": seconds} for seconds in ("", 0, 7200)])
+    assert rows["start_hours"].nunique() == 3
+    assert rows["usd_per_month_on_demand"].nunique() == 1
 
 
 def test_hours_and_money_of_a_run_have_its_start_on_every_market():
@@ -66,19 +56,7 @@ def test_a_restart_is_another_start_unless_it_is_set():
     assert before < by_start
 
 
-def test_the_start_of_a_service_is_billed_by_nobody():
-    rows = table([SERVE | {"model": "llama-3.1-8b", "instance": "g6e.xlarge", "start_seconds": seconds} for seconds in ("", 0, 7200)])
-    assert rows["start_hours"].nunique() == 3
-    assert rows["usd_per_month_on_demand"].nunique() == 1
-
-
-JOBS = [
-    {"model": "llama-3.1-8b", "train_tokens": 1e6},
-    {"model": "llama-3.1-8b", "train_tokens": 2e8, "hours_most": 1.0},
-    {"model": "qwen3-4b", "method": "lora", "train_tokens": 3e7, "hours_most": 0.5},
-    {"model": "llama-3.1-70b", "method": "qlora", "train_tokens": 5e7, "markets": "on-demand+spot"},
-    {"model": "gpt2", "train_tokens": 1e9, "regions": "anywhere", "answers": "fastest+roomiest"},
-]
+JOBS = recorded("cases/starts.json")["jobs"]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job['model']}, {job['train_tokens']:.0e}")

@@ -30,13 +30,10 @@ def test_every_requirement_is_locked_as_it_is_pinned_with_its_hashes(name):
     assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
 
 
-def test_what_is_installed_is_what_is_locked():
+def test_what_is_installed_is_locked_its_licence_listed_and_nothing_is_sent_home():
     installed = {canonicalize_name(package.metadata["Name"]): package.version for package in metadata.distributions()}
     locked = pins("requirements/lock/dev.txt")
     assert {name: installed.get(name) for name in locked} == locked
-
-
-def test_every_package_that_runs_has_its_licence_listed_and_nothing_is_sent_home():
     listed = dict(re.findall(r"^\| ([a-z0-9.-]+) \| ([^|]+) \|$", (ROOT / "docs/licences.md").read_text("utf-8"), re.MULTILINE))
     assert set(listed) == set(pins("requirements/lock/run.txt"))
     assert all(licence.strip() for licence in listed.values())

@@ -143,15 +143,12 @@ TRAIN = {"work": "training", "model": "gpt2"}
 CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
 
-def test_what_is_known_of_a_case(catalogs):
+def test_what_is_known_of_a_case_and_a_cache_that_follows_a_refused_precision(catalogs):
     results = estimate(pd.DataFrame([scenario for scenario, _, _ in CASES]).astype(object).fillna(""), catalogs, solve=False)
     for (scenario, runs, words), row in zip(CASES, results.to_dict("records"), strict=True):
         assert row["runs"] == runs, scenario
         assert words in row["note"], scenario
         assert bool(words) == bool(row["note"]), scenario
-
-
-def test_a_cache_that_follows_a_refused_precision_is_not_refused_beside_it(catalogs):
     refused = {**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}
     follows, named = (estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16"))
     assert "bf16 cache" not in follows["note"]
@@ -167,7 +164,7 @@ def on_t4(catalogs, **choices):
     return row, [name for name in TIMES if name in row and not np.isnan(row[name])]
 
 
-def test_a_row_without_a_known_speed_keeps_its_memory_and_its_hour_and_has_no_time(catalogs):
+def test_a_row_without_a_known_speed_has_no_time_and_what_is_not_verified_keeps_its_own(catalogs):
     """Refused or emulated, it has no second and no dollar that rests on one; a rate by the hour or the month stays."""
     timed, times = on_t4(catalogs, precision="fp16-mixed")
     assert timed["runs"] == "emulated"
@@ -179,6 +176,9 @@ def test_a_row_without_a_known_speed_keeps_its_memory_and_its_hour_and_has_no_ti
         assert row["fits"]
         assert row["usd_per_hour_on_demand"] == timed["usd_per_hour_on_demand"]
         assert row["usd_per_month_spot"] == timed["usd_per_month_spot"]
+    row = estimate({**TRAIN, "instance": "p6e-gb200.36xlarge"}, catalogs, solve=False)
+    assert row["runs"] == "unknown"
+    assert row["step_seconds"] > 0
 
 
 def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does_not_load(sound, catalogs):
@@ -197,13 +197,7 @@ def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does
     assert effects > 500
 
 
-def test_what_is_not_verified_keeps_its_time(catalogs):
-    row = estimate({**TRAIN, "instance": "p6e-gb200.36xlarge"}, catalogs, solve=False)
-    assert row["runs"] == "unknown"
-    assert row["step_seconds"] > 0
-
-
-def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading(catalogs):
+def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emulated_ones_have_a_speed(catalogs):
     """By name and worst first, with their sources; a scenario without a card has none."""
     for scenario in ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, {**TRAIN, "instance": "p6e-gb200.36xlarge"}):
         row = estimate(scenario, catalogs, solve=False)
@@ -213,10 +207,7 @@ def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading(catalogs):
         assert shown["verdict"].iloc[0] == {word: verdict for verdict, word in SAID.items()}[row["runs"]]
         assert shown["source"].to_dict() == {name: rule["source"] for name, rule in rules.items()}
     assert rules_that_count(TRAIN, catalogs).empty
-
-
-def test_only_emulated_rules_say_whose_speed_ours_is():
-    """Without it such a row has no time."""
+    # Without it such a row has no time.
     sourced = {name for name, rule in RULES.items() if "speed_source" in rule}
     assert {RULES[name]["verdict"] for name in sourced} == {"emulated"}
     assert {RULES[name]["what"] for name in sourced} == {"attention"}

@@ -59,15 +59,12 @@ def test_what_does_not_fit_runs_over_its_card_and_is_hollow(catalogs):
     assert {parts[name].get("stroke") == COMPONENT_COLOURS[name] for name in COMPONENTS if name in parts} == {True}
 
 
-def test_without_a_card_there_is_no_track_and_several_tanks_share_a_scale(catalogs):
+def test_without_a_card_there_is_no_track_and_as_an_address_no_colour_is_cut_off(catalogs):
     parts = drawn(catalogs)[1]
     assert not {"track", "card"} & set(parts)
     assert across(parts["range"])[1] == pytest.approx(399)
     row, parts = drawn(catalogs, instance="p5.48xlarge", most_bytes=160 * 2**30)
     assert wide(parts["track"]) == pytest.approx(398 * row["gpu_memory_bytes"] / (160 * 2**30), abs=0.01)
-
-
-def test_as_an_address_no_colour_is_cut_off(catalogs):
     row = estimate({**EIGHT_BILLION, "instance": "p5.48xlarge"}, catalogs, solve=False)
     address = data_uri(tank_svg(row, INKS["dark"]))
     assert address.startswith("data:image/svg+xml;utf8,<svg ")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.scenarios.inputs import BY_NAME
@@ -13,13 +14,7 @@ from validation.speed import published, published_runs, time_table, with_publish
 TRAINING = {"model": "llama-3.1-8b", "implementation": "torchtitan", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3"}
 SERVING = {"work": "inference", "model": "llama-3.1-70b", "implementation": "vllm", "gpu": "b200", "prompt_tokens": 1024}
 SERVING |= {"sequence_tokens": 2048}
-CASES = {  # word: a scenario, what its reason says
-    "measured nearby": (SERVING | {"precision": "fp8"}, "published runs of this model, software, card and precision"),
-    "calibrated": (SERVING | {"model": "llama-3.1-8b"}, ""),
-    "derived": ({"model": "roberta-large", "gpu": "a100-80gb-sxm"}, "not a decoder"),
-    "assumed": (SERVING | {"gpu": "l40s"}, "another class of card"),
-    "extrapolated": (TRAINING | {"gpus": 4096, "precision": "bf16-mixed"}, "GPUs outside the 1 to 1,024 of published runs"),
-}
+CASES = recorded("cases/time_basis.json")["bases"]
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +35,23 @@ def test_the_word_and_the_reason(catalogs, word):
     assert reason in row["time_reason"]
 
 
-def test_what_rests_on_one_source_says_so_and_where_there_is_no_time_it_rests_on_nothing(catalogs):
+def test_one_source_says_so_and_outside_of_published_runs_the_range_is_twice_as_wide(catalogs):
     rows = estimated(catalogs, TRAINING | {"implementation": "llm-foundry"}, SERVING, SERVING | {"gpu": "h200-sxm"})
     assert ["one source" in reason for reason in rows["time_reason"]] == [True, True, False]
     rows = estimated(catalogs, {"model": "llama-3.1-8b"}, TRAINING | {"tensor_parallel": 3}, SERVING)
     for name in ("time_basis", "time_reason"):
         assert [*rows[name][:2]] == ["", ""]
     assert rows["time_basis"][2] != ""
-
-
-def test_outside_of_published_runs_the_range_of_the_software_is_twice_as_wide(catalogs):
     inside, outside = estimated(catalogs, TRAINING | {"gpus": 1024}, TRAINING | {"gpus": 1032}).to_dict("records")
     for end in ("low", "high"):
         ratio, wider = (row[f"step_{end}_seconds"] / row["step_seconds"] for row in (inside, outside))
         assert wider / ratio == pytest.approx(catalogs.engines.loc["torchtitan", f"time_{end}_ratio"])
 
 
-def test_the_reach_of_published_runs_is_that_of_the_data(runs):
+def test_the_reach_and_the_number_of_published_runs_are_those_of_the_data(runs, catalogs):
     """Every bound holds every run, and is within a hundredth of one."""
-    rows, catalogs = runs
-    table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), catalogs)
+    rows, with_published = runs
+    table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), with_published)
     for axis in AXES:
         values = np.broadcast_to(table[axis], len(rows))
         for work in ("training", "inference"):
@@ -68,8 +60,5 @@ def test_the_reach_of_published_runs_is_that_of_the_data(runs):
                 bound = box[f"{work}_{end}"]
                 assert np.isnan(bound) or bound == pytest.approx(most, rel=0.01)
             assert not np.any((of_work < box[f"{work}_low"]) | (of_work > box[f"{work}_high"]))
-
-
-def test_the_published_runs_are_those_of_the_data(catalogs):
     counts = published_runs(catalogs)
     assert {" ".join(name): count for name, count in counts.items()} == catalogs.time_runs["runs"].to_dict()

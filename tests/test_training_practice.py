@@ -22,13 +22,10 @@ def test_matrices_are_not_divided_where_nobody_does_it(catalogs, software):
     assert set(rows_of(LARGE | {"implementation": software}, catalogs)["tensor_parallel"]) == {1}
 
 
-def test_matrices_are_divided_where_a_job_says_so_or_the_software_does_it(catalogs):
+def test_matrices_are_divided_only_where_a_job_says_so_or_the_software_does_it(catalogs):
     assert set(rows_of(LARGE | {"tensor_parallel": 4}, catalogs)["tensor_parallel"]) == {4}
     alone = {"model": "llama-3.1-8b", "implementation": "megatron", "sharding": "none"}
     assert rows_of(LARGE | alone, catalogs)["tensor_parallel"].max() > 1
-
-
-def test_advice_divides_no_matrix_unasked(catalogs):
     scenario = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "batch": 4, "train_tokens": 1e9}
     for software, divides in (("transformers", False), ("torchtitan", True)):
         near = advise(scenario | {"implementation": software}, catalogs)["set"]
@@ -51,15 +48,12 @@ def test_products_and_optimizer_in_8_bits_are_two_questions(catalogs):
     assert {*small["optimizer"]} == {"adamw-8bit"}
 
 
-def test_experts_in_transformers_are_as_fast_as_measured(catalogs):
+def test_experts_in_transformers_are_as_fast_as_measured_and_their_adapters_extrapolated(catalogs):
     """Qwen3 30B A3B on 64 H100, sequences of 16k: 3,602 tokens/s on each GPU (transformers, pull request 45436)."""
     layout = {"gpus": 64, "expert_parallel": 8, "sharding": "zero3", "recompute": "full", "sequence_tokens": 16_384}
     row = estimate({"model": "qwen3-30b-a3b", "instance": "p5.48xlarge", **layout}, catalogs)
     assert row["tokens_per_second_per_gpu"] == pytest.approx(3602, rel=0.05)
-
-
-def test_adapters_of_experts_are_extrapolated_and_hold_what_was_measured():
-    """QLoRA of Llama 4 Scout on an H100: 519 to 546 tokens a second (axolotl's README)."""
+    # QLoRA of Llama 4 Scout on an H100: 519 to 546 tokens a second (axolotl's README).
     row = one(model="llama-4-scout-17b-16e", tuning="lora", precision="nf4-dq", gpu="h100-80gb-sxm", recompute="full", sequence_tokens=4096)
     assert row["time_basis"] == "extrapolated"
     assert row["low_tokens_per_second"] < 519

@@ -44,26 +44,24 @@ def test_casting_to_8_bits_takes_time_outside_megatron(catalogs):
     assert compiled == pytest.approx(7 * (8192 * per_token + weights), rel=0.01)
 
 
-def test_megatron_interleaves_where_micro_batches_divide():
+def test_experts_move_interleave_and_reach_as_their_software_has_it():
     layers = np.array([[80.0]])
     assert stage_chunks(0, 1, layers, 4, 64) == 5
     assert stage_chunks(0, 1, layers, 4, 6) == 1
     assert stage_chunks(0, 0, layers, 4, 64) == 1
     assert stage_chunks(2, 0, layers, 4, 6) == 2
-
-
-def test_attention_in_pieces_reaches_less_and_a_serving_engine_runs_the_forward_kernel_alone():
     assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
     assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 4, 0.8) == pytest.approx(0.2e15)
     assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 1, 1, 0.8) == pytest.approx(0.6e15)
     assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
-
-
-def test_experts_are_moved_however_few_tokens_come_to_them():
-    """Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks share the same experts."""
+    # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks share the same experts.
     assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 1, 1) == pytest.approx(12e9)
     assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 8, 1) == pytest.approx(1.5e9)
     assert expert_traffic_bytes(1e9, 2, 4, 0, 1, 1, 1) == pytest.approx(6e9)  # adapters: read alone, once more to compute it again
+    one = np.array([[1.0]])
+    assert decode_widened_bytes(1, one, 1e9 * one, 4.0, 2, 0, 1) == 0
+    assert decode_widened_bytes(2, one, 1e9 * one, 4.0, 2, 0, 1) == 4e9
+    assert decode_widened_bytes(64, one, 1e9 * one, 4.0, 2, 1, 1) == 0
 
 
 def all_to_all(experts_per_token, expert_parallel, once):
@@ -100,24 +98,14 @@ def test_transformers_loops_over_every_expert(catalogs):
     assert fast > 5 * slow
 
 
-def test_several_sequences_widen_4_bit_weights_outside_serving_engines():
-    one = np.array([[1.0]])
-    assert decode_widened_bytes(1, one, 1e9 * one, 4.0, 2, 0, 1) == 0
-    assert decode_widened_bytes(2, one, 1e9 * one, 4.0, 2, 0, 1) == 4e9
-    assert decode_widened_bytes(64, one, 1e9 * one, 4.0, 2, 1, 1) == 0
-
-
-def test_many_sequences_with_transformers_are_met(catalogs):
+def test_groups_of_published_steps_are_met(catalogs):
     """optimum-benchmark, Llama 2 and GPTQ at batches of 16 and more, and single ones: all looked at."""
     rows = published()
     rows = rows[rows["source"].eq("optimum-benchmark running-llamas") & ~rows["held_out"] & (rows["batch"].astype(float) >= 16)]
     compared = errors(rows.reset_index(drop=True), with_published_models(catalogs))
     assert len(compared) >= 5
     assert compared["error_ratio"].abs().max() < 0.16
-
-
-def test_dense_steps_of_megatron_are_met_on_newer_cards(catalogs):
-    """H100 to GB300, Llama in 8 bits, looked at and held out: within 10 % at the median, neither fast nor slow."""
+    # H100 to GB300, Llama in 8 bits, looked at and held out: within 10 % at the median, neither fast nor slow.
     rows = published()
     of_nemo = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith("LLAMA")
     compared = errors(rows[of_nemo].reset_index(drop=True), with_published_models(catalogs))

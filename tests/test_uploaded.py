@@ -47,7 +47,7 @@ def test_a_file_that_cannot_be_read_is_answered_in_one_sentence(app, name):
     assert table(app) is None
 
 
-def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
+def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
     uploaded(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
     assert not app.error
     assert "3 scenarios: 1 fit, 2 not understood." in " ".join(element.value for element in app.markdown)
@@ -59,17 +59,15 @@ def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
     assert list(shown["name"]) == ["plain", "wrong", "Row 3"]
     assert list(shown["verdict"]) == ["fits", "refused", "refused"]
     assert [bool(problem) for problem in shown["problem"]] == [False, True, True]
-
-
-def test_too_few_cells_take_their_defaults(app):
     uploaded(app, "model,batch,gpus\nllama-3.2-1b,2\n")
     assert not app.error
     assert list(table(app)["gpus"]) == [1]
-
-
-def test_a_column_that_is_not_known_is_left_aside_and_said(app):
     uploaded(app, "model,colour\nllama-3.2-1b,blue\n")
     assert "'colour' that is not known" in app.warning[0].value
+    uploaded(app, ROWS + GOOD)
+    app.file_uploader(key="uploaded").set_value(None).run()
+    assert table(app) is None
+    assert "earlier" not in app.session_state
 
 
 def test_the_best_thousand_of_more_are_shown(app):
@@ -78,25 +76,15 @@ def test_the_best_thousand_of_more_are_shown(app):
     assert any("The best 1,000 of 1,201 scenarios" in element.value for element in app.caption)
 
 
-def test_what_the_page_writes_can_be_given_back(app, catalogs):
+def test_what_the_page_writes_can_be_given_back_and_gives_the_same_rows_again(app, catalogs):
     scenarios = pd.DataFrame({"model": ["llama-3.2-1b", "gpt2"], "instance": ["g6e.xlarge", "p5.48xlarge"]})
     written = csv_tables.to_csv(estimate(scenarios, catalogs))
     uploaded(app, written)
     assert not app.error
     assert not app.warning
     assert len(table(app)) == 2
-
-
-def test_the_download_gives_the_same_rows_again(catalogs):
     scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file")
     content = _csv(earlier(scenarios, "plans.csv", catalogs))
     again, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert not complaints
     assert _csv(earlier(again, "plans.csv", catalogs)) == content
-
-
-def test_the_file_taken_away_leaves_nothing(app):
-    uploaded(app, ROWS + GOOD)
-    app.file_uploader(key="uploaded").set_value(None).run()
-    assert table(app) is None
-    assert "earlier" not in app.session_state

@@ -29,17 +29,32 @@ def counted(app):
     return int(text.split(" combinations")[0].replace(",", ""))
 
 
-def test_nothing_is_searched_before_it_is_opened():
+def test_nothing_is_searched_before_it_is_opened_nor_again_unasked():
     app = opened()
     assert "found" not in app.session_state
     assert not any("combinations in" in words.value for words in app.markdown)
+    app = searched()
+    before = [metric.value for metric in metrics_of(app)]
+    app = run(app.get_by_key("model").set_value("llama-3.2-1b"))
+    assert [metric.value for metric in metrics_of(app)] == before
+    assert any("another plan" in words.value for words in app.warning)
+    app = run(app.get_by_key("again").click())
+    assert not app.warning
+    assert [metric.value for metric in metrics_of(app)] != before
 
 
-def test_a_search_answers_at_once_with_three_cards():
+def test_a_search_answers_at_once_and_a_plan_is_taken_with_one_click():
     app = searched()
     assert counted(app) > 250_000
     assert [metric.label for metric in metrics_of(app)][:2] == ["Least money for the run", "Least money an hour"]
     assert [button.label for button in app.button].count("Make it the plan") == 3
+    app = searched()
+    row = app.session_state["found"]["rows"].iloc[0]
+    app = run(app.get_by_key("take_cheapest").click())
+    assert f"{row['instances_needed']:.0f} × {row['instance']}" in title(app)
+    query = address(app)
+    assert len(query["instance"]) == len(query["precision"]) == len(query["optimizer"]) == 1
+    assert query["examples"] == ["50000"]
 
 
 def test_it_starts_from_the_markets_and_regions_of_the_job():
@@ -64,27 +79,6 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     again = run(again.get_by_key("again").click())
     assert counted(again) == counted(app)
     assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
-
-
-def test_nothing_is_searched_again_unasked():
-    app = searched()
-    before = [metric.value for metric in metrics_of(app)]
-    app = run(app.get_by_key("model").set_value("llama-3.2-1b"))
-    assert [metric.value for metric in metrics_of(app)] == before
-    assert any("another plan" in words.value for words in app.warning)
-    app = run(app.get_by_key("again").click())
-    assert not app.warning
-    assert [metric.value for metric in metrics_of(app)] != before
-
-
-def test_a_found_plan_becomes_the_plan_with_one_click():
-    app = searched()
-    row = app.session_state["found"]["rows"].iloc[0]
-    app = run(app.get_by_key("take_cheapest").click())
-    assert f"{row['instances_needed']:.0f} × {row['instance']}" in title(app)
-    query = address(app)
-    assert len(query["instance"]) == len(query["precision"]) == len(query["optimizer"]) == 1
-    assert query["examples"] == ["50000"]
 
 
 def test_lora_within_a_week_turns_the_job_to_lora():
