@@ -1,5 +1,6 @@
 """Configs of several parts, and what a config says beside its sizes: counted where it is known, else a sentence."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -10,16 +11,12 @@ from examples import catalogs, recorded
 from calc import add_models, estimate
 from calc.__main__ import main
 from calc.models.architecture import model_table
-from calc.models.huggingface.config import read_config
+from calc.models.huggingface.config import ConfigError, read_config
 
 RECORDED = Path(__file__).parent / "recorded"
 CATALOGS = catalogs()
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4}
 LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
-
-
-def lines(name):
-    return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]
 
 
 def read(config):
@@ -31,7 +28,7 @@ def read(config):
 
 @pytest.mark.parametrize("file", ["wrappers", "classes"])
 def test_a_text_part_or_a_class_without_the_usual_head_counts_as_its_class(file):
-    cases = lines(f"{file}.jsonl")
+    cases = recorded(f"{file}.jsonl")
     entries = dict(enumerate(read_config(case["config"], "it", CATALOGS) for case in cases))
     sizes = model_table(entries, CATALOGS.families)[0]["parameters"]
     wrong = [(case["config"], size) for case, size in zip(cases, sizes, strict=True) if size != case["parameters"]]
@@ -39,7 +36,7 @@ def test_a_text_part_or_a_class_without_the_usual_head_counts_as_its_class(file)
 
 
 def test_towers_left_out_count_as_in_their_class_as_in_the_catalog_or_are_said_not_to_be_counted():
-    for case in lines("towers.jsonl"):
+    for case in recorded("towers.jsonl"):
         entry, model = read(case["config"])
         assert entry["left_out_parameters"] == case["left_out"], case["config"]["model_type"]
         assert f"{case['left_out']:,} parameters" in model["note"]
@@ -160,7 +157,27 @@ def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, we
     one, twelve = (estimate({**scenario, "model": model}, catalogs, False) for model in configs)
     assert one["problem"] == twelve["problem"] == ""
     assert one["saved_activations_bytes"] == twelve["saved_activations_bytes"]
-    block = {"weights_bytes": 2 * (4 * 65 * 64 + 64 * 128 * 2 + 128 + 64 + 4 * 64), "trained_parameters": 16 * (4 * 128 + 2 * 192)}[
-        weights_once
-    ]
-    assert twelve[weights_once] - one[weights_once] == 11 * block
+    block = {"weights_bytes": 2 * (4 * 65 * 64 + 64 * 128 * 2 + 128 + 64 + 4 * 64), "trained_parameters": 16 * (4 * 128 + 2 * 192)}
+    assert twelve[weights_once] - one[weights_once] == 11 * block[weights_once]
+
+
+VALIDATION = Path(__file__).parents[1] / "validation"
+CONFIGS = {case["id"]: case["config"] for case in map(json.loads, (VALIDATION / "data/published_configs.jsonl").read_text().splitlines())}
+ROWS = {row["id"]: row for row in csv.DictReader((VALIDATION / "results/published_configs.csv").read_text("utf-8").splitlines())}
+
+
+def test_a_published_config_counts_as_its_class_did_and_none_is_wrong():
+    """Models in use, as read when their classes counted them (validation/published_configs.py)."""
+    verdicts = [row["verdict"] for row in ROWS.values()]
+    assert list(ROWS) == list(CONFIGS)
+    assert "wrong" not in verdicts
+    assert verdicts.count("exact") >= 0.8 * len(verdicts)
+    counts = {name: int(row["class"]) for name, row in ROWS.items() if row["verdict"] == "exact"}
+    models, _ = model_table({name: read_config(CONFIGS[name], name, CATALOGS) for name in counts}, CATALOGS.families)
+    assert models["parameters"].to_dict() == counts
+
+
+@pytest.mark.parametrize("name", ["deepseek-ai/DeepSeek-V4-Pro", "sgl-project/DeepSeek-V4-Flash-FP8", "MiniMaxAI/MiniMax-M3"])
+def test_what_is_another_matter_is_refused_by_name(name):
+    with pytest.raises(ConfigError, match="not modelled yet"):
+        read_config(CONFIGS[name], "it", CATALOGS)

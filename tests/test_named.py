@@ -1,13 +1,15 @@
-"""The answers that are named: least money with its ties, the knee, the easiest; against the plain definition on small sets."""
+"""The answers that are named: least money with its ties, the knee, the easiest; against the plain definition; how hard types are to get."""
 
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from examples import catalogs as all_catalogs
 from examples import recorded
 
-from calc.cost.obtainability import CLASSES
+from calc import estimate
+from calc.cost.obtainability import CLASSES, obtainability
 from calc.search.named import _easiest, answers, knee, least_money
 from calc.search.options import options
 from calc.search.ranking import QUALIFIES, Ranking
@@ -93,3 +95,15 @@ def test_the_hardest_class_allowed_is_a_limit(catalogs):
         harder = CLASSES[CLASSES.index(allowed) + 1 :]
         assert not result.possible or not {row["obtainable"] for row in result.rows} & {*harder}
     assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)
+
+
+SEEN = recorded("cases/obtainability.json")["classes"]  # of each instance: on demand, on spot, as a capacity block
+
+
+def test_an_instance_takes_the_longest_entry_that_its_family_begins_with(catalogs):
+    markets = [obtainability(catalogs, market) for market in ("on-demand", "spot", "capacity-block")]
+    rows = {name: [market.words[catalogs.instances.index.get_loc(name)] for market in markets] for name in SEEN}
+    assert rows == SEEN
+    assert set(markets[0].words) <= {*CLASSES, ""}
+    results = estimate(pd.DataFrame([{"model": "llama-3.2-1b", "instance": name} for name in ("p5.48xlarge", "g4dn.xlarge", "")]), catalogs)
+    assert results["obtainable"].tolist() == ["wait-or-quota", "at-once", ""]

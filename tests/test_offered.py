@@ -31,11 +31,8 @@ def all_of(workload, sets, admits, catalogs):
     job["markets"] = "on-demand"
     job |= {"gpus": [1], "batch": [1], "accumulation_steps": [1], "users": 1, "token_seconds": 1e6, "first_token_seconds": 1e6}
     job |= {"step_tokens": 1024, "sharding": ["none"], "tensor_parallel": [1], "admits": admits} | sets
-    lists = {name: values for name, values in sets.items()}
-    several = product(*lists.values(), OLD)
-    table = pd.DataFrame(
-        [workload | dict(zip([*lists, "instance"], values, strict=True)) | {"gpu": ""} for values in several], dtype=object
-    )
+    choices = [dict(zip([*sets, "instance"], values, strict=True)) for values in product(*sets.values(), OLD)]
+    table = pd.DataFrame([workload | choice | {"gpu": ""} for choice in choices], dtype=object)
     search = wide_search(JobRow.of(job), catalogs)
     return search, best(search, catalogs), estimate(table, catalogs, solve=False)
 

@@ -1,11 +1,13 @@
-"""What is saved and what is alive when: published coefficients per token and block, phases against the estimate."""
+"""What is saved and what is alive when: published coefficients per token and block, phases against the estimate, peaks against PyTorch's."""
 
+import pandas as pd
 import pytest
-from examples import PARTS, catalogs, choices, one, recorded
+from examples import PARTS, catalogs, choices, one, published, recorded
 from hypothesis import assume, given
 from test_memory import per_block
 
 from calc import estimate, phases_table
+from validation.compare import with_fewer_layers
 
 TOKENS = 2048
 # Hidden, query, key and inner width, heads, KV heads.
@@ -63,14 +65,9 @@ def test_the_estimate_is_the_largest_phase(row):
 
 def test_earlier_micro_batches_leave_their_gradients_and_fsdp_keeps_whole_ones_in_the_reduce_format():
     """8 B parameters, bf16: gradients are alive in the forward pass of all micro-batches but the first."""
-    alone, many = (
-        phases_table({"model": "llama-3.1-8b", "precision": "bf16", "accumulation_steps": steps}, catalogs())
-        .set_index(["phase", "component"])
-        .loc[("forward", "gradients_bytes"), "bytes"]
-        for steps in (1, 8)
-    )
-    assert alone == 0
-    assert many == 2 * 8_030_261_248
+    for steps, width in ((1, 0), (8, 2)):
+        phases = phases_table({"model": "llama-3.1-8b", "precision": "bf16", "accumulation_steps": steps}, catalogs())
+        assert phases.set_index(["phase", "component"])["bytes"]["forward", "gradients_bytes"] == width * 8_030_261_248
     # Llama 3.1 8B over 8 GPUs without synchronisation: 32 GB more in fp32, 16 in bf16.
     same = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "recompute": "full"}
     once = one(**same)["gradients_bytes"]
@@ -112,3 +109,28 @@ def test_serving_has_no_backward_and_ends_in_its_largest_moment():
     assert long["peak_phase"] == "prefill"
     chat = one(model="llama-3.1-8b", work="inference", sequence_tokens=8192, prompt_tokens=128, batch=16)
     assert chat["peak_phase"] == "decode"
+
+
+STEPS = published("steps")["steps"]  # each with its source and tolerance
+
+
+def test_the_allocated_peak_of_each_step_is_within_its_tolerance():
+    steps, with_cut_models = pd.DataFrame(STEPS).astype(object), catalogs()
+    for row in steps.index[steps["layers"].notna()]:
+        with_cut_models, steps.loc[row, "model"] = with_fewer_layers(with_cut_models, steps.at[row, "model"], int(steps.at[row, "layers"]))
+    scenarios = steps.drop(columns=["case", "bytes", "tolerance_ratio", "layers"]).fillna("")
+    results = estimate(scenarios, with_cut_models, solve=False)
+    assert (results["problem"] == "").all()
+    error_ratio = results["allocated_peak_bytes"] / steps["bytes"] - 1
+    assert error_ratio[abs(error_ratio) > steps["tolerance_ratio"]].rename(steps["case"]).to_dict() == {}
+
+
+def test_what_is_published_covers_the_kinds_of_work():
+    """Training in three formats, adapters on three bases, sharding, tensor parallel, recompute and serving."""
+    columns = ("work", "precision", "sharding", "tuning", "recompute")
+    covered = {name: {step.get(name) for step in STEPS} for name in columns}
+    assert covered["work"] == {"training", "inference"}
+    assert covered["precision"] >= {"bf16", "fp32", "bf16-mixed", "nf4-dq", "int8"}
+    assert covered["sharding"] >= {"zero2", "zero3"}
+    assert covered["recompute"] >= {"full", "selective-ops"}
+    assert covered["tuning"] >= {"lora"}

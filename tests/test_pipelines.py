@@ -1,11 +1,8 @@
 """Pipelines whose chunks take turns, and experts that are a group of their own: what stands on one GPU, from the schedules' source."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from examples import catalogs
 
-from calc import estimate
 from calc.engine.one_scenario import one_scenario
 from calc.memory.backward.schedule import microbatches_in_flight, round_microbatches, waiting_microbatches
 
@@ -25,14 +22,6 @@ def test_a_step_of_one_round_is_all_forward_first_on_the_first_stage():
     assert waits == 4
     assert list(waiting_microbatches(waits, 2, 4, 4)) == [4, 3.5, 1.5]
     assert microbatches_in_flight(4, 1, 2, 4, 4) == 2.5
-
-
-def test_rows_that_differ_in_their_chunks_alone_are_told_apart():
-    rows = [STAGED | {"accumulation_steps": 8, "pipeline_chunks": count} for count in (1, 2) * 8]
-    peaks = estimate(pd.DataFrame(rows), catalogs())["allocated_peak_bytes"].to_numpy()
-    alone = [estimate(row, catalogs())["allocated_peak_bytes"] for row in rows[:2]]
-    assert alone[0] != alone[1]
-    np.testing.assert_array_equal(peaks, alone * 8)
 
 
 def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():

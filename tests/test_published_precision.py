@@ -21,9 +21,8 @@ def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quanti
         assert set(answers.board["precision"]) <= formats, model
         assert words in answers.answers["why"].iloc[0], model
         assert set(answers.board["kv_precision"]) == {""}
-    made = options(
-        SERVED | {"model": "llama-3.1-8b", "precision": "int4", "instance": "g6.xlarge", "implementation": "transformers"}, catalogs
-    )
+    to_make = {"model": "llama-3.1-8b", "precision": "int4", "instance": "g6.xlarge", "implementation": "transformers"}
+    made = options(SERVED | to_make, catalogs)
     assert "nobody is known to publish its 4-bit weights: they are to be made" in made.answers["why"].iloc[0]
     bits = "its weights are published in 4 bits, which are not allowed here"
     assert bits in options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 16}, catalogs).answers["why"].iloc[0]

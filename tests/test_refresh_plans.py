@@ -17,9 +17,8 @@ from tests.test_refresh_public import GR6, NoCredentials, public_files
 pytestmark = pytest.mark.long
 folder = refresh_answers.folder  # a fixture
 PLANS = (RECORDED / "savings_plans_us_east_1.csv").read_bytes()
-INDEX = {
-    "regions": [{"regionCode": "us-east-1", "versionUrl": "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/20261120/us-east-1/index.json"}]
-}
+VERSION = "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/20261120/us-east-1/index.json"
+INDEX = {"regions": [{"regionCode": "us-east-1", "versionUrl": VERSION}]}
 
 
 def with_plans(url, plans=PLANS, announced=None, **_):
@@ -38,20 +37,15 @@ def read(folder, open_url, *arguments):
 
 
 def plans_of(row):
-    return {
-        name.removesuffix("_usd_per_hour"): usd for name, usd in row.filter(like="plan_").items() if name.endswith("hour") and usd == usd
-    }
+    prices = row.filter(like="plan_").filter(like="_usd_per_hour").dropna()
+    return {name.removesuffix("_usd_per_hour"): usd for name, usd in prices.items()}
 
 
 def test_public_plans_come_in_by_kind_term_and_payment(folder, capsys):
     assert read(folder, with_plans) == 0, capsys.readouterr().err
     small = price(folder, "gr6.4xlarge")
-    assert plans_of(small) == {
-        "compute_plan_1y_no_upfront": 1.1,
-        "compute_plan_1y_all_upfront": 1.0,
-        "compute_plan_3y_no_upfront": 0.75,
-        "instance_plan_1y_partial_upfront": 0.95,
-    }
+    compute = {"compute_plan_1y_no_upfront": 1.1, "compute_plan_1y_all_upfront": 1.0, "compute_plan_3y_no_upfront": 0.75}
+    assert plans_of(small) == compute | {"instance_plan_1y_partial_upfront": 0.95}
     assert small["compute_plan_3y_no_upfront_as_of"] == TODAY
     assert "AWSComputeSavingsPlan" in small["compute_plan_3y_no_upfront_source"]
     assert (small["commit_1y_usd_per_hour"], small["commit_1y_kind"]) == (0.9, "reserved instance, standard, partial upfront")
@@ -105,18 +99,9 @@ def test_the_api_is_read_page_by_page():
     request = {"savingsPlanTypes": ["Compute", "EC2Instance"], "products": ["EC2"], "serviceCodes": ["AmazonEC2"], "maxResults": 1000}
     request["filters"] = [{"name": name, "values": values} for name, values in filters]
     others = [rate(9, usage="UnusedBox:g5.xlarge"), rate(9, operation="RunInstances:0002"), rate(9, plan="Database")]
-    answering = (
-        Session()
-        .expect(
-            "savingsplans", "describe_savings_plans_offering_rates", {"searchResults": [rate(0.7), *others], "nextToken": "more"}, request
-        )
-        .expect(
-            "savingsplans",
-            "describe_savings_plans_offering_rates",
-            {"searchResults": [rate(0.45, "EC2Instance", 94_608_000)]},
-            {**request, "nextToken": "more"},
-        )
-    )
+    call = ("savingsplans", "describe_savings_plans_offering_rates")
+    answering = Session().expect(*call, {"searchResults": [rate(0.7), *others], "nextToken": "more"}, request)
+    answering.expect(*call, {"searchResults": [rate(0.45, "EC2Instance", 94_608_000)]}, {**request, "nextToken": "more"})
     answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
     read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, answers)
     seen = {name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"] for name, prices in answers.prices.items() if prices}
@@ -124,9 +109,8 @@ def test_the_api_is_read_page_by_page():
 
 
 def test_a_denied_plan_is_noted_and_the_rest_is_written(folder, capsys):
-    denied = session(g5_prices(_2xlarge=1.25)).expect_error(
-        "savingsplans", "describe_savings_plans_offering_rates", "AccessDeniedException"
-    )
+    denied = session(g5_prices(_2xlarge=1.25))
+    denied.expect_error("savingsplans", "describe_savings_plans_offering_rates", "AccessDeniedException")
     assert refresh(folder, denied) == 0
     assert "Savings Plans could not be read" in capsys.readouterr().out
     assert price(folder, "g5.2xlarge")["on_demand_usd_per_hour"] == 1.25

@@ -66,10 +66,8 @@ def test_one_file_that_cannot_be_read_leaves_the_others(service, broken):
             return small_files(url)
         if broken == "away":
             raise URLError("no route")
-        text = json.dumps(OFFERS[service])
-        return io.BytesIO(
-            {"cut off": text[:-300], "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode()
-        )
+        cut = json.dumps(OFFERS[service])[:-300]
+        return io.BytesIO({"cut off": cut, "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode())
 
     answers, complete = Answers(), found_in()
     fetch(SCOPE, answers, lambda _: None, files)
@@ -92,11 +90,8 @@ def merged_with(**changes):
 def test_they_go_into_their_catalogs_with_day_and_source():
     answers = merged_with()
     storage = answers.documents["storage_and_traffic"]
-    assert storage["storage_and_traffic"]["s3-standard"]["prices"]["us-east-1"] == {
-        "usd_per_gib": 0.024,
-        "as_of": TODAY,
-        "source": "offer-file-amazons3",
-    }
+    expected = {"usd_per_gib": 0.024, "as_of": TODAY, "source": "offer-file-amazons3"}
+    assert storage["storage_and_traffic"]["s3-standard"]["prices"]["us-east-1"] == expected
     assert "AmazonS3" in storage["sources"]["offer-file-amazons3"]
     assert storage["storage_and_traffic"]["s3-standard"]["prices"]["eu-west-1"]["as_of"] < TODAY
     assert answers.documents["endpoints"]["endpoints"]["llama-3.1-8b"]["us-east-1"]["usd_per_million_output_tokens"] == 0.24
@@ -112,19 +107,9 @@ def test_what_is_strange_is_doubted(service, factor, doubt):
 
 def offering(usd, days=2, hours=24, count=1, zone="us-east-1a", **more):
     start = NOW + timedelta(days=days)
-    return {
-        "CapacityBlockOfferingId": "cb-1",
-        "InstanceType": "p5.48xlarge",
-        "AvailabilityZone": zone,
-        "InstanceCount": count,
-        "StartDate": start,
-        "EndDate": start + timedelta(hours=hours),
-        "CapacityBlockDurationHours": hours,
-        "UpfrontFee": f"{usd:.2f}",
-        "CurrencyCode": "USD",
-        "Tenancy": "default",
-        **more,
-    }
+    what = {"CapacityBlockOfferingId": "cb-1", "InstanceType": "p5.48xlarge", "AvailabilityZone": zone, "InstanceCount": count}
+    when = {"StartDate": start, "EndDate": start + timedelta(hours=hours), "CapacityBlockDurationHours": hours}
+    return what | when | {"UpfrontFee": f"{usd:.2f}", "CurrencyCode": "USD", "Tenancy": "default", **more}
 
 
 def test_offers_of_blocks_by_day_duration_and_zone():
@@ -202,11 +187,8 @@ def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatc
     arguments = ["--region", "us-east-1", "--family", "g5", "--folder", str(folder)]
     assert main(arguments, session=answering, open_url=small_files, today=TODAY) == 0, capsys.readouterr().err
     row, catalogs = price(folder, "g5.xlarge"), load_catalogs(folder)
-    assert (row["on_demand_usd_per_hour"], row["sagemaker_training_usd_per_hour"], row["sagemaker_training_basis"]) == (
-        1.1,
-        1.41,
-        "published",
-    )
+    names = ("on_demand_usd_per_hour", "sagemaker_training_usd_per_hour", "sagemaker_training_basis")
+    assert [row[name] for name in names] == [1.1, 1.41, "published"]
     storage = catalogs.storage_and_traffic.set_index(["kind", "region"])["usd_per_gib"]
     assert [storage[kind, "us-east-1"] for kind in ("ebs-gp3", "s3-standard", "traffic-internet")] == [0.085, 0.024, 0.095]
     signals = catalogs.capacity.set_index("signal")

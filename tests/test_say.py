@@ -1,11 +1,14 @@
-"""Numbers, changes and verdicts in words: one way to write each, wherever it is read."""
+"""Numbers, changes and verdicts in words: one way to write each; and the line that says how a row is set."""
 
 import pytest
-from examples import recorded
+from examples import catalogs, recorded, table
 
+from calc import estimate
 from calc.say import numbers
 from calc.say.change import cause_in_words
+from calc.say.setting import setting
 from calc.say.verdict import memory_of, verdict
+from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
 UNKNOWN = float("nan")
@@ -31,9 +34,8 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
     assert numbers.size(424 * 2**20) == "424 MiB"
     assert numbers.size(1230 * GIB) == "1,230 GiB"
     assert [numbers.changed_by(ratio) for ratio in (0.12, -0.09)] == ["12 % more", "9 % less"]
-    assert [numbers.more(ratio) for ratio in (1.004, 1.06, 3.24, 42.3)] == [
-        *("under 1 % more", "6 % more", "3.2 times as much", "42 times as much")
-    ]
+    words = ["under 1 % more", "6 % more", "3.2 times as much", "42 times as much"]
+    assert [numbers.more(ratio) for ratio in (1.004, 1.06, 3.24, 42.3)] == words
     assert cause_in_words("optimizer_bytes") == "optimizer state"
     assert cause_in_words("speed") == "speed"
     assert [verdict("yes", "yes"), verdict("tight", "emulated"), verdict("yes", "no")] == ["fits", "tight, emulated", "does not run"]
@@ -47,3 +49,29 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
 def test_money_has_cents_where_they_count(usd, exact, about):
     assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
     assert numbers.signed(-usd, numbers.usd) == f"-{exact}"
+
+
+TRAINED = recorded("cases/settings.json")["trained"]
+SERVED = recorded("cases/settings.json")["served"]
+OTHERS = recorded("cases/settings.json")["others"]
+
+
+def test_what_changes_the_memory_is_in_the_line():
+    for base in (TRAINED, SERVED):
+        others = OTHERS[base.get("work", "training")]
+        before, *changed = table([{}, *({name: value} for name, value in others.items())], **base).to_dict("records")
+        assert before["problem"] == ""
+        for name, after in zip(others, changed, strict=True):
+            assert setting(before, catalogs()) != setting(after, catalogs()), name
+
+
+def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_words_of_the_field():
+    """Place, price and length of the run do not; an encoder's and an expert's columns are not of these models."""
+    elsewhere = set(recorded("cases/settings.json")["elsewhere"])
+    elsewhere |= {"decoder_tokens", "expert_parallel"}
+    assert {*OTHERS["training"], *OTHERS["inference"]} == {*BY_NAME} - elsewhere
+    line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
+    assert line.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
+    assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in line
+    line = setting(estimate(SERVED, catalogs(), solve=False), catalogs())
+    assert line == "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"

@@ -66,12 +66,6 @@ def test_the_first_thing_wrong_is_said_short_and_the_cure_of_a_layout_works():
     assert list(table(rows, model="llama-3.1-8b")["problem"] == "") == [False, True, True, True, True]
 
 
-def test_thousands_of_wrong_rows_take_no_longer_than_right_ones():
-    """Near ids are looked up once per distinct word, not once per row."""
-    rows = pd.DataFrame({"model": ["nope", "gpt2"] * 10_000, "region": "mars-1"})
-    assert (estimate(rows, catalogs(), solve=False)["problem"] != "").all()
-
-
 def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_makes_every_combination():
     row = one(model="gpt2", work="inference", sequence_tokens=512)
     assert row["precision"] == "bf16"

@@ -15,9 +15,8 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 def figures_said(rows, catalogs, seconds):
     job = {"work": "training", "requests_per_second": None}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
-    return sentences.why(
-        ["roomiest"], row, {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2}, job, catalogs
-    )
+    facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2}
+    return sentences.why(["roomiest"], row, facts, job, catalogs)
 
 
 def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_it_counts(catalogs):

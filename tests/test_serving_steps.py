@@ -12,15 +12,8 @@ from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
 from calc.speed.serving import interleaved_prefill_seconds
 from validation.speed import errors, published, serving, summary, with_published_models
 
-HOPPER = {
-    "work": "inference",
-    "implementation": "vllm",
-    "model": "llama-3.1-8b",
-    "gpu": "h200-sxm",
-    "batch": 8,
-    "prompt_tokens": 32,
-    "sequence_tokens": 160,
-}
+HOPPER = {"work": "inference", "implementation": "vllm", "model": "llama-3.1-8b", "gpu": "h200-sxm", "batch": 8}
+HOPPER |= {"prompt_tokens": 32, "sequence_tokens": 160}
 
 
 def test_vllms_ci_on_h200_is_inside_the_range_and_nims_stream_on_two_h100_near(catalogs):

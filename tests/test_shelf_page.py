@@ -35,9 +35,8 @@ def labelled(app, label):
 
 
 def texts(app):
-    return "\n".join(
-        element.value for kind in (app.success, app.error, app.warning, app.info, app.markdown, app.subheader) for element in kind
-    )
+    kinds = (app.success, app.error, app.warning, app.info, app.markdown, app.subheader)
+    return "\n".join(element.value for kind in kinds for element in kind)
 
 
 def test_a_plan_is_put_there_and_comes_back_in_another_browser():

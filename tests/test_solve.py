@@ -30,14 +30,6 @@ def test_the_answer_lives_and_one_more_does_not():
         assert ((beyond["fits"] == "no") | ended).all()
 
 
-def test_answers_of_a_table_are_those_of_its_rows():
-    scenarios = at_random(60, seed=3).assign(gpu="a100-80gb-sxm", instance="")
-    together = estimate(scenarios, catalogs())[["max_batch", "max_sequence_tokens"]]
-    for row in range(0, 60, 7):
-        alone = estimate(scenarios.iloc[[row]], catalogs())[["max_batch", "max_sequence_tokens"]]
-        np.testing.assert_array_equal(alone.to_numpy()[0], together.to_numpy()[row])
-
-
 @pytest.mark.parametrize("name", ["max_batch", "max_sequence_tokens"])
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_a_larger_card_never_holds_less(work, name):

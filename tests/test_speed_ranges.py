@@ -3,31 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import recorded
+from examples import recorded, timed
 
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.spread import CORNERS, OF_FIRST_TOKEN
 from validation.speed import errors, published, time_table, with_published_models
 
-TRAINING = {
-    "model": "llama-3.1-8b",
-    "gpu": "h100-80gb-sxm",
-    "gpus": 8,
-    "sharding": "zero3",
-    "sequence_tokens": 4096,
-    "implementation": "torchtitan",
-}
+TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+TRAINING |= {"implementation": "torchtitan"}
 SERVING = {"work": "inference", "model": "llama-3.1-8b", "gpu": "h200-sxm", "implementation": "vllm", "batch": 8}
 SERVING |= {"prompt_tokens": 4096, "sequence_tokens": 6144}
 EXPERTS = {"model": "qwen3-30b-a3b", "sequence_tokens": 8192}
 # Of each corner a scenario that lies in no other but those named, and what puts it there.
 IN_CORNER = recorded("cases/speed_ranges.json")["corners"]
-
-
-def timed(catalogs, *scenarios):
-    table, problems = time_table(pd.DataFrame(list(scenarios)).astype(object).fillna(""), catalogs)
-    assert "".join(problems) == ""
-    return table
 
 
 @pytest.mark.parametrize("corner", IN_CORNER)

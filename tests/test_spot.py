@@ -121,12 +121,8 @@ def test_laws(ratio, instances, checkpoint, restart):
 
 
 def test_assumptions_can_be_set():
-    base, slow, often = (
-        {**RUN},
-        {**RUN, "checkpoint_bytes_per_second": 1e8},
-        {**RUN, "interruption_month_ratio": 0.9, "restart_seconds": 7200},
-    )
-    table = spotted(base, slow, often)
+    changes = ({}, {"checkpoint_bytes_per_second": 1e8}, {"interruption_month_ratio": 0.9, "restart_seconds": 7200})
+    table = spotted(*(RUN | change for change in changes))
     assert table["checkpoint_seconds"][1] == pytest.approx(10 * table["checkpoint_seconds"][0])
     assert (table["spot_overhead_ratio"][1:] > table["spot_overhead_ratio"][0]).all()
     assert (table["run_usd_spot"][1:] > table["run_usd_spot"][0]).all()
@@ -150,14 +146,8 @@ def test_the_sober_case_is_an_interruption_a_day():
     assert late["fallback_run_usd"] == pytest.approx(0.8 * row["run_usd_spot"] + 0.2 * row["run_usd_on_demand"])
 
 
-SERVED = {
-    "model": "llama-3.1-70b",
-    "work": "inference",
-    "implementation": "vllm",
-    "instance": "p4d.24xlarge",
-    "gpus": 16,
-    "tensor_parallel": 8,
-}
+SERVED = {"model": "llama-3.1-70b", "work": "inference", "implementation": "vllm", "instance": "p4d.24xlarge"}
+SERVED |= {"gpus": 16, "tensor_parallel": 8}
 
 
 def test_a_service_on_spot_pays_a_spare_replica():
