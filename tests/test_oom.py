@@ -1,7 +1,7 @@
 """What people paste when memory ran out: every size of every message is read, and what it means is said."""
 
 import pytest
-from examples import catalogs, published
+from examples import catalogs, published, recorded
 
 from calc import estimate
 from calc.files.oom.explain import LogProblem, explained, tells, text_of
@@ -14,11 +14,7 @@ MESSAGES = published("oom_messages")["messages"]
 WITH_SIZES = [name for name, case in MESSAGES.items() if "failure" in case]
 WITH_FIGURES = [name for name, case in MESSAGES.items() if "figures" in case]
 COUNTS = ("kv_tokens", "request_tokens", "most_tokens", "sampled_sequences", "utilization", "ooms", "retries")
-SILENT = {
-    "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`": "cuBLAS",
-    "enqueue.cc:43 NCCL WARN Cuda failure 'out of memory'": "NCCL",
-    "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`": "nothing left for the KV cache",
-}
+SILENT = recorded("cases/oom.json")["silent"]
 
 
 def plan(**choices):
@@ -80,21 +76,9 @@ def test_ranks_limits_and_settings_of_each_release():
     assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in sentences_on(message(2, 44, 0.5, 30, 8, 43))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (message(2, 44, 0.5, 30, 8, 43), "Fragmentation: 8.00 GiB"),
-        (message(2, 44, 0.5, 41, 1, 43), "Plain lack"),
-        (message(64, 44, 20, 20, 1, 23), "larger than the whole card"),
-        (message(1, 44, 20, 20, 1, 23), "20.0 GiB were free"),
-        (message(2, 44, 0.5, 20, 1, 22), "Others on the card take 21.5 GiB"),
-        (MESSAGES["T2b"]["text"], "moved memory to the computer's"),
-        (MESSAGES["V3a"]["text"], "max_model_len to at most 34,736"),
-        (MESSAGES["V4"]["text"], "0.89 at most"),
-    ],
-)
-def test_what_the_sizes_mean(text, words):
-    assert words in sentences_on(text)
+@pytest.mark.parametrize(("sizes", "words"), recorded("cases/oom.json")["sizes"])
+def test_what_the_sizes_mean(sizes, words):
+    assert words in sentences_on(message(*sizes) if isinstance(sizes, list) else MESSAGES[sizes]["text"])
 
 
 def test_a_tensor_of_the_requested_size_is_named_and_what_was_alive_is_compared_with_the_peak():

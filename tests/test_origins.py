@@ -7,12 +7,8 @@ from examples import recorded
 from calc.explain.calculators import GB, SYSTEMS, said_by
 from calc.units import GIB
 
-LLAMA_7B = {"parameters": 7e9, "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 128}
-LLAMA_70B = {"parameters": 70e9, "hidden": 8192, "layers": 80, "heads": 64, "kv_heads": 8, "head_dim": 128}
-LLAMA_3_8B = {"parameters": 8.03e9, "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "head_dim": 128}
-THIRTEEN_B = {"parameters": 13e9, "hidden": 5120, "layers": 40, "heads": 40, "kv_heads": 40, "head_dim": 128}
-BERT_BASE = {"parameters": 110e6, "hidden": 768, "layers": 12, "heads": 12, "kv_heads": 12, "head_dim": 64}
-PHI_2 = {"parameters": 2.7e9, "hidden": 2560, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 80}
+MODELS = recorded("cases/origins.json")["models"]
+LLAMA_7B, LLAMA_3_8B = MODELS["Llama 7B"], MODELS["Llama 3 8B"]
 PLAIN = recorded("cases/origins.json")["plain"]
 
 
@@ -24,18 +20,9 @@ def by(letter, row):
 
 
 # A prints two decimals of its own formula; the figures beside them in its table come from elsewhere.
-@pytest.mark.parametrize(
-    ("row", "printed_gb"),
-    [
-        pytest.param({**LLAMA_7B, "batch": 4}, 116.47, id="Llama 7B bf16, batch 4 x 2048"),
-        pytest.param({**LLAMA_7B, "precision": "fp16", "trains": 0}, 16.875, id="Llama 7B fp16, inference"),
-        pytest.param({**LLAMA_70B, "recompute": "full"}, 1010.15, id="Llama 70B with checkpointing, batch 1 x 2048"),
-        pytest.param({**BERT_BASE, "model_kind": "encoder", "batch": 32, "sequence_tokens": 512}, 3.86, id="BERT base, 32 x 512"),
-        pytest.param({**PHI_2, "sequence_tokens": 512}, 39.46, id="phi-2, printed as 39.5"),
-    ],
-)
-def test_a_prints_the_figures_of_its_tutorial(row, printed_gb):
-    a = by("a", row)  # activations in GiB beside all else in GB, times 1.2
+@pytest.mark.parametrize(("model", "changes", "printed_gb"), recorded("cases/origins.json")["printed"])
+def test_a_prints_the_figures_of_its_tutorial(model, changes, printed_gb):
+    a = by("a", MODELS[model] | changes)  # activations in GiB beside all else in GB, times 1.2
     states = a["weights"] + a["gradients"] + a["optimizer"]
     assert 1.2 * (states / GB + a["activations"] / GIB) == pytest.approx(printed_gb, abs=0.006)
 
@@ -49,7 +36,7 @@ def test_a_counts_its_levers_and_b_its_shards_cache_and_activations():
     checkpointed = by("a", {**one, "recompute": "full"})["activations"]
     assert checkpointed < 0.3 * usual["activations"]
     # Its strategies: 13B, ZeRO-3 on 2 GPUs, 104 GB of parameters, gradients and optimizer (the article prints 52).
-    b = by("b", {**THIRTEEN_B, "sharding": "zero3", "gpus": 2})
+    b = by("b", {**MODELS["13B"], "sharding": "zero3", "gpus": 2})
     assert sum(b[part] for part in ("weights", "gradients", "optimizer")) == 104e9
     small, large = (
         by("b", {**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s}) for b, s in ((1, 512), (8, 2048))

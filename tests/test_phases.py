@@ -1,4 +1,4 @@
-"""What is saved and what is alive when: published coefficients per token and block, phases against the estimate, peaks against PyTorch's."""
+"""What is saved and what is alive when: published coefficients of a block, phases against the estimate, peaks against PyTorch's."""
 
 import pandas as pd
 import pytest

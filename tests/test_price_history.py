@@ -15,36 +15,16 @@ from calc.cost.offers import price_change, price_line, price_on
 from refresh.history import changed, last_known, text_of
 
 KEY = ("g5.xlarge", "us-east-1")
+FIELDS = ("usd_per_hour", "as_of", "source", "basis")
 
 
-def price(usd, day, basis="published"):
-    return {"usd_per_hour": usd, "as_of": day, "source": "here", "basis": basis}
-
-
-def rows(before, after, history=()):
-    last = last_known(pd.DataFrame(history, columns=["instance", "region", "market", "usd_per_hour", "as_of"]))
-    changes = changed({KEY: before}, {KEY: after}, last, ("on_demand", "spot"), "2026-11-21")
-    return [(row["market"], row["usd_per_hour"], row["as_of"]) for row in changes]
-
-
-OLD, SAME, NEW = price(1.0, "2026-07-20"), price(1.0, "2026-11-21"), price(1.2, "2026-11-21")
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "history", "kept"),
-    [
-        ({"on_demand": OLD}, {"on_demand": NEW}, [], [("on_demand", 1.0, "2026-07-20"), ("on_demand", 1.2, "2026-11-21")]),
-        ({"on_demand": OLD}, {"on_demand": NEW}, [(*KEY, "on_demand", 1.0, "2023-09-18")], [("on_demand", 1.2, "2026-11-21")]),
-        ({"on_demand": OLD}, {"on_demand": SAME}, [], [("on_demand", 1.0, "2026-07-20")]),  # its first day would be lost otherwise
-        ({"on_demand": OLD}, {"on_demand": SAME}, [(*KEY, "on_demand", 1.0, "2023-09-18")], []),
-        ({"on_demand": OLD}, {"on_demand": OLD}, [], []),
-        ({"on_demand": OLD}, {}, [], [("on_demand", 1.0, "2026-07-20"), ("on_demand", "", "2026-11-21")]),
-        ({}, {"spot": price(0.4, "2026-11-21", "estimated")}, [], []),
-        ({"spot": price(0.4, "2026-04-15")}, {"spot": price(0.3, "2026-11-21", "estimated")}, [], [("spot", 0.4, "2026-04-15")]),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "history", "kept"), recorded("cases/price_history.json")["refreshes"])
 def test_what_a_refresh_adds(before, after, history, kept):
-    assert rows(before, after, history) == kept
+    """The first day of a price that stays is kept too: it would be lost otherwise."""
+    last = last_known(pd.DataFrame(history, columns=["instance", "region", "market", "usd_per_hour", "as_of"]))
+    prices = [{KEY: {market: dict(zip(FIELDS, price, strict=True)) for market, price in seen.items()}} for seen in (before, after)]
+    changes = changed(*prices, last, ("on_demand", "spot"), "2026-11-21")
+    assert [[row["market"], row["usd_per_hour"], row["as_of"]] for row in changes] == kept
 
 
 def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):

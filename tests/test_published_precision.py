@@ -1,5 +1,7 @@
 """Models whose weights are published in fewer than 16 bits: served so where the job allows it, named where it does not."""
 
+from examples import recorded
+
 from calc import add_models, estimate
 from calc.models.huggingface.config import read_config
 from calc.search.options import options
@@ -11,14 +13,9 @@ def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quanti
     served = options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs)
     assert "mxfp4" in set(served.board["precision"])
     assert not {"awq-4bit", "gptq-4bit"} & set(served.board["precision"])
-    for model, formats, words in (
-        ("gpt-oss-20b", {"mxfp4"}, "4-bit weights as openai publishes them (openai/gpt-oss-20b)"),
-        ("qwen2.5-32b", {"bf16", "int8"}, "8-bit weights as Qwen publishes them (Qwen/Qwen2.5-32B-Instruct-GPTQ-Int8)"),
-        ("qwen3-30b-a3b", {"bf16", "fp8"}, "8-bit weights as Qwen publishes them (Qwen/Qwen3-30B-A3B-FP8)"),
-        ("llama-3.1-8b", {"bf16"}, "1 L4, bf16, "),
-    ):
+    for model, formats, words in recorded("cases/published_precision.json")["makers"]:
         answers = options(SERVED | {"model": model, "instance": ["g6.xlarge", "g6e.xlarge", "p5.48xlarge"]}, catalogs)
-        assert set(answers.board["precision"]) <= formats, model
+        assert set(answers.board["precision"]) <= {*formats}, model
         assert words in answers.answers["why"].iloc[0], model
         assert set(answers.board["kv_precision"]) == {""}
     to_make = {"model": "llama-3.1-8b", "precision": "int4", "instance": "g6.xlarge", "implementation": "transformers"}
@@ -35,22 +32,10 @@ def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quanti
 
 def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
     """vLLM issues 17569 and 17604: a GPU's columns are whole blocks of 128, or groups, else the file does not load."""
-    cases = (
-        *(("qwen3-30b-a3b", "fp8", degree, divides) for degree, divides in ((1, True), (2, True), (4, False))),
-        *(("qwen3-coder-480b-a35b", "fp8", degree, divides) for degree, divides in ((4, True), (8, False))),
-        *(("minimax-m2.5", "fp8", degree, divides) for degree, divides in ((4, True), (8, False))),
-        *(
-            (model, "fp8", 8, divides)
-            for model, divides in (("qwen3-4b", False), ("qwen3-32b", True), ("glm-4.5", True), ("deepseek-v3", True))
-        ),
-        *(("qwen2.5-7b", "awq-4bit", degree, divides) for degree, divides in ((2, True), (4, True))),
-        ("qwen2.5-72b", "awq-4bit", 8, True),  # its file is padded
-    )
     row = {"work": "inference", "implementation": "vllm"}
-    for model, precision, degree, divides in cases:
-        problem = estimate(row | {"model": model, "precision": precision, "tensor_parallel": degree, "gpus": degree}, catalogs, False)[
-            "problem"
-        ]
+    for model, precision, degree, divides in recorded("cases/published_precision.json")["shards"]:
+        scenario = row | {"model": model, "precision": precision, "tensor_parallel": degree, "gpus": degree}
+        problem = estimate(scenario, catalogs, False)["problem"]
         assert ("no whole blocks of 128" in problem) != divides, (model, degree, problem)
     experts = {"model": "qwen3-30b-a3b", "precision": "fp8", "tensor_parallel": 4, "gpus": 4, "expert_parallel": 4}
     assert estimate(row | experts, catalogs, False)["problem"] == ""

@@ -1,4 +1,4 @@
-"""The sidebar in a real browser: the job on one screen, a group that stays open, focus that stays, links in a new profile, a killed server."""
+"""The sidebar in a real browser: one screen, a group and a focus that stay, links in a new profile, a killed server."""
 
 import pytest
 from browser import drawn, settled

@@ -138,8 +138,6 @@ def test_the_verdict_of_a_table_is_that_of_its_rows_read_one_by_one(sound, catal
 
 SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
 TRAIN = {"work": "training", "model": "gpt2"}
-
-
 CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
 

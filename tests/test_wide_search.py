@@ -81,21 +81,16 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
 
 
-def test_lora_within_a_week_turns_the_job_to_lora():
+def test_a_question_turns_the_job_to_what_it_asks_about():
     app = questioned(searched(model="llama-3.1-70b"), "week")
     assert title(app).startswith("LoRA fine-tuning Llama 3.1 70B")
     query = address(app)
-    assert (query["goal"], query["method"]) == (["tune"], ["lora"])
-    assert query["limit.hours"] == ["168"]
+    assert (query["goal"], query["method"], query["limit.hours"]) == (["tune"], ["lora"], ["168"])
     assert set(query["allow.precision"]) == {"bf16", "int8", "nf4-dq"}
-
-
-def test_serving_users_asks_for_a_month():
     app = questioned(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
     assert title(app).startswith("Serving Qwen2.5 32B with 20 requests at once")
     query = address(app)
-    assert (query["goal"], query["users"]) == (["serve"], ["20"])
-    assert query["limit.users"] == ["20"]
+    assert (query["goal"], query["users"], query["limit.users"]) == (["serve"], ["20"], ["20"])
     assert metrics_of(app)[0].label == "Least money a month"
 
 
