@@ -24,6 +24,7 @@ SHORT_DOCSTRINGS = (
     "rules",
     "say",
     "scenarios",
+    "search",
     "speed",
 )
 MOST_PARAMETERS = 10  # of a function in calc: what reads more has a quantity in it without a name

@@ -100,7 +100,7 @@ def test_every_instance_of_the_board_stands_once_with_the_boards_figures(rows, b
     table = instances.for_job(rows, catalogs)
     assert sorted(table["instance"]) == sorted(board["instance"])
     for row in table.to_dict("records"):
-        entry = rows.iloc[row["at"]]
+        entry = rows.iloc[row["board_row"]]
         assert (row["instance"], row["instances_needed"], row["job_gpus"]) == (entry["instance"], entry["instances_needed"], entry["gpus"])
         assert row["usd"] == pytest.approx(entry["usd"], nan_ok=True)
         assert entry["usd_per_hour_on_demand"] == pytest.approx(row["instances_needed"] * row["on_demand_usd_per_hour"], nan_ok=True)

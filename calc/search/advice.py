@@ -1,4 +1,4 @@
-"""What to change about a scenario: first what does the same work for less or in less memory, then what does other work."""
+"""What to change about a scenario: the same work for less, then other work."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -47,7 +47,7 @@ _FRAME = (
 def advise(
     scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand", limits: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """Changes of a scenario (or of a row of estimate) that run and fit, the most useful first, with the columns to `set`.
+    """Changes of a scenario or an estimated row that run and fit, the most useful first.
 
     First what stays on the same machine, and there what does the same work: the same number formats, method and tokens per
     optimizer step, or sequences at once; then other work; then other machines. Within each, what saves most of the work's cost
@@ -79,7 +79,7 @@ def advise(
 
 
 def kind_of(row: Mapping[str, Any], change: Change) -> str:
-    """What a change is about: where it runs, its layout, its step (in serving its sequences at once), else one choice."""
+    """What a change is about: the instance, the GPUs, the layout, the step, or one choice."""
     for name in ("instance", "gpus"):
         if name in change:
             return name
@@ -96,7 +96,7 @@ def _keeps_work(row: Mapping[str, Any], kind: str, change: Change, widths: dict[
 
 
 def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: Catalogs) -> str:
-    """A change as people say it: another instance with its GPUs, another step with its size, what is emulated so marked."""
+    """A change in words; another step with its size, and what is emulated marked as such."""
     placed = {"gpus": row["gpus"], **change} if "instance" in change else change
     words = change_in_words(placed, catalogs, row["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
     if kind not in ("step", "batch"):
@@ -107,7 +107,7 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:
-    """Each change estimated: GiB, USD, share of the work's cost saved, slowdown; whether it holds and keeps the limits."""
+    """Each change estimated: what it saves, how it slows, whether it holds and keeps the limits."""
     rows = results_of(_inputs(row, changes), catalogs, _READ).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
     before = pd.DataFrame([{name: row[name] for name in _READ}])
@@ -159,7 +159,7 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 
 
 def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Whether each row keeps the job's limits on money and time (`kept`), and its pace (`paced`); what is not known breaks none."""
+    """Whether each row keeps the limits on money and time (`kept`) and the pace (`paced`)."""
     figures = {name: getattr(done, name) for name in done._fields} | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
     for name, column in (("first_token", "time_to_first_token"), ("token", "time_per_output_token")):
         figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
@@ -171,7 +171,7 @@ def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> 
 
 
 def _inputs(row: dict[str, Any], changes: list[Change]) -> Columns:
-    """The inputs (scenarios.read) of the changed scenarios: what no change sets is one value for all."""
+    """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
     columns_by_name = inputs_by_name()
     same = {name: value for name in columns_by_name if (value := row.get(name)) not in ("", None) and value == value}
     columns: Columns = {"rows": len(changes)}

@@ -1,4 +1,4 @@
-"""Jobs in, answers out: for every job the rows that are named (least money, knee, easiest), or the nearest."""
+"""Jobs in, answers out: the rows named for every job, or the nearest."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from calc.search.options import options
 
 
 def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
-    """A row or a few for each job (a table, one dict, a list of them), in their order: scenario rows with their results.
+    """The answers of each job (a table, a dict, a list of dicts) in order: rows with results.
 
     The job's own columns that a scenario has not come first.
     """

@@ -1,4 +1,4 @@
-"""Every arrangement that a job leaves open: shapes, the choices beside them, and on which instance types each is tried.
+"""Every arrangement that a job leaves open: shapes, other choices, and where each is tried.
 
 A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
 accumulation of a step changes no memory but by being more than one, so each layout has a list of them; a pipeline keeps
@@ -28,7 +28,7 @@ LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
 
 
 class Shapes(NamedTuple):
-    """Shapes as whole numbers (rows of COUNTS), and the first and the count of each one's accumulations among `steps`."""
+    """Shapes (rows of COUNTS); the first and the count of each one's accumulations in `steps`."""
 
     counts: np.ndarray
     first_step: np.ndarray
@@ -37,7 +37,7 @@ class Shapes(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The arrangements on cards with bf16, or without: shapes, the values of every other choice, and the pairs to try.
+    """The arrangements on cards with bf16, or without: shapes, other choices, pairs to try.
 
     `shape` and `place` are the numbers of each pair.
     """
@@ -87,7 +87,7 @@ def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _instances(most: int) -> tuple[int, ...]:
-    """Counts of instances for a training: every one up to EVERY_COUNT, then steps of 3 to 6 %, over which its cost hardly moves."""
+    """Counts of instances for a training: each up to EVERY_COUNT, then in steps of 3 to 6 %."""
     counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
     return tuple(sorted(counts | {most}))
 
@@ -126,7 +126,7 @@ def _alike(steps: list[int]) -> list[list[int]]:
 
 
 def _steps(job: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
-    """Micro-batches with the accumulations whose step keeps the job's factor, else the nearest to its step.
+    """Micro-batches with the accumulations that keep the step's factor, or come nearest to it.
 
     Micro-batches are powers of two and divisors of the sequences of one replica; each has the accumulation nearest to the
     job's step and both ends.
@@ -196,7 +196,7 @@ def _shares(users: int, most: int) -> tuple[int, ...]:
 
 
 def _pairs(job: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The shapes and places that go together: tensor parallel inside one NVLink domain, counts of GPUs that the place takes."""
+    """The shapes that each place takes: tensor parallel stays inside one NVLink domain."""
     gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
     by_kind: dict[tuple, np.ndarray] = {}
     parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]

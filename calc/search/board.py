@@ -11,7 +11,7 @@ COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_by
 
 
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by money in all (as they come), by USD per hour, by time or by headroom; what qualifies stays first."""
+    """The rows by money, by USD per hour, by time or by headroom; what qualifies stays first."""
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)

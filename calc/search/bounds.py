@@ -1,4 +1,4 @@
-"""A lower bound of memory that needs no moments: what cannot fit is dropped before its memory is worked out.
+"""A lower bound of memory that needs no moments, so that what cannot fit is dropped early.
 
 It is never more than the allocated peak: parameters outside the blocks, which some software does not divide, count as divided.
 """
@@ -28,6 +28,6 @@ def least_bytes(
     divided_weights_bytes, divided_gradients_bytes, divided_states_bytes, trains, offloads_optimizer,
     tensor_parallel, pipeline_parallel, expert_parallel,
 ):  # fmt: skip
-    """What one GPU holds at the optimizer's step, in serving of the weights, if all degrees divided it evenly. [B]"""
+    """What one GPU holds at the optimizer's step, or of weights, if evenly divided. [B]"""
     step = (divided_gradients_bytes + divided_states_bytes) * (1 - offloads_optimizer)
     return (divided_weights_bytes + trains * step) / (tensor_parallel * pipeline_parallel * expert_parallel)

@@ -1,4 +1,4 @@
-"""The candidates of layouts on places: their accumulations, and for each offer their money and the figures that decide."""
+"""The candidates of layouts on places: accumulations, and money and time on each offer."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
 
 
 def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
-    """The candidates that an offer sells, with their money and the figures that decide between them."""
+    """The candidates that an offer sells, with the figures that decide between them."""
     market = job["markets"][offer.market]
     place = crossed.place.take(crossed.pair)
     price = offer.usd_per_hour.take(place)
@@ -75,7 +75,7 @@ def _untimed(figures: Columns, timed: np.ndarray, trains: bool) -> Columns:
 
 
 def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
-    """Of each layout's accumulations on a place, the one nearest to the requested step; another where it saves more than a tie.
+    """The accumulation nearest to the job's step; another where it saves more than a tie.
 
     Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
     """

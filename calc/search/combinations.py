@@ -1,4 +1,4 @@
-"""All candidates of a grid with their verdicts, time and money: arrays of equal length, one entry for each.
+"""All candidates of a grid with their verdicts, time and money: one entry each.
 
 Memory depends on the layout, time on layout and instance type, the price on instance type, region and market: each formula
 runs at its own level (calc/crossed.py). Of candidates that differ in their region alone the one of least price counts, and
@@ -49,7 +49,7 @@ PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large j
 
 
 class Combinations(NamedTuple):
-    """The candidates, a column per figure, and their layouts; how many were tried, and the fault that all share.
+    """The candidates, a column per figure; how many were tried; the fault that all share.
 
     `smallest_bytes`: the least memory of a layout where none fits; else NaN.
     """
@@ -138,7 +138,7 @@ def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[
 
 
 def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
-    """The inputs (scenarios.read) of scenarios with these columns, and the job's own values for the others."""
+    """The inputs (scenarios.read) of scenarios with these columns; the job sets the others."""
     names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if job["work"] == "training" else "prompt_tokens")
     row = {name: job[name] for name in names} | job["assumed"]
     row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
@@ -152,7 +152,7 @@ def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
 
 
 def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
-    """Layouts crossed with the places on which they run and are not far too large, and the memory of each such layout. [B]"""
+    """Layouts crossed with the places that run and may hold them, and their memory. [B]"""
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
     verdict, timed, kind = _support(table, cards, catalogs)
@@ -183,7 +183,7 @@ def least_memory_bytes(table: Table) -> np.ndarray:
 
 
 def _keep_fitting(crossed: Crossed) -> int:
-    """Drop the pairs that do not fit or that a rule of placement forbids; return how many fit or are tight."""
+    """Drop pairs that do not fit or that placement forbids; return how many fit."""
     crossed.evaluate_all((fit.limit_bytes, fit.fits))
     fitting = np.flatnonzero(np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
@@ -220,7 +220,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
 
 
 def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each kind of layout on each place its verdict (number in RUNS) and whether its time is known; and each layout's kind."""
+    """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
     small, kind = distinguished(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
     return verdict, timed, np.broadcast_to(kind, table["rows"])

@@ -1,4 +1,4 @@
-"""Two to six estimated rows side by side: the choices that differ, and what each difference to the first is made of.
+"""Two to six estimated rows side by side: what differs, and what each difference is made of.
 
 A difference in memory is the sum of the differences of its components. Money and time are products: their differences are
 divided among the factors by the logarithmic mean (Ang 2005, Energy Policy 33(7), 867-871), which leaves no rest and
@@ -42,7 +42,7 @@ QUANTITIES: dict[str, dict[str, Factors]] = {  # what is compared beside memory,
 
 
 class Difference(NamedTuple):
-    """A quantity in the first row and in another, and the parts of the difference by cause, which sum to it."""
+    """A quantity in the first row and in another; the parts of the difference by cause."""
 
     quantity: str
     first: float
@@ -77,7 +77,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Difference]:
-    """The differences in memory and USD per hour, and between rows of one kind of work in hours and USD.
+    """The differences in memory and USD per hour; of the same work also in hours and USD.
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
@@ -106,7 +106,7 @@ def _logarithmic_mean(one: float, other: float) -> float:
 
 
 def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Every choice that the rows read: choice, label, differs, and a numbered column of words for each row.
+    """Every choice that the rows read: choice, label, differs, and a column of words per row.
 
     Choices that differ come first, the place before the setting; a choice that a row does not read is empty. An assumption
     of time and cost is listed only where it differs.

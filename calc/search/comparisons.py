@@ -1,7 +1,7 @@
-"""One scenario beside others that differ from it in one thing: a choice, the GPUs and how they divide it, batch or sequence.
+"""One scenario and others that differ from it in one thing.
 
 Every table holds estimated rows, so that any of them can become the plan. Each row does the work of the scenario, with its
-sequences per optimizer step or its requests at once, on its own instance and market: usd, hours and seconds are those of the job.
+sequences per optimizer step or its requests at once, on its instance and market: usd, hours and seconds are those of the job.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float
 
 
 def compared(scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The scenario with each of the changes, which name their `line`; `now` marks the first that leaves it as it is.
+    """The scenario with each change, which names its `line`; `now` marks one without effect.
 
     usd, hours and seconds of the job are empty where the software refuses the row. Rows with a problem are left out.
     """
@@ -104,7 +104,7 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
 def over_doublings(
     scenario: Row, market: str, catalogs: Catalogs, over: str, by: str, values: Sequence[str], most: float = np.inf
 ) -> pd.DataFrame:
-    """Batch or sequence in doublings, a `line` for each value of the choice `by`, until two doublings past the full card.
+    """Batch or sequence in doublings until past the full card, a `line` for each value of `by`.
 
     A training keeps the sequences of its step for as long as it can: fewer accumulation steps.
     """
@@ -122,7 +122,7 @@ def over_doublings(
 
 
 def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Sequences at once in doublings: a line for each recompute in training, for each format of the cache in serving."""
+    """Sequences at once in doublings: a line for each recompute, or format of the cache."""
     if scenario["work"] == "inference":
         return over_doublings(scenario, market, catalogs, "batch", "kv_precision", ["", "fp8"], MOST_SERVED)
     most = min(MOST_TRAINED, at_once(scenario) / replicas(scenario))
@@ -130,13 +130,13 @@ def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def largest_by_value(scenario: Row, catalogs: Catalogs, by: str, values: Sequence[str]) -> pd.DataFrame:
-    """The largest batch and the longest sequence of each value of a choice on the scenario's card, all else equal."""
+    """The largest batch and the longest sequence for each value of a choice."""
     rows = pd.DataFrame(estimate(pd.DataFrame({**scenario, by: list(values)}), catalogs))
     return rows[rows["problem"] == ""].reset_index(drop=True)
 
 
 def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], cards: Sequence[str]) -> pd.DataFrame:
-    """The largest batch of each model by each method on one card, `most`, with its row; NaN where the software does not run there.
+    """The largest batch (`most`) of each model by each method on one card.
 
     grade: 0 where nothing fits, then one more for every doubling.
     """
@@ -152,7 +152,7 @@ def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], ca
 
 
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
-    """What each method sets, of serving each width: a scenario that adapts frozen weights is trained in full in mixed precision."""
+    """What each method of training, or width of serving, sets."""
     if scenario["work"] == "inference":
         return SERVED_WIDTHS
     trains = bool(catalogs.precisions["trains"].get(scenario["precision"], False))
@@ -167,7 +167,7 @@ def cards_on_aws(catalogs: Catalogs) -> list[str]:
 
 
 def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> pd.DataFrame:
-    """Serving the model in each number format at each task, without an engine's pool: rows with `line` (the task).
+    """Serving the model in each number format at each task (`line`), without an engine's pool.
 
     `overtakes_tokens`: how many cached tokens take as much as the weights; NaN for what caches nothing.
     """

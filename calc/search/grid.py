@@ -1,4 +1,4 @@
-"""The grid of a job: every layout as a column of scenarios, and the pairs of layouts and places that are tried."""
+"""The grid of a job: layouts as columns of scenarios, and the pairs that are tried."""
 
 from collections.abc import Iterator
 from itertools import pairwise, product
@@ -12,7 +12,7 @@ from calc.table import Words, taken
 
 
 class Grid(NamedTuple):
-    """Layouts as columns of scenarios, the pairs of layout and place that are tried, and the accumulations of each layout.
+    """Layouts as columns of scenarios, the pairs that are tried, each layout's accumulations.
 
     `layout` and `place` are the numbers of each pair; `first_step` of each layout is a number in `steps`.
     """
@@ -33,7 +33,7 @@ def grid(job: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
 
 
 def grids(parts: list[Part], most: int) -> Iterator[Grid]:
-    """The arrangements as one grid, or where they are more than the most as several, whose layouts are others in each."""
+    """The arrangements as one grid; as several with other layouts each where they are too many."""
     if sum(part.size for part in parts) <= most:
         yield joined([_crossed(part) for part in parts])
         return

@@ -1,4 +1,4 @@
-"""The decision guide: the questions that a team asks in turn, each with the least-money answer of today's catalogs."""
+"""The decision guide: questions that a team asks in turn, each with its least-money answer."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 
 
 class Leaf(NamedTuple):
-    """One question: whether it is answered yes, the least-money row (the nearest where no), and what is in the way."""
+    """One question: whether the answer is yes, the row, and what is in the way."""
 
     question: str
     meaning: str
@@ -40,7 +40,7 @@ class Leaf(NamedTuple):
 
 
 def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
-    """The questions of the job's kind of work, each answered with the job's load, limits and prices; its choices are left out."""
+    """The questions of the job's work, answered for its load, limits and prices."""
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
     leaves = []
     for question, fixes, meaning in SERVING_QUESTIONS if job.get("work") == "inference" else TRAINING_QUESTIONS:

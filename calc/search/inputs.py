@@ -1,4 +1,4 @@
-"""The columns that a job may set beside those of a scenario: name, kind, default by kind of work, and what each means."""
+"""The columns that a job may set beside those of a scenario, and their defaults."""
 
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.cost.obtainability import CLASSES

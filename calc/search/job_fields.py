@@ -1,4 +1,4 @@
-"""The fields of a job as screen and link hold them, the job row that they make, and a scenario read back as fields."""
+"""The fields of a job as screen and link hold them, and the job row that they make."""
 
 from typing import Any
 
@@ -124,7 +124,7 @@ def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tun
 
 
 def _trained(columns, first, catalogs, goal):
-    """Goal, method and context of a training scenario: formats that cannot be trained make LoRA QLoRA."""
+    """Goal, method and context of a training; frozen formats make LoRA QLoRA."""
     fields = {"sequence_tokens": int(first["sequence_tokens"])} if "sequence_tokens" in first else {}
     if first.get("tuning") != "lora":
         return fields | {"goal": goal if goal == "train" else "tune", "method": "full"}
@@ -134,7 +134,7 @@ def _trained(columns, first, catalogs, goal):
 
 
 def _served(columns, first):
-    """Prompt, answer (the usual one where none is set) and requests at once of a serving scenario."""
+    """Prompt, answer and requests at once of a service; without an answer the usual one."""
     fields: dict[str, Any] = {}
     if "sequence_tokens" in first:
         context = int(first["sequence_tokens"])

@@ -1,4 +1,4 @@
-"""A row of the table of jobs: its cells as values, and the whole row as a value to be compared, hashed and kept."""
+"""A row of the table of jobs: its cells as values, and the whole row as a hashable value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class JobError(ValueError):
 
 @dataclass(frozen=True)
 class JobRow:
-    """The columns of a job that are not blank, in the order of their names; a list of values is a tuple."""
+    """The columns of a job that are not blank, in order of their names; a list is a tuple."""
 
     pairs: tuple[tuple[str, Any], ...]
 
@@ -87,7 +87,7 @@ def cell_values(name: str, value: Any) -> list:
 
 
 def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
-    """Ids joined by + or in a list; where one does not exist, the message names the `usual` ones."""
+    """Ids joined by + or in a list; the message for another names the `usual` ones."""
     several = value.split("+") if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words:

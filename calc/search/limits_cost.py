@@ -1,4 +1,4 @@
-"""What the limits of a job cost: the money with each one at its next natural step, and which instance types cannot be told apart."""
+"""What each limit of a job costs, and which instance types nobody can tell apart."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,7 +31,7 @@ RankingOf = Callable[[JobRow], Ranking | None]
 
 
 class Easing(NamedTuple):
-    """A limit at its next step: its name, that step (a number, a region's or a market's id), and the money then."""
+    """A limit at its next step (a number, a region or a market), and the money then."""
 
     name: str
     step: float | str
@@ -39,14 +39,14 @@ class Easing(NamedTuple):
 
 
 def easings(row: JobRow, ranked: Ranking, least: int, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
-    """Every limit that costs more than a tie, the dearest first; `ranking_of` ranks another job, None where it has no answer."""
+    """Every limit that costs more than a tie, the dearest first."""
     most = ranked.candidates["usd"][least] / ranked.job["judged"]["tie_ratio"]
     eased = [*_of_figures(ranked, least, most), *_of_engine(row, ranked, most, ranking_of, catalogs)]
     return sorted((easing for easing in eased if easing.usd < most), key=lambda easing: easing.usd)
 
 
 def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
-    """Limits on money and time: the cheaper candidates classed again without the one limit."""
+    """Limits on money and time: the cheaper candidates are classed again without each limit."""
     figures, job = ranked.candidates, ranked.job
     old_days = np.array([MARKETS[name].old_days for name in job["markets"]])[figures["market"]]
     old = figures["price_age_days"] > old_days
@@ -65,7 +65,7 @@ def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
 
 
 def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
-    """Limits that leave candidates out: bits, region, market, and instances that were set by hand."""
+    """Limits that leave candidates out: bits, regions, markets, and instances set by hand."""
     job, eased = ranked.job, []
     columns = row.columns
 
@@ -90,7 +90,7 @@ def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf,
 
 
 def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:
-    """The instance types that would be the cheapest at another job's prices, if what is done on them stayed the same."""
+    """The instance types that would be cheapest at another job's prices, laid out alike."""
     figures, qualifying, places = ranked.candidates, ranked.qualifying, ranked.grid.places
     usd, place_of = figures["usd"][qualifying], figures["place"][qualifying]
     least = np.full(len(places), np.inf)
@@ -103,29 +103,29 @@ def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Ca
 
 
 def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
-    """Instance types with other cards whose money cannot be told from the least, and their money over it. [ratio]
+    """Instance types with other cards whose money nobody can tell from the least. [ratio]
 
-    Of each card the cheapest type counts: types with the same card are alike in time, and their money differs for certain.
+    Of each card the cheapest type counts: types with the same card take the same time, so that their money differs for certain.
     """
     figures, places = ranked.candidates, ranked.grid.places
     cards = catalogs.instances["gpu"].loc[[place.instance for place in places]].to_numpy(dtype=object)[figures["place"]]
     dearest_first = ranked.qualifying[np.argsort(-figures["usd"][ranked.qualifying], kind="stable")]
-    best = {cards[number]: number for number in dearest_first.tolist()}
+    best = {cards[number]: number for number in dearest_first.tolist() if cards[number] != cards[least]}
     lowest, highest = _money_ends(ranked, cards, least)
-    found = {}
+    alike = {}
     for card, number in best.items():
-        money = float(figures["usd"][number] / figures["usd"][least])
+        ratio = float(figures["usd"][number] / figures["usd"][least])
         if ranked.job["work"] == "training":  # time is money, and both times are uncertain by themselves
-            alike = np.log(money) <= np.hypot(*(np.log(figures["slow_hours"][at] / figures["hours"][at]) for at in (least, number)))
+            near = np.log(ratio) <= np.hypot(*np.log(figures["slow_hours"][[least, number]] / figures["hours"][[least, number]]))
         else:
-            alike = lowest[card] <= highest * (1 + FEW)
-        if alike and card != cards[least]:
-            found[places[figures["place"][number]].instance] = money
-    return dict(sorted(found.items(), key=lambda pair: pair[1]))
+            near = lowest[card] <= highest * (1 + FEW)
+        if near:
+            alike[places[figures["place"][number]].instance] = ratio
+    return dict(sorted(alike.items(), key=lambda pair: pair[1]))
 
 
 def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
-    """A service's money by card at the fast end of its times, where fewer machines do; and of the least money's card at the slow end."""
+    """Money by card at the fast end of time; of the least's card at the slow end. [USD]"""
     figures, job = ranked.candidates, ranked.job
     if job["work"] == "training":
         return {}, np.inf

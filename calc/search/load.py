@@ -1,4 +1,4 @@
-"""Sequences on each replica that keep up with a rate of requests, by Little's law, for each layout on each place.
+"""Sequences on each replica that keep up with a rate of requests, by Little's law.
 
 Sequences at once = requests per second x seconds of a request, which grow with the sequences: the fewest that satisfy this.
 A model that answers no token takes whole batches: batch / seconds of its prefill, and no batch carries more than its card does.
@@ -30,12 +30,12 @@ def first_token_column(job: dict[str, Any]) -> str:
 
 
 def request_seconds(first_token_seconds: np.ndarray, token_seconds: np.ndarray, job: dict[str, Any]) -> np.ndarray:
-    """From a request to its last token; where nothing is generated, to the end of the prefill of its batch. [s]"""
+    """From a request to its last token; of an encoder to the end of its batch's prefill. [s]"""
     return first_token_seconds + (0 if generates_nothing(job) else job["answer_tokens"]) * token_seconds
 
 
 def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
-    """The grid with a layout for each batch that a pair of layout and place needs. Batch: [sequences]"""
+    """The grid with a layout for each batch that a pair of layout and place needs."""
     pairs = len(crossed.layout)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
     open_pairs, turn = np.arange(pairs), 0
@@ -57,7 +57,7 @@ def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
 
 
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:
-    """Sequences that the rate keeps busy on each replica of this batch, in whole numbers and up to the most. [sequences]"""
+    """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
     add_time(crossed, job["work"], READ if generates_nothing(job) else ANSWERED)
     first = crossed.column(first_token_column(job), PAIR)

@@ -1,7 +1,7 @@
-"""The candidates to name: least money, the knee (faster for a little more), the easiest to get; fastest and roomiest where asked for.
+"""The candidates to name: least money, knee, easiest; fastest and roomiest on request.
 
-Money within a tie cannot be told apart: the easier to get is named, then the shorter run; of a service that which leaves no GPU
-idle, then the fastest.
+Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of services the one that leaves no
+GPU idle, then the fastest.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ def answers(ranked: Ranking) -> dict[str, int]:
 
 
 def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
-    """Of some candidates the one of least money; those within a tie are told apart by what is easier, then faster, then plainer."""
+    """The candidate of least money; within a tie the easier, then the faster, the plainer."""
     figures, tie = ranked.candidates, ranked.job["judged"]["tie_ratio"]
     near = _least(numbers, figures["usd"], tie)
     near = _least(near, figures["hard"])
@@ -52,7 +52,7 @@ def _least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.nd
 
 
 def _knee(ranked: Ranking, least: int) -> int:
-    """The candidate that is faster for a little more than the least money; -1 where none is faster."""
+    """The candidate that is faster for a little more money; -1 where none is faster."""
     figures, judged = ranked.candidates, ranked.job["judged"]
     edge = frontier(figures, ranked.qualifying)
     edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
@@ -61,10 +61,11 @@ def _knee(ranked: Ranking, least: int) -> int:
 
 
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
-    """The place on a frontier, least money first, of what is faster for a little more; 0 where nothing is faster.
+    """The number of the point on a frontier that is faster for a little more; 0 for none.
 
-    Of the points within the ratio of money that are faster by the ratio of pace, the one furthest below the line between the
-    first point and the last within that money, on logarithmic axes; where there is none, the next point.
+    The frontier starts with the least money. Of the points within the ratio of money that are faster by the ratio of pace it
+    is the one furthest below the line from the first point to the last within that money, on logarithmic axes. Where there is
+    none it is the next point.
     """
     log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
     end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
@@ -76,7 +77,7 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
 
 
 def _easiest(ranked: Ranking, least: int) -> int:
-    """The least money in an easier class than that of the least money, or that itself where it is the easiest; -1 where neither is."""
+    """The least money in an easier class; the least money itself where it is easy; else -1."""
     figures, qualifying = ranked.candidates, ranked.qualifying
     hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
     most = figures["usd"][least] * ranked.job["judged"]["easiest_usd_ratio"] * (1 + FEW)

@@ -1,4 +1,4 @@
-"""The neighbours of a scenario: its job with one thing freed and all else fixed, as changes of its columns.
+"""The neighbours of a scenario: its job with one thing freed and all else fixed.
 
 Layouts and instances are the engine's answers to that job; a single choice needs no search and is a row to estimate.
 """
@@ -46,7 +46,7 @@ class Neighbours(NamedTuple):
 
 
 def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, Any]) -> dict[str, Any]:
-    """The job that an estimated scenario stands for, all its choices fixed, within the limits of another job.
+    """The job that an estimated scenario stands for, within the limits of another job.
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
@@ -93,7 +93,7 @@ def pairs(changes: Iterable[Change]) -> Iterator[Change]:
 
 
 def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """One choice of the layout at a time, and the layout that holds least; a training keeps the sequences of its step."""
+    """One choice of the layout at a time, and the layout that holds least."""
     divides = row["work"] == "inference" or row["tensor_parallel"] > 1 or divides_matrices(row["implementation"], catalogs)
     degrees = [
         degree
@@ -114,7 +114,7 @@ def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
 
 
 def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """The best layouts on the scenario's own GPUs; a card without a price is laid out as where that card is sold."""
+    """The best layouts on the scenario's GPUs; without a price, where that card is sold."""
     free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
@@ -123,7 +123,7 @@ def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) 
 
 
 def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """The best of every instance type for the same work, and for a service in narrower formats too."""
+    """The best of every instance type for the same work; of a service in fewer bits too."""
     free = {name: value for name, value in job.items() if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")}
     native = TRAINED_IN["full" if row["tuning"] == "full" else "lora"] if row["work"] == "training" else ("bf16", "fp16")
     if row["work"] == "inference":
@@ -148,7 +148,7 @@ def _qualifying(job: dict[str, Any], catalogs: Catalogs) -> list[dict[str, Any]]
 
 
 def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """Single choices of a training: those that train the same, then fewer bits, LoRA, and another step."""
+    """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
         yield from (native, native | {"attention": "eager"})  # cards without bf16 have no flash kernel either
@@ -187,7 +187,7 @@ def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
 
 
 def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
-    """The other markets and regions in which the scenario's instance has a price; no commitment, which is signed for years."""
+    """Other markets and regions with a price for the instance; no commitment."""
     for name in BY_USE:
         if name != market and sold_for(name, row["work"]) and not np.isnan(listed_usd_per_hour(row, name, catalogs)):
             yield {"market": name}

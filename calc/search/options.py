@@ -1,4 +1,4 @@
-"""The one ranked table of a job, which heading, cards, board and CSV read: answers, board, frontier."""
+"""The one ranked table of a job: answers, board and frontier, for screen and CSV."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -36,7 +36,7 @@ WIDER = 8  # times as many instances, where nothing fits in those allowed
 
 
 class Options(NamedTuple):
-    """What a job can be done with: `board.iloc[0]` is `answers.iloc[0]`; `rows` are the answers as dicts."""
+    """What a job can be done with; the board starts with the first answer."""
 
     job: dict[str, Any]
     answers: pd.DataFrame
@@ -49,7 +49,7 @@ class Options(NamedTuple):
 
 
 def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
-    """The answers of one job, the best arrangement of every instance type, and the frontier of money against time.
+    """The answers of a job, its board (the best of every instance type), and the frontier.
 
     A column of the job with a list of values is compared: the board has the best of every instance type and value.
     """
@@ -158,7 +158,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
-    """Which rows of the board rent the candidate's type on demand where it takes a block, or the reverse."""
+    """Which board rows rent the candidate's type on demand instead of in a block, or reverse."""
     places, markets = ranked.candidates["place"], np.array(ranked.job["markets"])[ranked.candidates["market"]]
     other = [{markets[number], market} == {*USUAL_MARKETS} for market in markets[board]]
     return (places[board] == places[number]) & (ranked.classes[board] <= ranking.BRIEF) & other
@@ -179,7 +179,7 @@ def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
 
 
 def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs) -> str:
-    """The smallest memory against the largest card; where nothing could be laid out, the problem of such a row."""
+    """The smallest memory against the largest card, or the problem that all rows share."""
     names = list(dict.fromkeys(place.instance for place in combined.grid.places))
     if np.isnan(combined.smallest_bytes):
         fixed = {name: values[0] for name, values in job["fixed"].items()}
@@ -198,14 +198,14 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
 
 
 def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
-    """The settled job as a row: every job column with its value, and the scenario columns that it fixes."""
+    """The settled job as a row: job columns, and scenario columns that it fixes."""
     fixed = {name: values[0] if len(values) == 1 else values for name, values in job["fixed"].items()}
     plain = {name: value for name, value in job.items() if name not in DERIVED}
     return plain | {name: "+".join(job[name]) for name in ("regions", "markets", "admits", "answers")} | job["assumed"] | fixed
 
 
 def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
-    """The one row of a job that has no plan: its problem alone, and no column that a scenario has."""
+    """The one row of a job without a plan: its problem alone."""
     frame, edge = _problem_alone(tried, problem)
     return Options(dict(job), frame, frame, edge, tried, 0, problem, records(frame))
 

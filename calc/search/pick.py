@@ -1,4 +1,4 @@
-"""Of the changes that were tried those to name: useful, each as plain as it can be, the best few of each kind."""
+"""The changes to name of those tried: useful, plain, the best few of each kind."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ _SEVERAL = ("layout", "pair")  # kinds in which other choices are other changes
 
 
 class Candidate(NamedTuple):
-    """A change by its row: its kind and the values that set it apart, its choices, how unsure it is, and its cost."""
+    """A change by its row: kind, values that set it apart, choices, risk and cost."""
 
     row: int
     kind: tuple[str, bool]  # and whether it does the same work
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFrame:
-    """The changes to name, in order. `fitting`: the scenario holds already, and a change must save money or memory."""
+    """The changes to name, in order; where the scenario fits (`fitting`), they save something."""
     able = tried["holds"].to_numpy() & tried["kept"].to_numpy()
     paced = able & tried["paced"].to_numpy()
     if fitting:
@@ -59,7 +59,7 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
-    """The cost of the work: against today's where that is known, else in USD, by the hour where no time is known."""
+    """The cost of the work: over today's, else in USD, else in USD by the hour."""
     for name in ("work_ratio", "work_usd", "usd_per_hour"):
         if tried[name].notna().any():
             return np.nan_to_num(tried[name].to_numpy(), nan=np.inf)
@@ -78,7 +78,7 @@ def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]
 
 
 def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
-    """Of changes of a scenario that fits those that cost less, and a few single choices that take less memory for no more."""
+    """Changes of a scenario that fits: what costs less, and a few that only save memory."""
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
     riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
     card_ratio = tried["saved_gib"].to_numpy() / tried["card_gib"].to_numpy()
@@ -104,7 +104,7 @@ def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list
 
 
 def _best(candidates: list[Candidate]) -> list[int]:
-    """Rows of the best few of every kind: of alike changes the best, and none that a plainer one nearly equals."""
+    """The best few rows of every kind, none that a plainer one nearly equals."""
     first: dict[tuple, Candidate] = {}
     for change in sorted(candidates, key=lambda change: change.order):
         first.setdefault((change.kind, change.values, change.choices), change)

@@ -1,4 +1,4 @@
-"""Where a job may run: the instance types that it allows, and the offers of each by market and region."""
+"""Where a job may run: instance types, and their offers by market and region."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from calc.units import DAY_HOURS, HOUR_SECONDS
 
 
 class Place(NamedTuple):
-    """An instance type: its GPUs, those that tensor parallel may join (island), and the instances that one job may span."""
+    """An instance type: GPUs, GPUs that tensor parallel may join, instances that a job may span."""
 
     instance: str
     gpus: int
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An offer of every place on one market: region, price and its age, interruptions; NaN where a place is not sold so.
+    """An offer of every place on one market; NaN where a place is not sold so.
 
     `hard`: how hard it is to get, as its place in CLASSES; `several`: from how many instances at once it is waited for.
     """
@@ -43,7 +43,7 @@ class Offer(NamedTuple):
 
 
 def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:
-    """The instance types that the job allows and that have a price where it may run; raises JobError where there are none.
+    """The instance types that a job allows and that have a price; JobError where none has.
 
     `factor`: how many times as many instances as the job allows may be spanned.
     """
@@ -83,7 +83,7 @@ def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) 
 
 
 def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
-    """What the job pays for every instance type, private prices and paid share counted. Shape: as _prices. [USD/h]"""
+    """What the job pays for every type, with private prices and paid share. [USD/h]"""
     listed = _prices(catalogs, tuple(job["regions"]), tuple(job["markets"]))
     other = [not sold_for(name, job["work"]) for name in job["markets"]]
     listed = np.where(other, np.nan, listed) if any(other) else listed
@@ -102,7 +102,7 @@ def _prices(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ..
 
 
 def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> np.ndarray:
-    """The least price of every place over the job's regions and markets; NaN where it is not sold so. [USD/h]"""
+    """The least price of every place over regions and markets; NaN where not sold. [USD/h]"""
     prices = _paid(job, catalogs)[[row_numbers(catalogs, "instances")[place.instance] for place in places]]
     return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
 
@@ -135,7 +135,7 @@ def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
 
 
 def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Offer]:
-    """The offers of every place, market by market: in the region of the least price, also where spot is interrupted less.
+    """The offers of every place: by market at the least price, and where spot is calmer.
 
     Where that price is old, also in the region of the least price that is not.
     """

@@ -1,4 +1,4 @@
-"""The ranking of candidates: which qualify, which limits the others miss, and which decide between equals."""
+"""The ranking of candidates: which qualify, which limits others miss, what breaks ties."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,13 +38,13 @@ class Limit:
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """How many times over the limit each candidate is; 0 where it keeps the limit or its value is unknown. [ratio]"""
+        """How many times over the limit each candidate is; 0 where it keeps it. [ratio]"""
         ratio = np.nan_to_num(self.values / self.most)
         return np.where(ratio > 1 + FEW, ratio, 0.0)
 
 
 class Ranking(NamedTuple):
-    """The candidates of a grid with the class of each, the limits of the job, and what breaks ties."""
+    """The candidates of a grid, the class of each, the job's limits, what breaks ties."""
 
     job: dict[str, Any]
     grid: Grid
@@ -66,7 +66,7 @@ def ranking(candidates: Columns, grid: Grid, job: dict[str, Any]) -> Ranking:
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
-    """The limits that a job sets; those on time are held with its confidence, between the estimate and the slow end of its range."""
+    """The limits that a job sets; those on time are kept at the job's confidence."""
     reach = CONFIDENCE_REACH[job["confidence"]]
     if job["work"] == "training":
         distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])))
@@ -86,7 +86,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
 
 
 def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float, np.ndarray]]:
-    """How hard a candidate may be to get, and how old the price may be of spot that is hard to get."""
+    """How hard a candidate may be to get, and how old the price of scarce spot may be."""
     hard, most = candidates["hard"], CLASSES.index(job["obtainable"])
     on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[candidates["market"]]
     age_seconds = np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0) * DAY_HOURS * HOUR_SECONDS
@@ -95,10 +95,10 @@ def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float,
 
 
 def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
-    """Whether each candidate qualifies, or the first reason against it; the lightest reason has the lowest number.
+    """The class of each candidate: it qualifies, or the lightest reason against it.
 
-    What works for less time than it takes to start yields to what works longer (BRIEF), what qualifies at an old price to
-    what qualifies at a fresher one (AGED); where there is none it qualifies.
+    A run that works for less time than it takes to start yields to one that works longer (BRIEF), an old price to a fresher
+    one (AGED). Where there is no such other, it qualifies.
     """
     over = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates["fits"], candidates["runs"]
@@ -156,7 +156,7 @@ def _order_of(name: str, order: Sequence[str], candidates: Columns, grid: Grid) 
 
 
 def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
-    """For each group among the candidates `numbers`, the one of least cost; `ties` decide within the ratio of the least.
+    """The candidate of least cost in each group; `ties` decide within the ratio of the least.
 
     `group` (small whole numbers, or ONE_GROUP) and `cost` belong to `numbers`, `ties` to all candidates. In order of groups.
     """
@@ -174,7 +174,7 @@ def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: li
 
 
 def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
-    """Of candidates that cost as much per hour in the same place, on the same market, the fastest."""
+    """The fastest of candidates with the same cost per hour, place and market."""
     seconds = candidates["seconds"].take(numbers)
     keys = [candidates[name].take(numbers).astype(int) for name in ("place", "market", "instances", "region")]
     group = np.ravel_multi_index(keys, [key.max(initial=0) + 1 for key in keys])
@@ -184,7 +184,7 @@ def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
 
 
 def frontier(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
-    """The candidates among `numbers` that no other beats in both money and time, least money first."""
+    """The candidates that none beats in both money and time, the least money first."""
     few = fastest_alike(candidates, numbers)
     order = few[np.lexsort((candidates["seconds"][few], candidates["usd"][few]))]
     seconds = candidates["seconds"][order]
@@ -193,14 +193,14 @@ def frontier(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
 
 
 def distance(limits: list[Limit]) -> np.ndarray:
-    """How far each candidate is from keeping every limit: first by how many it misses, then by how much."""
+    """How far each candidate is from keeping every limit: how many it misses, how much."""
     excess = np.array([limit.excess for limit in limits])
     much = np.max(excess, axis=0)
     return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)
 
 
 def nearest(ranked: Ranking) -> int:
-    """Where none qualifies: the candidate that runs, fits and misses its limits by the least, else tight, emulated, unknown."""
+    """The candidate that misses its limits by the least; else one tight, emulated or unknown."""
     candidates, ties = ranked.candidates, ranked.ties
     sound = (candidates["fits"] == FITS.index("yes")) & (candidates["runs"] == RUNS.index("yes")) & ~np.isnan(candidates["seconds"])
     over = np.flatnonzero(sound & (ranked.classes == OUTSIDE))

@@ -1,7 +1,7 @@
-"""Why a plan of the wide search beats the present one: what differs, and what each difference alone is worth.
+"""Why a plan of the wide search beats the present one: what each difference saves.
 
-Each difference is undone alone and the plan estimated again: the extra cost is what the difference saves, and a plan that
-no longer fits needs it to fit.
+Each difference is undone alone and the plan is estimated again. The extra cost is what the difference saves; a plan that no
+longer fits needs it.
 """
 
 from typing import Any
@@ -18,12 +18,7 @@ from calc.search.standing import offered, scenario_of
 
 UNDONE_TOGETHER = (
     ("tuning", "precision"),
-    ("optimizer",),
-    ("recompute",),
-    ("loss",),
-    ("kv_precision",),
-    ("implementation",),
-    ("offload",),
+    *((name,) for name in ("optimizer", "recompute", "loss", "kv_precision", "implementation", "offload")),
     ("instance", "gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     ("batch", "accumulation_steps"),
     ("region",),
@@ -35,7 +30,7 @@ _SAME_RATIO = 0.005
 
 
 def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
-    """Rows of a wide search with cost and time relative to the present plan (a result row on its market), and why."""
+    """Rows of a wide search with cost and time over those of the present plan, and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
@@ -57,7 +52,7 @@ def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
 
 
 def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
-    """A row per plan and difference: the change, and cost and time without it relative to the plan."""
+    """A row for each plan and difference: cost and time without it, over the plan's."""
     tried = []
     for number, row in enumerate(rows.to_dict("records")):
         scenario = {**scenario_of(row), "market": row["market"]}
@@ -67,7 +62,7 @@ def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
             if change and not ("instance" in change and not present["instance"]):
                 tried.append({"row": number, "change": change, **scenario, **before})
     if not tried:
-        return pd.DataFrame({"row": [], "change": [], "words": [], "holds": [], "usd_ratio": [], "seconds_ratio": []})
+        return pd.DataFrame(columns=["row", "change", "words", "holds", "usd_ratio", "seconds_ratio"])
     table = pd.DataFrame(tried)
     markets = table["market"].to_numpy(dtype=object)
     without = estimate(table.drop(columns=["row", "change", "market"]).astype(object), catalogs, solve=False)
@@ -97,7 +92,7 @@ def _against(row, base, usd_ratio, seconds_ratio):
 
 
 def _gpu_hour(row, present, base):
-    """Cost is the price of a GPU-hour over the work done in it: both against the present plan's."""
+    """The price of a GPU-hour and the work done in it, against the present plan's."""
     price = row["usd_per_hour"] / (row["instances"] * row["gpus_paid"] / row["instances_needed"])
     was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
     work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
@@ -115,16 +110,11 @@ def _instead(present):
 
 
 def _drivers(differences, cheaper):
-    """What it owes to what: first what makes it fit, then what saves most cost (or, in a dearer plan, time)."""
+    """Which differences make the plan fit, and which save most cost or time."""
     column = "usd_ratio" if cheaper else "seconds_ratio"
     needed = list(differences["words"][~differences["holds"]])
     telling = differences[differences["holds"] & (differences[column] > _TELLING_RATIO)]
     telling = telling.sort_values(column, ascending=False).head(_MOST_NAMED)
-    said = []
-    if needed:
-        said.append(f"it fits only with {' and '.join(needed[:2])}.")
-    if len(telling):
-        what = "costs" if cheaper else "time"
-        shares = [f"{words} ({percent(1 - 1 / ratio)})" for words, ratio in telling[["words", column]].to_numpy()]
-        said.append(f"what cuts {what}: {', '.join(shares)}.")
-    return said
+    shares = [f"{words} ({percent(1 - 1 / ratio)})" for words, ratio in telling[["words", column]].to_numpy()]
+    drivers = [f"it fits only with {' and '.join(needed[:2])}."] if needed else []
+    return drivers + ([f"what cuts {'costs' if cheaper else 'time'}: {', '.join(shares)}."] if shares else [])

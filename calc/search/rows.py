@@ -1,4 +1,4 @@
-"""Candidates as rows: the best of every instance type, fully estimated rows with their market and money, the frontier."""
+"""Candidates as rows: the best of each type, estimated rows with money, the frontier."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "mark
 
 
 def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
-    """The best candidate of every instance type, market and value of what is compared, the best first; a leader leads."""
+    """The best candidate of every type, market and compared value, the best first."""
     candidates, classes, layouts = ranked.candidates, ranked.classes, ranked.grid.layouts
     group = candidates["place"] * len(ranked.job["markets"]) + candidates["market"]
     for name in compared:
@@ -39,7 +39,7 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
 
 
 def telling(ranked: Ranking) -> np.ndarray:
-    """The candidates among which every answer and the frontier are: the best of each place, the fastest at each cost per hour."""
+    """The candidates that can be an answer, a row of the board or on the frontier."""
     return np.unique(np.concatenate([best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
 
 

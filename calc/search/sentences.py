@@ -1,12 +1,12 @@
-"""The sentences of an answer: what decided, which limit it misses and by how much, what would make it smaller."""
+"""The sentences of an answer: what decided, what it misses, what would be smaller."""
 
 from collections.abc import Callable, Mapping
 from math import ceil
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MOST_BLOCK_INSTANCES
-from calc.evaluate import Row, parameters_of
-from calc.layout import data_parallel
+from calc.evaluate import Row
+from calc.layout import at_once
 from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
@@ -61,7 +61,7 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
 
 
 def smaller(settled_job: Row, published_bits: int) -> str:
-    """What makes an arrangement smaller: first what is set by hand, then fewer bits."""
+    """What to change for a smaller arrangement: first what is set by hand, then the bits."""
     fixed, serves = settled_job["fixed"], settled_job["work"] == "inference"
     cures = {
         "sharding": "FSDP" if "none" in fixed.get("sharding", ()) else "",
@@ -76,7 +76,7 @@ def smaller(settled_job: Row, published_bits: int) -> str:
 
 
 def say_limit(name: str) -> Callable[[float], str]:
-    """The function that writes a limit's value: money, time or a count."""
+    """The function that writes the value of a limit: money, time or a count."""
     if "usd" in name:
         return usd
     if "hours" in name:
@@ -85,7 +85,7 @@ def say_limit(name: str) -> Callable[[float], str]:
 
 
 def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
-    """What decided, in one sentence. `facts`: possible, budget, least, next and older rows, published_bits."""
+    """What decided, in one sentence."""
     how, where = arrangement(row, catalogs), place(row)
     if names == ["nearest"]:
         return f"Nearest of what was tried: {how} on {where}."
@@ -108,23 +108,21 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     else:
         budget = f"of those that cost at most {{}} times the least money ({usd(least['usd'])})"
         room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
-        said = {
+        reasons = {
             "knee": "",
             "easiest": f"{OBTAINABLE[row['obtainable']]}, the least money {OBTAINABLE[least['obtainable']]}",
             "fastest": "" if facts["budget"] else budget.format("3"),
             "roomiest": f"{budget.format('1.5')}, {room}",
         }
-        beside = "; ".join(filter(None, (said[name] for name in names)))
+        reason = "; ".join(filter(None, (reasons[name] for name in names)))
         title = _joined([_title(name, row, least, settled_job) for name in names])
-        parts.append(f"{title}{f' ({beside})' if beside else ''}: {how} on {where}")
+        parts.append(f"{title}{f' ({reason})' if reason else ''}: {how} on {where}")
         time, usual = duration(row["seconds"]), duration(least["seconds"])
         instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
         parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
     if settled_job["requests_per_second"]:
-        at_once = row["batch"] * data_parallel(*(row[name] for name in parameters_of(data_parallel)))
-        parts.append(
-            f"{count(settled_job['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate × time of a request)"
-        )
+        rate = count(settled_job["requests_per_second"])
+        parts.append(f"{rate} requests a second keep {at_once(row):,.0f} sequences busy (rate × time of a request)")
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
@@ -142,7 +140,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
 
 
 def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
-    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900 · spot −$2,100."""
+    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
     parts: list[str] = []
     for easing in eased:
         saved = about(row["usd"] - easing.usd)
@@ -164,7 +162,7 @@ def _step(easing: Easing, catalogs: Catalogs) -> str:
 
 
 def _alike(ratios: Mapping[str, float]) -> str:
-    """5 types within 10 % (g5.xlarge, g6e.xlarge and others): the figures cannot tell them apart."""
+    """5 types within 10 % (g5.xlarge and others): the figures cannot tell them apart."""
     names = list(ratios)
     listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
     most = max(max(ratios.values()) - 1, 0.01)
@@ -186,7 +184,7 @@ def _against(cost: float, least: float) -> str:
 
 
 def _title(name: str, row: Row, least: Row, settled_job: Row) -> str:
-    """The title of an answer; a knee beyond a little more money, or hardly faster, is the next faster."""
+    """The title of an answer; a knee that costs much more is the next faster one."""
     if name != "knee":
         return TITLES[name]
     judged = settled_job["judged"]
@@ -195,7 +193,7 @@ def _title(name: str, row: Row, least: Row, settled_job: Row) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Money against the least, in front of its name: as much within 1 % as, 12 % more than, 3.2 times."""
+    """Money over the least, in front of its name: as much within 1 % as, 12 % more than."""
     if ratio >= 2:
         return more(ratio).removesuffix(" as much")
     return f"{more(ratio)} than" if ratio > SAME_RATIO else f"{_against(ratio, 1)} as"

@@ -1,4 +1,4 @@
-"""A row of the table of jobs settled: every job column with its value, the choices that it fixes, or what is wrong with it."""
+"""A job settled: every column with its value, what it fixes, or what is wrong with it."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
 
 
 def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
-    """The cells with columns of earlier names under those of today, which count where both are set."""
+    """The cells under today's names of their columns, which count where both are set."""
     for name in EARLIER.keys() & cells.keys():
         new, words = EARLIER[name]
         value = str(cells.pop(name)).strip().lower()
@@ -115,7 +115,7 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 
 
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
-    """The fewest_bits that admit the published weights of a service, where the settled job does not; else 0. [bits]"""
+    """The fewest_bits that admit a service's published weights and are not allowed. [bits]"""
     published = catalogs.models["published_precision"].get(job.get("model"), "")
     by_hand = job.get("precision") or job.get("fixed", {}).get("precision")
     if not published or by_hand or job["fewest_bits"] == PUBLISHED or job["work"] == "training":
@@ -125,7 +125,7 @@ def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
 
 
 def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
-    """Refuse a job whose settings multiply beyond the most, before they are crossed; the message names the longest list."""
+    """Refuse a job whose settings multiply beyond the most; the message names the longest list."""
     if count > most:
         lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
         longest = max(lists, key=lambda name: lists[name], default="")
@@ -149,12 +149,12 @@ def generates(model: str, catalogs: Catalogs) -> bool:
 
 
 def usual_software(work: str, model: str, catalogs: Catalogs) -> str:
-    """The software of a job that names none: vLLM where a model generates, transformers for all else."""
+    """The software of a job that names none: vLLM where tokens are generated."""
     return "vllm" if work != TRAINING and generates(model, catalogs) else "transformers"
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
-    """Lengths cut to the positions that a model has learned; an answer that leaves no room takes half of them. [tokens]"""
+    """Lengths cut to a model's positions; an answer takes half of them at most. [tokens]"""
     first, *answers = lengths
     answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
     return int(min(first, longest - sum(answers))), *answers
@@ -185,7 +185,7 @@ def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
 
 
 def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool) -> None:
-    """The lengths of a sequence that the job leaves out: usual ones, as far as the model has learned positions."""
+    """Fill in the usual lengths where the job sets none, as far as the positions go."""
     if job["work"] == TRAINING:
         if "sequence_tokens" not in cells:
             job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
@@ -204,7 +204,7 @@ def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, gene
 
 
 def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
-    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is named; an encoder has no answer."""
+    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
     context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
     if not generates:
         job |= {"prompt_tokens": context, "sequence_tokens": context}
@@ -223,7 +223,7 @@ def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> di
 
 
 def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:
-    """Take the method from the tuning, or refuse a job in which they contradict each other."""
+    """Take the method from the tuning; refuse a job in which they contradict each other."""
     if "tuning" not in fixed:
         return
     if "method" not in cells:

@@ -1,4 +1,4 @@
-"""How estimated scenarios stand: whether each runs and fits, or why not; and the order that follows from it."""
+"""How estimated scenarios stand: whether each runs and fits, or why not; their order."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +17,8 @@ OFFERED = len(RUNS) - 1
 def standing(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
     """The standing of each result row, as its place in STANDINGS."""
     fits, runs, problem = (np.atleast_1d(np.asarray(rows[name], dtype=object)) for name in ("fits", "runs", "problem"))
-    verdicts = {"": "no card"} | {each: each for each in RUNS[:-1]} | {RUNS[-1]: "refused"}
-    ran = np.array([STANDINGS.index(verdicts[each]) for each in runs])
+    verdicts = {"": "no card", **{word: word for word in RUNS[:-1]}, RUNS[-1]: "refused"}
+    ran = np.array([STANDINGS.index(verdicts[word]) for word in runs])
     lost = [problem != "", runs == RUNS[-1], (fits == "no") | (fits == "")]
     return np.select(lost, [STANDINGS.index("problem"), ran, np.maximum(ran, STANDINGS.index("does not fit"))], ran)
 
@@ -29,7 +29,7 @@ def offered(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
 
 
 def rank(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, the best standing first, then the cheapest by the hour on demand, then the smallest."""
+    """The rows: best standing first, then cheapest by the hour, then smallest."""
     keys = [rows[name].to_numpy(dtype=float) for name in ("memory_bytes", "usd_per_hour_on_demand")]  # NaN goes last
     return rows.iloc[np.lexsort((*keys, (rows["fits"] == "tight").to_numpy(), standing(rows)))]
 

@@ -1,4 +1,4 @@
-"""Time of layouts on places and what interruptions of spot add to it: the stages of the pipeline, each formula at its level."""
+"""The time of layouts on places, and what interruptions of spot add to it."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED) -> No
 
 
 def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:
-    """Time that interruptions add to every candidate, where AWS takes back this share of the instances of a place. [ratio]"""
+    """Time that interruptions add, at a place's share of instances taken back. [ratio]"""
     crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         crossed.evaluate_all(UNTIL_OVERHEAD)

@@ -1,4 +1,4 @@
-"""Tokens that one sequence adds to a training step: both sides of an encoder-decoder, the patches of an image."""
+"""Tokens that one sequence adds to a training step: both sides, patches of images."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ ONE_SIDED = ("decoder", "encoder", "sound")
 
 
 def tokens_each(job: dict[str, Any], catalogs: Catalogs) -> float:
-    """Tokens of one sequence of the job in a training step; raises JobError where it cannot be so long."""
+    """Tokens of one sequence in a training step; JobError where it is too long. [tokens]"""
     kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[job["model"]]]
     if job["work"] != "training" or kind in ONE_SIDED:
         return float(job["sequence_tokens"])

@@ -1,4 +1,4 @@
-"""The wide search: a job whose settings by hand are freed or listed, and the candidates to show of all that it allows."""
+"""The wide search: a job whose settings are freed or listed, and what to show of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ AS_FAST_RATIO = 1.02  # nobody can tell 2 % in time apart, and the last of it ma
 
 @dataclass(frozen=True, eq=False)
 class WideSearch:
-    """What a wide search leaves: of all candidates those that decide, ranked; how many were tried.
+    """What a wide search leaves: the candidates that decide, ranked, and counts of all.
 
     `counts`: candidates by class. `problem`: what is in the way where none qualifies, else empty.
     """
@@ -45,7 +45,7 @@ class WideSearch:
 
 
 def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], None] | None = None) -> WideSearch:
-    """Search all arrangements of a job, stretch by stretch, however many; raises JobError where the job cannot be answered.
+    """Search all arrangements of a job, in stretches; JobError where it has no answer.
 
     `progress` is called with the share that is done, and may raise to stop the search.
     """
@@ -81,7 +81,7 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
 
 
 def named(search: WideSearch) -> dict[str, int]:
-    """The candidates to name: the cheapest, the cheapest by the hour, the cheapest of those within 2 % of the fastest."""
+    """The candidates to name: the cheapest, the cheapest hour, the fastest within 2 %."""
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
     seconds = figures["seconds"][qualifying]
     fast = qualifying[seconds <= seconds.min() * AS_FAST_RATIO]
@@ -97,7 +97,10 @@ def named(search: WideSearch) -> dict[str, int]:
 
 
 def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.DataFrame:
-    """The rows to show: those named, the best of every instance type and market, the frontier; `candidate` is their number."""
+    """The rows to show: those named, the best of every instance type and market, the frontier.
+
+    `candidate` is the number of each.
+    """
     if search.problem:
         return pd.DataFrame()
     qualifying = search.ranked.qualifying
@@ -105,18 +108,18 @@ def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.Da
     best_of_each = best_of_each[np.isin(best_of_each, qualifying)][:most]
     edge = ranking.frontier(search.ranked.candidates, qualifying)
     numbers = np.array(list(dict.fromkeys([*named(search).values(), *best_of_each.tolist(), *edge.tolist()])))
-    return estimated(search, numbers, catalogs).assign(each=np.isin(numbers, best_of_each), frontier=np.isin(numbers, edge))
+    return estimated(search, numbers, catalogs).assign(best_of_type=np.isin(numbers, best_of_each), frontier=np.isin(numbers, edge))
 
 
 def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd.DataFrame:
-    """Candidates as rows of estimate with their market, money and instances; `candidate` is their number."""
+    """Candidates as estimated rows with market, money and their number (`candidate`)."""
     results, figures = rows_of(search.ranked, numbers, catalogs)
     figures |= {name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")}
     return results.plain(**figures).assign(candidate=numbers)
 
 
 def within(search: WideSearch, usd_per_hour: float) -> list[int]:
-    """The cheapest candidate by the hour and, where one keeps a budget per hour, the fastest of those."""
+    """The cheapest candidate by the hour, and the fastest within a budget per hour."""
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
     cheap = qualifying[figures["usd_per_hour"][qualifying] <= usd_per_hour]
     orders = ((qualifying, "usd_per_hour", "seconds"), (cheap, "seconds", "usd"))
@@ -124,7 +127,7 @@ def within(search: WideSearch, usd_per_hour: float) -> list[int]:
 
 
 def points(search: WideSearch) -> pd.DataFrame:
-    """Money and time of the cheapest candidates (kind other) and of the frontier: seconds, usd, kind, and the place of each."""
+    """Money, time and place of the cheapest candidates (kind other) and of the frontier."""
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
     edge = ranking.frontier(figures, qualifying)
     numbers = np.concatenate([qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]], edge])

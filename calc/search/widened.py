@@ -1,4 +1,4 @@
-"""What a wide search frees of a job: the sets of values that it tries, its limits, and the job that these make."""
+"""What a wide search frees of a job: sets of values to try, and limits."""
 
 import math
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def names_for(work: str) -> tuple[str, ...]:
 
 
 def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
-    """The sets that a search of a job starts from: all that its answers try, and more. An empty one is left to the answers."""
+    """The sets that a search starts from; an empty one is left to the answers."""
     tried = TRIED[job["work"]]
     sets: Sets = {}
     for name in names_for(job["work"]):
@@ -79,7 +79,7 @@ def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
 
 
 def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
-    """The limits that a search starts from: the job's own, and that the whole range of the estimate fits."""
+    """The limits that a search starts from: those of the job, and that memory surely fits."""
     left_out = ["first_token_seconds", "output_token_seconds", "users"] if job["work"] == "training" else ["hours"]
     left_out += ["users"] if job.get("requests_per_second") else []
     values = {name: job.get(column) for name, column in OF_JOB.items() if name not in left_out}
@@ -93,7 +93,7 @@ def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
 
 
 def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], catalogs: Catalogs) -> JobRow:
-    """The job with its settings freed to these sets and with these limits; a limit that is not named is none."""
+    """The job with its settings freed to these sets, under these limits and no others."""
     freed = {*SETS, "instance", "gpu", "regions", "markets", *OF_JOB.values()}
     row = {name: value for name, value in job.items() if name not in freed}
     row |= {name: values for name in names_for(job["work"]) if (values := sets.get(name))}
@@ -116,7 +116,7 @@ def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], cat
 
 
 def _gpus_of_deployments(row: Mapping[str, Any]) -> list[int]:
-    """GPUs of a service made of deployments of these GPUs, as many as the users need with any of the batches."""
+    """GPUs of a service: as many deployments as the users need. [GPUs]"""
     users = int(row["users"] or 1)
     splits = {int(tensor * stages) for tensor in row.get("tensor_parallel", DEGREES) for stages in row.get("pipeline_parallel", (1,))}
     totals = {int(gpus) for gpus in row["gpus"]}
@@ -129,21 +129,21 @@ def _gpus_of_deployments(row: Mapping[str, Any]) -> list[int]:
 
 
 def _steps(job: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, float]:
-    """The step between two bounds: their geometric mean, and the factor to either; without a bound one token and the whole run."""
+    """The step between two bounds as their geometric mean and the factor to either."""
     low, high = limits.get("step_tokens") or 1, limits.get("highest_step_tokens") or job["train_tokens"]
     middle = max(round((low * max(high, low)) ** 0.5), 1)
     return {"step_tokens": middle, "step_factor": max(high / middle, middle / low, 1.0)}
 
 
 def possible(name: str, work: str, catalogs: Catalogs) -> list[str]:
-    """The number formats (name precision) or the software (implementation) of the catalogs that can do this work."""
+    """The number formats (`precision`) or the software (`implementation`) that can do this work."""
     table = getattr(catalogs, f"{name}s")
     able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
     return list(table.index[table[able].any(axis=1)])
 
 
 def settled_sets(sets: Sets, job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
-    """These sets as far as a job of this work can use them; the usual ones where no value is left, but no family means all."""
+    """The values that a job of this work can use, or the usual set where none is left."""
     usual = usual_sets(job, catalogs)
     able = {name: possible(name, job["work"], catalogs) for name in ("precision", "implementation")}
     usable = {name: [value for value in values if value in able.get(name, values)] for name, values in sets.items() if name in usual}
@@ -151,7 +151,7 @@ def settled_sets(sets: Sets, job: Mapping[str, Any], catalogs: Catalogs) -> Sets
 
 
 def form_of(job: Mapping[str, Any], scenario: Mapping[str, Any], form: Mapping[str, Any], places: Sets, catalogs: Catalogs) -> JobRow:
-    """The job of one form (FORMS) of a scenario's load: its batch and sequence on any layout that surely fits, whatever it takes."""
+    """The job of one form of a scenario's load, on any layout that surely fits."""
     able = "trains" if form["work"] == "training" else "serves"
     software = scenario["implementation"] if catalogs.implementations[able][scenario["implementation"]] else "transformers"
     load = {name: job[name] for name in ("model", "hours_per_month")} | {"users": 1, "train_tokens": job.get("train_tokens") or 1e9}

@@ -91,7 +91,7 @@ def actions(ticked: list[dict[str, Any]], plan: Present, all_types: bool) -> Non
         names = [row["instance"] for row in ticked]
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
         button(label, _use, ticked, plan.options.board, icon="input", disabled=not ticked, type="primary", key="use")
-        rows = [] if all_types else [plan.options.board.iloc[row["at"]].to_dict() for row in ticked]
+        rows = [] if all_types else [plan.options.board.iloc[row["board_row"]].to_dict() for row in ticked]
         button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
         sentence = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
         st.caption(plain(sentence + _in_the_plan(plan.row)), width="content")
@@ -99,8 +99,8 @@ def actions(ticked: list[dict[str, Any]], plan: Present, all_types: bool) -> Non
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
     """Callback: look at the row of the job's board, or fix these instances by hand."""
-    if len(ticked) == 1 and "at" in ticked[0]:
-        look_at(board.iloc[ticked[0]["at"]].to_dict())
+    if len(ticked) == 1 and "board_row" in ticked[0]:
+        look_at(board.iloc[ticked[0]["board_row"]].to_dict())
     else:
         job_state.choose(instance=[row["instance"] for row in ticked])
         look_at(None)

@@ -171,7 +171,7 @@ def _frontier(table: pd.DataFrame, plan: Present, before: Job, ink: Ink) -> None
 
 def _best_rows(rows: pd.DataFrame, trains: bool, catalogs: Catalogs) -> None:
     """The best of every instance and market as a table; the chosen row in full."""
-    rows = rows[rows["each"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
+    rows = rows[rows["best_of_type"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     several = records(rows)
     money, time = ("USD for the run", "Hours") if trains else ("USD per month", "ms per token")
     columns = columns_of("found_plans", usd=money, pace=time)
