@@ -18,7 +18,6 @@ from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options
-from views.wording import beside_the_bill as words
 from views.wording import ways
 
 
@@ -227,20 +226,20 @@ def test_small_lines_are_priced_each_by_itself(catalogs):
     assert stored_lines["usd"].to_dict() == pytest.approx(usd)
     there = small_lines(bill(catalogs, **SHORT_RUN, region="ap-south-1"), catalogs).set_index("kind")
     assert there["usd"].isna().to_dict()["traffic-internet"]
-    written = {line["What"]: line["USD"] for line in words.small_lines(there.reset_index())}
+    written = {line["What"]: line["USD"] for line in ways.small_lines(there.reset_index())}
     assert (written["Out to the internet, once"], written["S3 Standard, a month"][:2]) == ("not known here", "$6")
 
 
 def test_whose_price_of_a_token_it_is_is_said(catalogs):
     listed = bill(catalogs, **LOADED)
     assert endpoint_facts(listed, catalogs)["sold_as"] == "meta.llama3-1-8b-instruct-v1:0"
-    sentence = words.per_token(listed, endpoint_facts(listed, catalogs))
+    sentence = ways.per_token(listed, endpoint_facts(listed, catalogs))
     assert "As Amazon Bedrock lists meta.llama3-1-8b-instruct-v1:0 in us-east-1 (2026-09-17)" in sentence
     private = bill(catalogs, **LOADED, endpoint_usd_per_million_output_tokens=2.0)
     assert endpoint_facts(private, catalogs) == {}
-    assert words.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
+    assert ways.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "`make prices` reads its list" in words.per_token(none, endpoint_facts(none, catalogs))
+    assert "`make prices` reads its list" in ways.per_token(none, endpoint_facts(none, catalogs))
 
 
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):

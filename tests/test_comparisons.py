@@ -23,7 +23,7 @@ from calc.search.neighbours import job_of_scenario
 from calc.search.options import options
 from calc.search.standing import rank, scenario_of
 from views import theme
-from views.charts import bars, lines, price_history
+from views.charts import lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time
 
@@ -134,7 +134,7 @@ def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
 def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     """A layer for rows that do not fit, whose marks are not filled, and one for the others, whose marks are."""
     components = components_of(scenario["work"])
-    bars_spec = bars.memory(INK, components, "Memory")
+    bars_spec = memory_charts.bars(INK, components, "Memory")
 
     def marks(spec, test, name):
         steps = [(layer["mark"], str(layer.get("transform", []))) for layer in spec["layer"]]
@@ -174,7 +174,7 @@ CHOICES = {
 }
 TRAINING = components_of("training")
 BAR_SPECS = {
-    "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
+    "bars": memory_charts.bars(INK, TRAINING, "Memory per GPU by precision"),
     "phases": memory_charts.phases(INK, TRAINING),
     "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r")),
     "price history": price_history.price_history(INK),

@@ -3,7 +3,7 @@
 from pages import opened, run
 
 from calc.charts import catalog_tables
-from views.panels import catalog_tables as panel
+from views import tables
 
 
 def on_tab(tab):
@@ -33,14 +33,14 @@ def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, c
     app.text_input(key="model_search").set_value("no such thing").run()
     assert not app.dataframe
     assert "No model of the catalog" in app.info[0].value
-    monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
+    monkeypatch.setattr(tables, "chosen_in", lambda _: [0])
     app = on_tab("Models")
     app.text_input(key="model_search").set_value("mixtral 8x7b").run()
     assert app.button(key="use_model").label == "Use Mixtral 8x7B v0.1 in plan"
     app.button(key="use_model").click().run()
     assert not app.exception
     assert app.query_params["model"] in ("mixtral-8x7b", ["mixtral-8x7b"])
-    monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
+    monkeypatch.setattr(tables, "chosen_in", lambda _: [0])
     app = on_tab("Models")
     refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
     app.text_input(key="model_search").set_value(refused).run()

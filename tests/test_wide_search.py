@@ -3,7 +3,7 @@
 from pages import address, opened, run, title
 
 from calc.search.job_row import JobError
-from views.session import search_state
+from views.panels import wider_search
 
 
 def searched(**query):
@@ -121,9 +121,9 @@ def test_too_many_combinations_are_refused_in_words():
 def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
     app = searched(model="gpt2")
     made = {name: value for name, value in app.session_state["found"].items() if name not in ("search", "seconds")}
-    app.session_state["found"] = made | {"problem": search_state.STOPPED}
+    app.session_state["found"] = made | {"problem": wider_search.STOPPED}
     run(app)
-    assert search_state.STOPPED in [element.value for element in app.error]
+    assert wider_search.STOPPED in [element.value for element in app.error]
     run(app.button(key="go").click())
     assert not app.error
     assert counted(app) > 1000
@@ -141,10 +141,10 @@ def test_a_slow_search_shows_one_way_to_stop_it(monkeypatch):
         labels.append(label)
         return drawn(label, **more)
 
-    drawn = search_state.st.button
-    monkeypatch.setattr(search_state, "SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(search_state, "wide_search", slow)
-    monkeypatch.setattr(search_state.st, "button", button)
+    drawn = wider_search.st.button
+    monkeypatch.setattr(wider_search, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(wider_search, "wide_search", slow)
+    monkeypatch.setattr(wider_search.st, "button", button)
     app = searched(model="gpt2")
     assert labels.count("Stop") == 1
     assert "stop_search" not in [element.key for element in app.button]

@@ -12,6 +12,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.scenarios.inputs import CATALOG_OF
+from views.wording.markdown import plain
 
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
@@ -20,9 +21,9 @@ FILE = Path(__file__).with_name("table_columns.yaml")
 TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
 
 
-def metric(label: str, value: str, note: str) -> None:
+def metric(label: str, value: str, note: str, border: bool = True) -> None:
     """A number with a grey note under it, which is no change and wears no arrow."""
-    st.metric(label, value.replace("$", "\\$"), delta=note, delta_color="off", delta_arrow="off", border=True)
+    st.metric(label, plain(value), delta=plain(note), delta_color="off", delta_arrow="off", border=border)
 
 
 def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -> None:

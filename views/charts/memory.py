@@ -1,22 +1,25 @@
-"""Charts of memory per GPU by phase, with the cards that hold it."""
+"""Charts of memory per GPU: bars by component, and phases with the cards that hold them."""
 
 from typing import Any
 
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips
+from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips, titled
 from views.theme import COMPONENT_COLOURS, Ink
 
+STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
-def _colour_of_component(ink: Ink, components: tuple[str, ...], has_legend: bool, columns: int = 2) -> alt.Color:
-    # Two columns: a third would be cut off on a phone.
-    look: dict[str, Any] = {"columns": columns, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
-    return (
-        alt.Color("component:N", title=None)
-        .scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
-        .legend(alt.Legend(orient="bottom", **look) if has_legend else None)
-    )
+
+def _component_colours(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> dict[str, Any]:
+    """One colour per component; the legend has two columns, since a third is cut off on a phone."""
+    look: dict[str, Any] = {"columns": 2, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
+    domain, colours = [COMPONENT_LABELS[name] for name in components], [COMPONENT_COLOURS[name] for name in components]
+    return {
+        "title": None,
+        "scale": alt.Scale(domain=domain, range=colours),
+        "legend": alt.Legend(orient="bottom", **look) if has_legend else None,
+    }
 
 
 def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
@@ -43,7 +46,7 @@ def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> di
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
-        color=_colour_of_component(ink, components, has_legend),
+        color=alt.Color("component:N", **_component_colours(ink, components, has_legend)),
         order=alt.Order("order:O"),
         tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )
@@ -53,3 +56,40 @@ def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> di
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
     return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330 if has_legend else 260)
+
+
+def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
+    """A stacked bar of memory by component for each row, all on one scale.
+
+    Columns: rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last.
+    """
+    return titled(_bars(ink, components), title)
+
+
+@once
+def _bars(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
+    up = alt.Y("rank:O", axis=None)
+    across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
+    last = ROWS.transform_filter("datum.last")
+    look = _component_colours(ink, components)
+    fill, stroke = alt.Fill("component:N", **look), alt.Stroke("component:N", **look)
+    bar: dict[str, Any] = {
+        "x": across,
+        "y": up,
+        "order": alt.Order("order:O"),
+        "tooltip": tips(label=" ", component="Component", gib="GiB per GPU", share_ratio="Share"),
+    }
+    size: dict[str, Any] = {"height": BAR, "yOffset": 8}
+    layers = [
+        last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(x=alt.X("card_gib:Q"), y=up),
+        ROWS.transform_filter("datum.fits != 'no'").mark_bar(stroke=ink.paper, strokeWidth=0.7, **size).encode(**bar, fill=fill),
+        ROWS.transform_filter("datum.fits == 'no'")
+        .mark_bar(fillOpacity=0.15, strokeWidth=1.4, **size)
+        .encode(**bar, fill=fill, stroke=stroke),
+        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 4, yOffset=8).encode(x="card_gib:Q", y=up),
+        last.mark_text(align="left", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(x=alt.value(0), y=up, text="label:N"),
+        last.mark_text(align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(
+            x=alt.value("width"), y=up, text="value_text:N"
+        ),
+    ]
+    return finished(alt.layer(*layers), "Memory", ink, height=alt.Step(STEP))

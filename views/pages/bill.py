@@ -18,8 +18,8 @@ from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS
-from views.wording import beside_the_bill, ways
 from views.wording import bill as bill_words
+from views.wording import ways
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
@@ -51,7 +51,7 @@ with left:
     panel.points(bill_words.how_sure(row, market_line, date.today()))
 with right:
     st.subheader("What is not in it", anchor=False)
-    panel.points(beside_the_bill.not_in_it(row))
+    panel.points(ways.not_in_it(row))
 with st.expander("Storage and traffic, each by itself", key="small_lines"):
     panel.small(bill.small_lines(row, catalogs))
 
@@ -84,7 +84,7 @@ else:
         for label, value, note in bill_words.serving(row):
             tables.metric(label, value, note)
     panel.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
-    st.markdown(plain(beside_the_bill.per_token(row, bill.endpoint_facts(row, catalogs))))
+    st.markdown(plain(ways.per_token(row, bill.endpoint_facts(row, catalogs))))
     if row["endpoint_usd_per_million_tokens"] > 0:
         panel.over_load(row, break_even.over_load(row), ink)
     st.caption(bill_words.load(row))

@@ -1,5 +1,7 @@
 """The Models and prices page: the catalogs of models, cards and prices, with their sources."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -8,7 +10,7 @@ from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from views import tables
-from views.panels import catalog_tables as panel
+from views.elements import button
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 
@@ -47,6 +49,25 @@ OTHERS = {
     "quality": "Quality",
 }
 
+MODELS = "model_list"
+
+
+def _models(rows: pd.DataFrame) -> None:
+    """Models with shape, size of their weights and coverage; one can go into the plan."""
+    tables.of_rows(MODELS, list(rows["id"]))
+    look: dict[str, Any] = {"height": 560, "on_select": "rerun", "selection_mode": "single-row"}
+    tables.show(rows, tables.columns_of("models"), "Models, by name", MODELS, **look)
+    ticked = [rows.iloc[index] for index in tables.chosen_in(MODELS) if index < len(rows)]
+    name, model = (ticked[0]["name"], ticked[0]["id"]) if ticked and ticked[0]["estimated"] else ("", "")
+    label, tick = f"Use {name} in plan" if model else "Use in plan", "Tick a model that is estimated."
+    button(label, _use, model, icon="input", disabled=not model, help=tick, key="use_model")
+
+
+def _use(model: str) -> None:
+    """Callback: the job is of this model."""
+    job_state.choose(model=model)
+
+
 catalogs = session_catalogs.catalogs()
 
 st.title("Models and prices", anchor=False)
@@ -69,13 +90,14 @@ if model_pane.open:
         matches = catalog_tables.models(catalogs, text, families, sizes)
         st.caption(f"{len(matches)} of {len(catalogs.models)} models. For another one, give its config.json to the sidebar of Plan.")
         if len(matches):
-            panel.models(matches)
+            _models(matches)
         else:
             st.info("No model of the catalog has this name, family and size: clear one of the three.", icon=":material/search_off:")
 
 if card_pane.open:
     with card_pane:
-        panel.cards(catalog_tables.card_table(catalogs))
+        cards = catalog_tables.card_table(catalogs)
+        tables.show(cards, tables.columns_of("cards"), "Cards, those that AWS rents first", "cards_table", height=560)
         st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
 
 if price_pane.open:
@@ -98,7 +120,8 @@ if price_pane.open:
             f"{table['on_demand_usd_per_hour'].notna().sum()} of {len(table)} instance types have an on-demand price in {region}; "
             f"{table['old'].sum()} of these prices are older than {MARKETS['on-demand'].old_days} days. `make prices` fetches today's."
         )
-        panel.prices(table)
+        alt = "Prices of every instance type in a region"
+        tables.show(table, tables.columns_of("prices"), alt, "prices_table", height=560)
         st.caption(
             "USD per instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named "
             "source. Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."

@@ -16,6 +16,7 @@ from views.charts.tank import tank_svg
 from views.elements import button
 from views.session import job_state, kept
 from views.session.present_plan import look_at
+from views.tables import metric
 from views.theme import Ink
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
@@ -81,10 +82,8 @@ def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> No
 
 def _head(name: str, row: Row) -> None:
     """Name, money and time."""
-    trains = row["work"] == "training"
-    money = about(row["usd"]) if not is_missing(row["usd"]) else "no price"
-    time = f"in {span(row['hours'], *plan_words.hours_range(row))}" if trains else "a month"
-    st.metric(name, plain(money), delta=time, delta_color="off", delta_arrow="off")
+    time = f"in {span(row['hours'], *plan_words.hours_range(row))}" if row["work"] == "training" else "a month"
+    metric(name, about(row["usd"]), time, border=False)
 
 
 def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:

@@ -18,8 +18,8 @@ from views.session import job_state
 from views.session.present_plan import Present
 from views.tables import columns_of, grid, text_table
 from views.theme import Ink
-from views.wording import beside_the_bill as small_words
 from views.wording import bill as words
+from views.wording import ways
 from views.wording.markdown import plain
 
 
@@ -92,8 +92,8 @@ def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 def small(table: pd.DataFrame) -> None:
     """Storage and traffic, a line each."""
-    text_table(small_words.small_lines(table), "Storage and traffic, each by itself")
-    st.caption(small_words.SMALL_LINES)
+    text_table(ways.small_lines(table), "Storage and traffic, each by itself")
+    st.caption(ways.SMALL_LINES)
 
 
 def _lines(

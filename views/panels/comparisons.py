@@ -20,7 +20,8 @@ from calc.search import comparisons
 from calc.search.standing import scenario_of
 from views import tables
 from views.charts import against_time as time_charts
-from views.charts import bars, lines
+from views.charts import lines
+from views.charts import memory as memory_charts
 from views.charts.base import DOLLARS, THREE
 from views.elements import draw, open_tabs, use_in_plan
 from views.session import job_state
@@ -80,7 +81,7 @@ def memory_bars(rows: pd.DataFrame, labels: list[str], texts: Iterable[str], tit
     """Bars of memory by component, one for each row, with its text beside its name."""
     components, texts = components_of(rows["work"].iloc[0]), list(texts)
     table = chart_tables.by_component(rows, labels, components)
-    draw(bars.memory(ink, components, title), table.assign(value_text=[texts[rank] for rank in table["rank"]]), alt, key)
+    draw(memory_charts.bars(ink, components, title), table.assign(value_text=[texts[rank] for rank in table["rank"]]), alt, key)
 
 
 def gpu_counts(

@@ -1,40 +1,43 @@
 """The wide search and the scenarios of a CSV, in an expander that starts closed."""
 
 from functools import partial
+from time import perf_counter
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts.against_time import against_time, pace
-from calc.cost.job import Job
+from calc.charts.against_time import pace
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
-from calc.say.numbers import counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.numbers import counted, duration, gib, percent, span, three, usd
 from calc.say.place import card_name, cards, place
 from calc.say.setting import name_of, setting
 from calc.search import ranking
-from calc.search.wide import named, points
+from calc.search.job_row import JobError, JobRow
+from calc.search.reasons import reasons
+from calc.search.wide import best, estimated, named, points, wide_search, within
+from calc.search.widened import FORMS, PLACES, form_of, widened
 from calc.units import GIB
-from views.charts import against_time as time_charts
-from views.elements import button, draw
-from views.panels import earlier
-from views.session import catalogs as session_catalogs
-from views.session import job_state, search_state
+from views.elements import button
+from views.panels import comparisons, earlier, search_form
+from views.session import job_state
 from views.session.present_plan import Present
-from views.sidebar import search_form
-from views.tables import columns_of, download, show
+from views.tables import columns_of, download, metric, show
 from views.theme import Ink, verdict_words
 from views.wording.markdown import plain
 
+SLOW_SECONDS = 1.0
 BUDGET_USD_PER_HOUR = 10.0
 ABOUT = (
     "The answers above compare layouts, micro-batches, recompute and instances. Here anything may vary: number formats, optimizers, "
     "software, LoRA, other regions, larger batches. A choice with nothing chosen is left to the answers."
 )
+STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
+OLDER = "These were found for another plan or other sets than the present ones."
 REASONS = {
     ranking.TIGHT: "are tight",
     ranking.EMULATED: "are emulated",
@@ -54,73 +57,116 @@ def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         if plan.row["problem"] and not plan.row["instance"]:
             st.info("The search starts from a plan: loosen what is in the way above first.")
         else:
-            _search(plan, ink, catalogs)
+            search_form.prepare(plan, catalogs)
+            if search_form.question(plan, catalogs) == "budget":
+                _four_forms(plan, catalogs)
+            elif search := _found(plan, catalogs, *search_form.form(plan, catalogs)):
+                _results(search, plan, ink, catalogs)
         st.divider()
         earlier.preview(earlier.chooser(), catalogs)
 
 
-def _search(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    search_form.prepare(plan, catalogs)
-    if search_form.question(plan, catalogs) == "budget":
-        _four_forms(plan, catalogs)
-        return
-    kept = search_state.shown(plan, catalogs, *search_form.form(plan, catalogs))
-    if kept is None:
-        return
-    search, rows = kept["search"], kept["rows"]
-    st.markdown(_counts(search, kept["seconds"]))
-    if search.problem:
-        st.info(plain(search.problem), icon=":material/lightbulb:")
-        return
-    before, numbered, firsts = search_state.before(plan, kept, catalogs), rows.set_index("candidate"), named(search)
-    for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
-        with column, st.container(border=True):
-            _card(name, numbered.loc[number].to_dict(), catalogs)
-    st.caption(plain(_present(plan, before)))
-    _frontier(points(search), plan, before, ink)
-    _best_rows(rows, kept["work"] == "training", catalogs)
-    name = f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv"
-    download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
+def _found(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
+    """The search of the session with its rows; None after a message that says why.
+
+    A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
+    """
+    state, key = st.session_state, (widened(plan.job, sets, limits, catalogs), catalogs.version)
+    clicked, last = state.pop("search_now", False), state.get("found")
+    if state["search_waits"] and not clicked:
+        st.info("This search came with the link and has not run yet.", icon=":material/link:")
+        button("Search", state.update, {"search_now": True}, key="again")
+        return None
+    state["search_waits"] = False
+    if clicked or last is None or last["work"] != plan.scenario["work"]:
+        state["found"] = last = _run(plan, catalogs, key)
+    if last["problem"]:
+        st.error(plain(last["problem"]), icon=":material/block:")
+        return None
+    if last["key"] != key:
+        st.warning(OLDER, title="Search again to see today's", icon=":material/update:")
+        button("Search again", state.update, {"search_now": True}, key="again")
+    against = repr((plan.scenario, plan.market))
+    if last["rows"] is None or (last["against"] != against and last["key"] == key):
+        job = last["search"].ranked.job
+        users = 0 if job["requests_per_second"] or last["work"] == "training" else job["users"]
+        last |= {"rows": reasons(best(last["search"], catalogs), plan.row, plan.market, users, catalogs), "against": against}
+    return last
 
 
-def _counts(search: Any, seconds: float) -> str:
-    """How many combinations were tried, and what became of them."""
+def _run(plan: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str, Any]:
+    """Search; once it takes more than a second, with a bar and a button that stops it."""
+    result = {"key": key, "work": plan.scenario["work"], "rows": None, "against": "", "problem": ""}
+    started, holder = perf_counter(), st.empty()
+    bars: list[Any] = []
+
+    def progress(share: float) -> None:
+        if perf_counter() - started > SLOW_SECONDS:
+            if not bars:
+                with holder.container(horizontal=True, vertical_alignment="center"):
+                    bars.append(st.empty())
+                    stopped = {"found": result | {"problem": STOPPED}}
+                    button("Stop", st.session_state.update, stopped, icon="stop", key="stop_search")
+            bars[0].progress(share, text="Trying every combination")
+
+    try:
+        search = wide_search(key[0], catalogs, progress)
+    except JobError as error:
+        return result | {"problem": str(error)}
+    finally:
+        holder.empty()
+    return result | {"search": search, "seconds": perf_counter() - started}
+
+
+def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """How much was tried, the plans that stand out, cost against time, the best of each type."""
+    search, rows = found["search"], found["rows"]
     parts = [f"{search.counts[number]:,} {words}" for number, words in REASONS.items() if search.counts[number]]
     rest = search.tried - int(search.counts.sum())
     parts += [f"{rest:,} do not fit, or do not run there"] if rest > 0 else []
-    return f"{search.tried:,} combinations in {duration(seconds)}: **{search.possible:,} possible**; {', '.join(parts)}."
+    tried = f"{search.tried:,} combinations in {duration(found['seconds'])}"
+    st.markdown(f"{tried}: **{search.possible:,} possible**; {', '.join(parts)}.")
+    if search.problem:
+        st.info(plain(search.problem), icon=":material/lightbulb:")
+        return
+    numbered, firsts = rows.set_index("candidate"), named(search)
+    for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
+        with column, st.container(border=True):
+            _card(name, numbered.loc[number].to_dict(), catalogs)
+    st.caption(plain(_present(plan)))
+    table = points(search)
+    edge = table.loc[table["kind"] == "frontier", "usd"]
+    alt = f"{len(edge)} plans that no other beats in both, from {usd(edge.min())} to {usd(edge.max())}"
+    comparisons.frontier(table, plan, alt, ink, with_region=True)
+    st.caption(
+        "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
+        "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
+    )
+    _best_rows(rows, found["work"] == "training", catalogs)
+    name = f"headroom-search-{rows['model'].iloc[0]}-{found['work']}.csv"
+    download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
 
 
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
-    trains, hour = row["work"] == "training", usd(row["usd_per_hour"])
-    money, time = usd(row["usd"]), duration(row["seconds"])
-    period, work_time = ("", time) if trains else (" a month", f"{time} per token")
+    trains, hour, money, time = row["work"] == "training", usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
+    job, pace = (f"{money} in {time}", time) if trains else (f"{money} a month, {time} per token", f"{time} per token")
     title, number, note = {
-        "cheapest": (f"Least money {'for the run' if trains else 'a month'}", money, f"{'in ' * trains}{work_time}, {hour} per hour"),
-        "cheapest hour": ("Least money an hour", hour, f"{money}{period}{' in ' if trains else ', '}{work_time}"),
-        "fastest": ("Fastest within the limits", work_time, f"{money}{period}, {hour} per hour"),
+        "cheapest": (f"Least money {'for the run' if trains else 'a month'}", money, f"{'in ' * trains}{pace}, {hour} per hour"),
+        "cheapest hour": ("Least money an hour", hour, job),
+        "fastest": ("Fastest within the limits", pace, f"{money}{'' if trains else ' a month'}, {hour} per hour"),
     }[name]
-    _metric(title, number, note)
+    metric(title, number, note, border=False)
     st.markdown(plain(f"**{place(row, with_region=True)}**"))
     st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
     st.markdown(plain(row["why"]))
     quality = f" Quality: {row['quality']}." if row["quality"] else ""
     st.caption(f"Price {_basis(row)}.{quality}")
-    _take_button(row, f"take_{name.replace(' ', '_')}")
+    _take_button(row, f"take_{name.replace(' ', '_')}", catalogs)
 
 
-def _metric(title: str, number: str, note: str) -> None:
-    st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
-
-
-def _take_button(row: Row, key: str) -> None:
-    button("Make it the plan", _take, row, icon="input", key=key)
-
-
-def _take(row: Row) -> None:
-    """Callback: the row becomes the plan."""
-    job_state.adopt(row, row["market"], session_catalogs.catalogs())
+def _take_button(row: Row, key: str, catalogs: Catalogs) -> None:
+    button("Make it the plan", job_state.adopt, row, row["market"], catalogs, icon="input", key=key)
 
 
 def _basis(row: Row) -> str:
@@ -137,39 +183,19 @@ def _memory(row: Row, catalogs: Catalogs) -> str:
     return f"{cards(row, catalogs)}, {used}{', tight' if row['fits'] == 'tight' else ''}"
 
 
-def _present(plan: Present, before: Job) -> str:
+def _present(plan: Present) -> str:
     """The plan that the rows are compared with."""
     row = plan.row
     if row["problem"]:
         return f"Row looked at: {row['problem']}"
-    if is_missing(float(before.usd[0])):
-        where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else f"{row['gpus']:.0f} GPUs"
-        return f"Row looked at: {where}, without a price."
-    when = f" in {duration(before.seconds[0])}" if row["work"] == "training" else " a month"
-    ends = ["" if row["fits"] in ("yes", "tight") else " It does not fit.", f" It {row['misses']}." if row.get("misses") else ""]
-    money = f"{usd(before.usd[0])}{when}, {usd(before.usd_per_hour[0])} per hour"
-    return f"Row looked at: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[plan.market].label}, {money}.{''.join(ends)}"
+    where = place(row) if row["instance"] else counted(int(row["gpus"]), "GPU")
+    time = f"in {span(row['hours'])}" if row["work"] == "training" else "a month"
+    missed = f" It {row['misses']}." if row.get("misses") else ""
+    fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
+    return f"Row looked at: {where}, {usd(row['usd'])} {time}, {usd(row['usd_per_hour'])} per hour.{fits}{missed}"
 
 
-def _frontier(table: pd.DataFrame, plan: Present, before: Job, ink: Ink) -> None:
-    """Cost against time of the plans that no other beats in both, with the row on view."""
-    trains = plan.scenario["work"] == "training"
-    table = table.assign(label=[place(row, with_region=True) for row in records(table)])
-    if not plan.row["problem"] and before.seconds[0] == before.seconds[0]:
-        present = {"kind": "now", "label": "Row looked at", "seconds": float(before.seconds[0]), "usd": float(before.usd[0])}
-        table = pd.concat([table, pd.DataFrame([present])], ignore_index=True)
-    drawn = against_time(table, trains)
-    titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
-    edge = drawn[drawn["kind"] == "frontier"]
-    alt = f"{len(edge)} plans that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    draw(time_charts.cost_against_time(ink, *titles), drawn, alt, "frontier")
-    st.caption(
-        "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
-        "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
-    )
-
-
-def _best_rows(rows: pd.DataFrame, trains: bool, catalogs: Catalogs) -> None:
+def _best_rows(rows: Any, trains: bool, catalogs: Catalogs) -> None:
     """The best of every instance and market as a table; the chosen row in full."""
     rows = rows[rows["best_of_type"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     several = records(rows)
@@ -185,37 +211,42 @@ def _best_rows(rows: pd.DataFrame, trains: bool, catalogs: Catalogs) -> None:
         "arm": catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
         "price_is": [_basis(row) for row in several],
     }
-    alt = "The best on every instance and market"
-    show(rows, columns, alt, "found_rows", added, on_select="rerun", selection_mode="single-row", height=420)
-    chosen = st.session_state["found_rows"]["selection"]["rows"]
-    if not chosen or chosen[0] >= len(rows):
+    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": 420}
+    show(rows, columns, "The best on every instance and market", "found_rows", added, **look)
+    chosen = [several[index] for index in st.session_state["found_rows"]["selection"]["rows"] if index < len(several)]
+    if not chosen:
         st.caption("Choose a row to read why in full, and to make it the plan.")
-        return
-    row = several[chosen[0]]
-    with st.container(border=True):
-        money = f"{usd(row['usd'])} in {span(row['hours'])}" if trains else f"{usd(row['usd'])} a month"
-        st.markdown(plain(f"**{place(row, with_region=True)}**: {money}. {row['why']}"))
-        st.caption(plain(setting(row, catalogs)))
-        _take_button(row, "take_row")
+    for row in chosen:
+        with st.container(border=True):
+            cost = f"{usd(row['usd'])} in {span(row['hours'])}" if trains else f"{usd(row['usd'])} a month"
+            st.markdown(plain(f"**{place(row, with_region=True)}**: {cost}. {row['why']}"))
+            st.caption(plain(setting(row, catalogs)))
+            _take_button(row, "take_row", catalogs)
 
 
 def _four_forms(plan: Present, catalogs: Catalogs) -> None:
     """One load in four forms: the cheapest by the hour, and the fastest within the budget."""
-    st.session_state.setdefault("budget", BUDGET_USD_PER_HOUR)
+    state = st.session_state
+    state.setdefault("budget", BUDGET_USD_PER_HOUR)
     budget = st.number_input("USD per hour at most", 0.1, step=1.0, format="%.2f", key="budget", persist_state="session")
-    for index, (form, rows) in enumerate(search_state.four_forms(plan, catalogs).items()):
-        if index % 2 == 0:
-            pair = st.columns(2)
-        row, *fastest = records(rows)
-        with pair[index % 2], st.container(border=True):
+    places = {name: state["allowed"][name] for name in PLACES}
+    key = repr((plan.scenario, places, catalogs.version))
+    if state.get("four_forms", {}).get("key") != key:
+        jobs = {name: form_of(plan.job, plan.scenario, form, places, catalogs) for name, form in FORMS.items()}
+        state["four_forms"] = {"key": key, "searches": {name: wide_search(job, catalogs) for name, job in jobs.items()}}
+    possible = {name: search for name, search in state["four_forms"]["searches"].items() if not search.problem}
+    panes = [*st.columns(2), *st.columns(2)]
+    for index, (form, search) in enumerate(possible.items()):
+        row, *fastest = records(estimated(search, np.array(within(search, budget)), catalogs))
+        with panes[index], st.container(border=True):
             gap = row["usd_per_hour"] - budget
             note = f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
-            _metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), note)
+            metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), note, border=False)
             st.markdown(plain(_in_place(row)))
             st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
             if fastest and fastest[0]["candidate"] != row["candidate"]:
                 st.markdown(plain(f"Fastest within the budget: {_in_place(fastest[0])}"))
-            _take_button(row, f"take_form_{index}")
+            _take_button(row, f"take_form_{index}", catalogs)
     model, length = name_of("model", plan.scenario["model"], catalogs), f"{plan.scenario['sequence_tokens']:,.0f} tokens"
     note = (
         f"{model}, {counted(int(plan.scenario['batch']), 'sequence')} of {length} at once, the same load in four forms; each is the "
