@@ -11,42 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from calc.evaluate import evaluate_all, formulas_of
-from calc.models import (
-    attention,
-    block_parameters,
-    families,
-    lora_widths,
-    mixer_parameters,
-    network,
-    outside_adapters,
-    outside_parameters,
-    shared_form,
-)
+from calc.evaluate import evaluate_all, formulas_of, parameters_of
+from calc.models import attention, block_parameters, lora_widths, network, outside_adapters, outside_parameters
 from calc.models.stacks import Sizes, sizes_of_stacks
 
-# Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": (), "encoder_sizes": {}} | dict.fromkeys(
-    [
-        *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
-        *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers"),
-        *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
-        *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
-        *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
-        *("mel_bins", "source_positions", "classes", "image", "patch", "patches", "registers"),
-        *("pooled_width", "position_kernel", "position_groups"),
-        *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
-        *("labels", "headless", "pooler", "left_out_parameters"),
-        *("index_heads", "index_head_dim", "indexed_layers"),
-        *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
-        *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
-        *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
-        *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
-        *("patches_per_image_token", "usual_image_tokens", "total_parameters", "layer_groups", "extended_tokens"),
-        *("further_parameters", "further_outside_parameters"),
-    ],
-    0,
-)
 TEXTS = (
     *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "published_precision", "extended_by"),
     *("tower_block", "note", "note_with_images", "source", "checked_on", "notes"),
@@ -54,24 +22,26 @@ TEXTS = (
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
-    *(
-        "outside_parameters",
-        "outside_adapter_width",
-        "layer_inputs_width",
-        "outputs",
-        "fixed_tokens",
-        "hidden_dropout",
-        "attention_dropout",
-    ),
-    *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters"),
-    *("stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
+    *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout"),
+    *("attention_dropout", "softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused"),
+    *("left_out_parameters", "stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
     *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
-FORMULAS = tuple(formula for module in (outside_parameters, outside_adapters, families) for formula in formulas_of(module))
-STACK_MODULES = (mixer_parameters, attention, network, block_parameters, shared_form, lora_widths)
+FORMULAS = tuple(formula for module in (outside_parameters, outside_adapters) for formula in formulas_of(module))
+STACK_MODULES = (attention, network, block_parameters, lora_widths)
 STACK_FORMULAS = tuple(formula for module in STACK_MODULES for formula in formulas_of(module))
+MADE = {formula.__name__ for formula in (*FORMULAS, *STACK_FORMULAS)}
+READ = {name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_of(formula)} | {  # and by stacks, mixers and tables
+    *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers", "text_layers", "text_heads", "text_ffn"),
+    *("experts_per_token", "expert_ffn", "shared_ffn", "query_latent_rank", "time_rank", "recurrent_bytes_each", "extended_tokens"),
+    *("state_heads", "state_head_dim", "state_size", "state_groups", "total_parameters", "left_out_parameters"),
+    *("tower_full_layers", "tower_window_tokens", "tower_heads", "patches_per_image_token", "usual_image_tokens"),
+}
+# What a size is that an entry leaves out because its model does not have it.
+ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1}
+ABSENT |= {"layer_kinds": (), "encoder_sizes": {}}
 ADAPTER_COLUMNS = tuple(formula.__name__ for formula in formulas_of(lora_widths) if formula.__name__.startswith("adapter_"))
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (

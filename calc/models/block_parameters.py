@@ -1,4 +1,33 @@
-"""What one block learns in all, from its attention, its network and its norms."""
+"""What one block learns in all, from its attention, its network, its mixer and its norms.
+
+The last four are widths by which software with one block for all families tells blocks apart. Counts of numbers, not bytes.
+"""
+
+
+def mixer_linear_parameters(hidden, mixer_in_width, mixer_width, mixer_inner_linear):
+    """Weight matrices of the mixer: inputs, output, and those between. [parameters]"""
+    return hidden * (mixer_in_width + mixer_width) + mixer_inner_linear
+
+
+def mixer_parameters(
+    mixer_linear_parameters, convolution_channels, convolution_kernel, convolution_bias, mixer_bias, mixer_in_width, mixer_width, hidden,
+    mixer_vectors,
+):  # fmt: skip
+    """Everything that the mixer learns. [parameters]
+
+    Matrices, a convolution for each channel, decays, norms and biases.
+    """
+    convolved = convolution_channels * (convolution_kernel + convolution_bias)
+    biases = mixer_bias * (mixer_in_width + hidden) if mixer_width else 0
+    return mixer_linear_parameters + convolved + mixer_vectors + biases
+
+
+def convolution_state_elements(convolution_channels, convolution_kernel):
+    """Inputs that the short convolution keeps per sequence, its own length of them. [elements]
+
+    transformers 5.23, cache_utils.py, LinearAttentionLayer.
+    """
+    return convolution_channels * convolution_kernel
 
 
 def normed_head_width(head_norm, owns_keys, head_dim, full_norm, query_width, key_width):
@@ -109,3 +138,23 @@ def block_largest_matrix(
     """
     others = hidden * max(mixer_in_width, output_width, gate_width)
     return max(others, largest_query_matrix, largest_key_value_matrix, largest_network_matrix)
+
+
+def rms_norm_width(rms_norms, hidden):
+    """Width of the hidden state, once for each RMSNorm of it in one block. [elements per token]"""
+    return rms_norms * hidden
+
+
+def layer_norm_width(block_norms, rms_norms, hidden):
+    """Width of the hidden state, once for each LayerNorm in a block. [elements per token]"""
+    return (block_norms - rms_norms) * hidden
+
+
+def gated_ffn_width(gated, ffn_width):
+    """Inner width of a network of three matrices, 0 where it has two. [elements per token]"""
+    return gated * ffn_width
+
+
+def norms_heads(head_norm, full_norm):
+    """1 where queries and keys are normed. [0 or 1]"""
+    return max(head_norm, full_norm)

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from calc.models.huggingface.bridge import read_documents, total_entry
 from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
-from calc.models.huggingface.not_covered import refusal
+from calc.models.huggingface.not_covered import read_documents, refusal, total_entry
 from calc.models.huggingface.parts import TextPart, left_out, text_part
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision

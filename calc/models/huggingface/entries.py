@@ -1,10 +1,9 @@
 """The sizes of one config, checked: of a model, or of the two sides of a pair."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.layers import check_layer_types, check_unread_layer_types, encodes, layer_kinds, window_tokens
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields
@@ -13,6 +12,9 @@ from calc.models.huggingface.values import ConfigError, UnknownLayer, must_divid
 
 TEXT_SIDE = "bert"  # the model_type whose fields the text sides of pairs have
 OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
+# One kernel saves its input alone; other activations are composed of operations that each save something (activations.py).
+ONE_KERNEL = {"gelu", "gelu_pytorch_tanh", "silu", "swish", "mish", "sigmoid", "tanh"}
+LIKE = {"relu": "gelu", "gelu_fast": "gelu_new", "gelu_new": "gelu"}  # the next where a block was not simulated with one
 
 
 def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_d
     if family is None:
         raise ConfigError(f"catalogs/edited/families.yaml has no family {entry['model_type']}; add it.")
     if "activation" in entry:
-        entry["activation"] = activation_of(entry["activation"], family["block"], family["activation"], catalogs.blocks)
+        entry["activation"] = _activation_of(entry["activation"], family["block"], family["activation"], catalogs.blocks)
     return entry
 
 
@@ -120,3 +122,13 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, 
         "projection": whole_number(shared, 1, "projection_dim"),
     }
     return entry, [config, vision_config, text_config]
+
+
+def _activation_of(named: str, block: str, usual: str, blocks: Collection[str]) -> str:
+    """The simulated activation function that stands for the one that a config names."""
+    wanted = "gelu" if named in ONE_KERNEL else named if named in LIKE else "gelu_new"
+    while wanted != usual and f"{block}-{wanted}" not in blocks:
+        if wanted not in LIKE:
+            return usual
+        wanted = LIKE[wanted]
+    return wanted

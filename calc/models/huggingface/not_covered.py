@@ -1,14 +1,66 @@
-"""The sentence about a model_type that is not covered: why, and the nearest that is."""
+"""A model_type that is not covered: why, the nearest that is, and the total that the index of its weights counts."""
 
+import json
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from calc.models.huggingface.model_types import ModelTypes
-from calc.models.huggingface.values import short_value
+from calc.models.huggingface.values import ConfigError, short_value
+
+Config = Mapping[str, Any]
+DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+INDEX = ("metadata", "weight_map")
 
 
-def refusal(config: Mapping[str, Any], model_type: str, model_types: ModelTypes) -> str:
+def read_documents(text: str) -> tuple[Any, Config]:
+    """The config in a text, and the safetensors index that stands before or after it, if any."""
+    documents: list[Any] = []
+    start, text = 0, text.strip()
+    try:
+        while start < len(text) and len(documents) < 2:
+            document, end = json.JSONDecoder().raw_decode(text, start)
+            documents.append(document)
+            start = end + len(text[end:]) - len(text[end:].lstrip())
+        if start < len(text) or not documents:
+            json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ConfigError(f"this is not JSON{line}; give a config.json as the hub has it.") from None
+    configs: list[Any] = []
+    indexes: list[Config] = []
+    for document in documents:
+        is_index = isinstance(document, dict) and all(isinstance(document.get(name), dict) for name in INDEX)
+        (indexes if is_index else configs).append(document)
+    if len(configs) != 1:
+        raise ConfigError("give one config.json, and with it at most the index of its weights.")
+    return configs[0], indexes[0] if indexes else {}
+
+
+def total_entry(config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]) -> dict[str, Any] | None:
+    """The entry of a model whose total alone is known; None without one, or where the type is explained."""
+    total = _total_parameters(config, index)
+    if not total or model_type.lower() in not_covered:
+        return None
+    source = {"source": "its model.safetensors.index.json", "checked_on": ""}
+    return {"name": model_id, "family": "", "model_type": short_value(model_type), "total_parameters": total, **source}
+
+
+def _total_parameters(config: Config, index: Config) -> int:
+    """Parameters that the index counts, or that its bytes come to; 0 if unknown. [parameters]"""
+    metadata = index.get("metadata", {})
+    counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
+    if isinstance(counted, int) and 0 < counted < 1e15:
+        return counted
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    if any(part.get("quantization_config") or part.get("compression_config") for part in parts):
+        return 0
+    named = [str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.") for part in parts]
+    width = next((DTYPE_BYTES[name] for name in named if name in DTYPE_BYTES), 0)
+    return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
+
+
+def refusal(config: Config, model_type: str, model_types: ModelTypes) -> str:
     """One sentence, without the model's name."""
     lower, covered = model_type.lower(), model_types.covered()
     if lower != model_type and lower in covered:
@@ -19,7 +71,7 @@ def refusal(config: Mapping[str, Any], model_type: str, model_types: ModelTypes)
     return f"model_type {short_value(model_type)} is not covered{': ' * bool(why)}{why}; the nearest that is covered is {nearest}."
 
 
-def _nearest(config: Mapping[str, Any], lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
+def _nearest(config: Config, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
     of_text = {*covered} - {name for name, parts in model_types.parts.items() if parts.text}
     candidates = covered if "vision_config" in config or "audio_config" in config else of_text
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)

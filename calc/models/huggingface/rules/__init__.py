@@ -15,7 +15,6 @@ from calc.models.huggingface.rules import (
     sizes_of_decoders,
     sizes_of_encoders,
     sizes_of_hybrids,
-    sizes_of_images_and_sounds,
     sizes_of_two_sided,
     towers,
     windowed_layers,
@@ -27,7 +26,7 @@ MODULES: dict[str, tuple[ModuleType, ...]] = {
     "mixed_layers": (mixed_layers,),
     "layer_kinds": (layer_kinds,),
     "layer_sizes": (layer_sizes,),
-    "derive": (sizes_of_decoders, sizes_of_encoders, sizes_of_hybrids, sizes_of_images_and_sounds, sizes_of_two_sided),
+    "derive": (sizes_of_decoders, sizes_of_encoders, sizes_of_hybrids, sizes_of_two_sided),
     "projector": (projectors,),
     "count": (towers,),
 }
