@@ -8,7 +8,7 @@ from calc.models.huggingface.layers import check_layer_types, check_unread_layer
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
-from calc.models.huggingface.values import ConfigError, UnknownLayer, must_divide, need_sizes, values_of, whole_number
+from calc.models.huggingface.values import ConfigError, UnknownLayer, check_covered, must_divide, need_sizes, values_of, whole_number
 
 TEXT_SIDE = "bert"  # the model_type whose fields the text sides of pairs have
 OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
@@ -25,6 +25,7 @@ def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_d
     class_defaults = catalogs.config_defaults[model_type.name]
     config = config.over({name: class_defaults[name] for name in catalogs.model_types.rule_fields if name in class_defaults})
     values = values_of(config, model_type, class_defaults, all_defaults)
+    check_covered(config, model_type, class_defaults)
     if model_type.derive and "hidden" in values and ("heads" in values or "heads" not in model_type.fields):
         values |= model_type.derive(config, values)
     values |= model_type.sets

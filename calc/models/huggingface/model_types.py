@@ -28,6 +28,7 @@ class ModelType:
     layer_kinds: Callable | None = None
     layer_sizes: Callable | None = None
     derive: Callable | None = None
+    covered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classifier_poolers: Sequence[int] = ()
     headless_pooler: bool = False
     classifier_keeps_head: bool = False

@@ -1,4 +1,7 @@
-"""A model_type that is not covered: why, the nearest that is, and the total that the index of its weights counts."""
+"""A model_type that is not covered: the reason, the nearest that is, and its parameters.
+
+The index of its weights counts them.
+"""
 
 import json
 from collections.abc import Collection, Mapping
@@ -38,7 +41,10 @@ def read_documents(text: str) -> tuple[Any, Config]:
 
 
 def total_entry(config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]) -> dict[str, Any] | None:
-    """The entry of a model whose total alone is known; None without one, or where the type is explained."""
+    """The entry of a model of which only the total is known; None where it is not.
+
+    None as well where `not_covered` explains the type.
+    """
     total = _total_parameters(config, index)
     if not total or model_type.lower() in not_covered:
         return None

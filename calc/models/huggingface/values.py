@@ -106,6 +106,14 @@ def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_de
     return {**values, **model_type.usual}
 
 
+def check_covered(config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any]) -> None:
+    """Refuse a config that sets a field to a value which is not covered in its model_type."""
+    for field, values in model_type.covered.items():
+        value = config.get(field, class_defaults.get(field))
+        if value is not None and value not in values:
+            raise ConfigError(f"{model_type.name} with {field} {json.dumps(value)[:40]} is not covered; choose another model.")
+
+
 def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
     """Refuse a config that leaves out a size which nothing else settles."""
     for ours in NEEDED:

@@ -22,8 +22,6 @@ def gpt_bigcode_sizes(config, values):
 
 def falcon_sizes(config, values):
     """The newer architecture has heads of keys and values by groups, and two norms."""
-    if not config["parallel_attn"]:
-        raise ConfigError("a falcon whose parallel_attn is false is not covered; choose another model.")
     new = config["new_decoder_architecture"]
     kv_heads = (config.get("num_kv_heads") or values["heads"]) if new else values["heads"]
     kv_heads = 1 if not new and config["multi_query"] else kv_heads
@@ -44,14 +42,6 @@ def opt_sizes(config, _values):
 def hyperclovax_sizes(config, _values):
     """Without norms after attention and network it is a Granite."""
     return {} if config["use_post_norm"] else {"model_type": "granite"}
-
-
-def squared_relu_alone(config, _values):
-    """No other activation function was read off."""
-    if config.get("hidden_act", "relu2") != "relu2":
-        named = config["model_type"]
-        raise ConfigError(f"a {named} whose hidden_act is not relu2 is not covered; choose another model.")
-    return {}
 
 
 def cohere_sizes(config, _values):
@@ -111,8 +101,6 @@ def mllama_sizes(_config, values):
 
 def doge_sizes(config, values):
     """Both residuals are scaled; a matrix and a vector make a mask of the values."""
-    if config.get("is_moe"):
-        raise ConfigError("a doge with experts (is_moe) is not covered; choose another model.")
     heads = values.get("kv_heads", values["heads"])
     width = heads * (values["hidden"] // values["heads"]) + 1 + int(bool(config.get("attention_bias")))
     return {"further_parameters": heads * width + 2 * values["hidden"]}
@@ -120,8 +108,6 @@ def doge_sizes(config, values):
 
 def stablelm_sizes(config, _values):
     """Attention and network side by side, or one after the other."""
-    if config.get("qk_layernorm"):
-        raise ConfigError("a stablelm with qk_layernorm is not covered; choose another model.")
     return {"model_type": "stablelm_parallel"} if config.get("use_parallel_residual") else {}
 
 

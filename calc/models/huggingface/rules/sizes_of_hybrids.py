@@ -33,8 +33,6 @@ def kimi_sizes(config, values):
 
 def nemotron_sizes(config, values):
     """As many layers as its pattern has."""
-    if config.get("mlp_hidden_act", "relu2") != "relu2":
-        raise ConfigError("a nemotron_h whose mlp_hidden_act is not relu2 is not covered; choose another model.")
     layers = nemotron_pattern(config)
     none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
     latent = {"model_type": "nemotron_h_latent"} if values.get("expert_latent") else {}
@@ -88,8 +86,6 @@ def mamba_alone_sizes(config, values):
 
 def xlstm_sizes(config, values):
     """Widths are shares of the hidden size, in whole multiples."""
-    if config["use_bias"]:
-        raise ConfigError("an xlstm with use_bias is not covered; choose another model.")
 
     def scaled(factor, multiple):
         return multiple * math.ceil(values["hidden"] * config[factor] / multiple)

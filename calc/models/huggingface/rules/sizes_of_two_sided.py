@@ -1,7 +1,7 @@
 """What models of two sides derive from fields of their own, as in transformers 5.23."""
 
 from calc.models.huggingface.remarks import class_name
-from calc.models.huggingface.values import ConfigError, size_of, whole_number
+from calc.models.huggingface.values import size_of, whole_number
 
 
 def t5_sizes(config, _values):
@@ -9,20 +9,12 @@ def t5_sizes(config, _values):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def shared_tables(config, values):
-    """Both sides share one table of embeddings, and the head with them."""
-    if not values["tied"]:
-        named = config["model_type"]
-        raise ConfigError(f"tie_word_embeddings false is not covered for {named}; its sides share a table.")
-    return {}
-
-
 def marian_sizes(config, values):
     """Its sides may have tables of their own."""
     sizes = {}
     if not config["share_encoder_decoder_embeddings"]:
         sizes = {"further_outside_parameters": values["vocab"] * values["hidden"], "vocab": size_of(config, "decoder_vocab_size")}
-    return shared_tables(config, values) | sizes
+    return sizes
 
 
 def fsmt_sizes(config, values):
@@ -35,28 +27,18 @@ def fsmt_sizes(config, values):
 def led_sizes(config, values):
     """Projections of chosen tokens in its encoder; a longer or shorter table in its decoder."""
     rows = size_of(config, "max_decoder_position_embeddings")
-    sizes = {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
-    return shared_tables(config, values) | sizes
+    return {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
 
 
 def pegasus_x_sizes(config, values):
     """Tokens in its encoder that see all others, with a norm of their own in each block."""
     rows = size_of(config, "num_global_tokens")
-    sizes = {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
-    return shared_tables(config, values) | sizes
+    return {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
 
 
-def bigbird_pegasus_sizes(config, values):
+def bigbird_pegasus_sizes(config, _values):
     """Its decoder alone keeps a head of its own."""
-    alone = {"tied": 0} if class_name(config).endswith("ForCausalLM") else {}
-    return shared_tables(config, values) | alone
-
-
-def mvp_sizes(config, values):
-    """Prompts learned for each layer were not read off."""
-    if config.get("use_prompt"):
-        raise ConfigError("prompts learned for each layer (use_prompt) are not covered; choose another model.")
-    return shared_tables(config, values)
+    return {"tied": 0} if class_name(config).endswith("ForCausalLM") else {}
 
 
 def prophetnet_sizes(config, values):
@@ -64,7 +46,7 @@ def prophetnet_sizes(config, values):
     ahead, buckets = size_of(config, "ngram"), size_of(config, "num_buckets")
     sizes = {"encoder_sizes": {"further_parameters": 0}, "further_outside_parameters": ahead * values["hidden"]}
     sizes["further_parameters"] = buckets * values["heads"] * (values["hidden"] + 1)
-    return shared_tables(config, values) | sizes
+    return sizes
 
 
 def umt5_sizes(config, values):
@@ -87,7 +69,7 @@ def switch_transformers_sizes(config, values):
         sparse = whole_number(config[f"num_sparse_{side}_layers"], 0, f"num_sparse_{side}_layers")
         step = max(layers // sparse, 1) if sparse else layers
         sizes[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
-    return shared_tables(config, values) | sizes
+    return sizes
 
 
 def nllb_moe_sizes(config, values):
@@ -96,4 +78,4 @@ def nllb_moe_sizes(config, values):
     for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
         step = whole_number(config[f"{side}_sparse_step"], 0, f"{side}_sparse_step")
         sizes[f"{side}_routed_layers"] = layers // step if step else 0
-    return shared_tables(config, values) | sizes
+    return sizes
