@@ -1,4 +1,4 @@
-"""What encoders of text, images and sounds derive from fields of their own, as in transformers 5.23."""
+"""Sizes that encoders of text, images and sounds derive, as in transformers 5.23."""
 
 from calc.models.huggingface.rules.sizes_of_decoders import four_times_hidden
 from calc.models.huggingface.values import ConfigError, must_divide, short_value, size_of, whole_number
