@@ -1,8 +1,8 @@
-"""A model's architecture as two tables: what the whole model counts, and its stacks.
+"""A model's architecture as two tables: one row per model, and one row per stack of blocks.
 
-An entry is one model of catalogs/edited/models.yaml, or one that calc/models/huggingface/config.py made of a config: its sizes,
-and what differs from its family (catalogs/edited/families.yaml). `parameters` counts what the class of transformers holds as
-parameters; checkpoints may add buffers. Counts of numbers, not bytes.
+An entry is one model of catalogs/edited/models.yaml, or one that calc/models/huggingface/config.py reads from a config: its
+sizes, and how it differs from its family (catalogs/edited/families.yaml). `parameters` counts the parameters of the class in
+transformers; checkpoints may add buffers. Counts, not bytes.
 """
 
 import math
@@ -39,7 +39,7 @@ READ = {name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_
     *("state_heads", "state_head_dim", "state_size", "state_groups", "total_parameters", "left_out_parameters"),
     *("tower_full_layers", "tower_window_tokens", "tower_heads", "patches_per_image_token", "usual_image_tokens"),
 }
-# What a size is that an entry leaves out because its model does not have it.
+# The value of a size that an entry leaves out because its model does not have it.
 ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1}
 ABSENT |= {"layer_kinds": (), "encoder_sizes": {}}
 ADAPTER_COLUMNS = tuple(formula.__name__ for formula in formulas_of(lora_widths) if formula.__name__.startswith("adapter_"))
@@ -58,7 +58,7 @@ STACK_COLUMNS = (
 
 
 def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
-    """All sizes and traits of a model: those of its entry, else of its family, else 0."""
+    """All sizes and traits of a model: from its entry, else from its family, else 0."""
     sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
     sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
@@ -67,7 +67,7 @@ def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
 
 
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
-    """The sizes of each stack that has layers, with every formula of a block and its adapters."""
+    """The sizes of each stack that has layers, with the results of every formula of a block."""
     for stack in sizes_of_stacks(sizes):
         yield evaluate_all(STACK_FORMULAS, stack)
 
@@ -101,7 +101,7 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
 
 
 def total_alone(entry: Mapping[str, Any]) -> Sizes:
-    """The refused row of a model of which the parameters are counted and nothing else is known."""
+    """The refused row of a model of which only the parameter count is known."""
     total = entry["total_parameters"]
     counts = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
     unknown = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
@@ -110,7 +110,7 @@ def total_alone(entry: Mapping[str, Any]) -> Sizes:
 
 
 def note_with_images(model: Mapping[str, Any]) -> str:
-    """What an estimate with images leaves out or assumes; empty where the model takes none."""
+    """Sentences on what an estimate with images leaves out; empty for a model without images."""
     if not model["usual_image_tokens"]:
         return ""
     sentences = [model["caveat"], model.get("remark", "")]
@@ -121,7 +121,7 @@ def note_with_images(model: Mapping[str, Any]) -> str:
 
 
 def note_of(model: Mapping[str, Any]) -> str:
-    """What an estimate of the model leaves out, and where its config is unlike its family."""
+    """Sentences on what an estimate leaves out, and how the config differs from its family."""
     sentences = [model["caveat"], model.get("remark", "")]
     if model.get("left_out"):
         count = model["left_out_parameters"]
@@ -135,7 +135,7 @@ def note_of(model: Mapping[str, Any]) -> str:
 def model_table(
     entries: Mapping[str, Mapping[str, Any]], traits_by_family: Mapping[str, Mapping[str, Any]]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables `models` and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
+    """The tables `models` and `stacks` of these entries (id -> entry); unknown numbers are NaN."""
     described = {model: describe_model(entry, traits_by_family) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
     models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")

@@ -1,18 +1,18 @@
 """Attention in one block: widths, what it caches, parameters. Counts of numbers, not bytes.
 
-Indicators (0 or 1) and sizes that a block does not have are 0, so one set of formulas serves every family.
-Source: Vaswani et al. 2017, arXiv 1706.03762; one head of keys and values for several of queries (GQA): Ainslie et al. 2023,
-arXiv 2305.13245; latent attention (MLA): DeepSeek-V2, arXiv 2405.04434. The counts are those of the classes of transformers 5.23.
+Indicators are 0 or 1, and a size that a block does not have is 0, so one set of formulas serves every family.
+Source: Vaswani et al. 2017, arXiv 1706.03762; grouped heads of keys and values (GQA): Ainslie et al. 2023,
+arXiv 2305.13245; latent attention (MLA): DeepSeek-V2, arXiv 2405.04434. Counts match the classes of transformers 5.23.
 """
 
 
 def query_width(heads, head_dim):
-    """Width of all query heads together. [elements per token]"""
+    """Total width of the query heads. [elements per token]"""
     return heads * head_dim
 
 
 def key_width(kv_heads, head_dim):
-    """Width of all key heads together, fewer than query heads under GQA. [elements per token]
+    """Total width of the key heads, fewer than query heads under GQA. [elements per token]
 
     Ainslie et al. 2023, arXiv 2305.13245.
     """
@@ -20,17 +20,17 @@ def key_width(kv_heads, head_dim):
 
 
 def value_width(kv_heads, value_head_dim):
-    """Width of all value heads together. [elements per token]"""
+    """Total width of the value heads. [elements per token]"""
     return kv_heads * value_head_dim
 
 
 def output_width(heads, value_head_dim):
-    """Width that attention hands to its output projection. [elements per token]"""
+    """Input width of attention's output projection. [elements per token]"""
     return heads * value_head_dim
 
 
 def latent_width(kv_latent_rank, rope_head_dim):
-    """The latent and the one rotated key that latent attention caches. [elements per token]
+    """Width of the latent and the rotated key that latent attention caches. [elements per token]
 
     DeepSeek-V2, arXiv 2405.04434, equations 9 to 16.
     """
@@ -38,15 +38,15 @@ def latent_width(kv_latent_rank, rope_head_dim):
 
 
 def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_rank):
-    """Keys (unrotated part) and values that MLA expands from the latent. [elements per token]"""
+    """Width of unrotated keys and values expanded from MLA's latent. [elements per token]"""
     return heads * (head_dim - rope_head_dim + value_head_dim) if kv_latent_rank else 0
 
 
 def index_parameters(index_ratio, query_latent_width, index_heads, index_head_dim, hidden):
-    """Weights of the indexer of sparse attention, a mean over the layers. [parameters]
+    """Weights of the indexer of sparse attention, averaged over the layers. [parameters]
 
-    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head. Without
-    such a latent (MiniMax M3) queries come from the hidden state, and heads have no weights.
+    DeepSeek-V3.2 (2025), section 2.1: queries come from their latent, all heads share one key, and each head has a weight.
+    Without a latent (MiniMax M3) queries come from the hidden state, and heads have no weights.
     """
     queries = (query_latent_width or hidden) * index_heads * index_head_dim
     return index_ratio * (queries + hidden * index_head_dim + (hidden * index_heads if query_latent_width else 0))
@@ -55,7 +55,7 @@ def index_parameters(index_ratio, query_latent_width, index_heads, index_head_di
 def read_elements_per_token(
     caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width, index_ratio, index_head_dim
 ):  # fmt: skip
-    """Keys and values, or MLA's latent, that one block reads per cached token. [elements]
+    """Elements of keys and values, or of MLA's latent, read per cached token. [elements]
 
     Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.
     """
@@ -65,17 +65,17 @@ def read_elements_per_token(
 
 
 def cached_elements_per_token(read_elements_per_token, owns_keys):
-    """Elements that one block caches per token; 0 where it reads another's. [elements]"""
+    """Elements that one block caches per token; 0 where it reads another block's. [elements]"""
     return owns_keys * read_elements_per_token
 
 
 def cross_cached_elements_per_token(cross_attention, key_width, value_width):
-    """Elements that cross attention caches per token of the encoder. [elements]"""
+    """Elements that cross attention caches per encoder token. [elements]"""
     return cross_attention * (key_width + value_width)
 
 
 def query_parameters(hidden, query_width, query_latent_width, query_gate):
-    """Weights that make the queries, and a gate of their width. [parameters]
+    """Weights that make the queries and a gate of the same width. [parameters]
 
     Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2; DeepSeek-V2, arXiv 2405.04434, equations 12 to 14.
     """
@@ -84,7 +84,7 @@ def query_parameters(hidden, query_width, query_latent_width, query_gate):
 
 
 def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width, owns_keys, keys_are_values):
-    """Weights that make keys and values. [parameters]
+    """Weights that make the keys and values. [parameters]
 
     Ainslie et al. 2023, arXiv 2305.13245; with MLA DeepSeek-V2, arXiv 2405.04434, equations 9 to 11 and 15.
     """
@@ -93,7 +93,7 @@ def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_
 
 
 def gate_width(output_gate, head_gate, output_width, heads):
-    """Width of a gate of attention's output with a matrix of its own. [elements per token]
+    """Width of the gate on attention's output that has its own matrix. [elements per token]
 
     Qiu et al. 2025, arXiv 2505.06708, section 2.2.
     """
@@ -109,52 +109,52 @@ def attention_parameters(query_parameters, key_value_parameters, output_width, h
 
 
 def key_value_biases(owns_keys, keyless_bias, key_width, keys_are_values, value_width):
-    """Biases of keys and values, of those that a block makes itself. [parameters]"""
+    """Biases of the keys and values that the block makes itself. [parameters]"""
     return owns_keys * ((1 - keyless_bias) * key_width + (1 - keys_are_values) * value_width)
 
 
 def query_key_value_biases(qkv_bias, query_gate, query_width, key_value_biases, kv_latent_rank, query_latent_width, latent_width):
-    """Biases of queries, keys and values, or of MLA's down projections. [parameters]"""
+    """Biases of queries, keys and values, or of MLA's down-projections. [parameters]"""
     of_heads = (1 + query_gate) * query_width + key_value_biases
     return qkv_bias * (query_latent_width + latent_width if kv_latent_rank else of_heads)
 
 
 def attention_biases(query_key_value_biases, output_bias, query_width, hidden, cross_attention):
-    """Biases of attention, twice in a block that also attends to the encoder. [parameters]"""
+    """Biases of attention; twice as many in a block with cross attention. [parameters]"""
     return (1 + cross_attention) * (query_key_value_biases + (output_bias * hidden if query_width else 0))
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
-    """Projections of relative positions or of chosen tokens. [parameters]
+    """Projections of relative positions or of globally attending tokens. [parameters]
 
-    Source: DeBERTa, XLNet (positions) and LED (chosen tokens) in transformers 5.23.
+    Source: DeBERTa, XLNet (positions) and LED (global tokens) in transformers 5.23.
     """
     return position_projections * (hidden + qkv_bias) * query_width
 
 
 def sink_parameters(sinks, heads):
-    """One learned sink per head (gpt-oss). [parameters]"""
+    """Learned attention sinks, one per head (gpt-oss). [parameters]"""
     return sinks * heads
 
 
 def block_attention_parameters(attention_parameters, attention_biases, position_key_parameters, sink_parameters, index_parameters):
-    """Everything that attention learns, its norms apart. [parameters]"""
+    """All parameters of attention except its norms. [parameters]"""
     return attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
 
 
 def attention_linear_parameters(attention_parameters, position_projections, hidden, query_width, index_parameters):
-    """Weight matrices of attention, positions and indexer. [parameters]"""
+    """Weight matrices of attention, relative positions and indexer. [parameters]"""
     return attention_parameters + position_projections * hidden * query_width + index_parameters
 
 
 def largest_query_matrix(hidden, query_width, query_latent_width, query_gate):
-    """The largest matrix that makes queries. [elements]"""
+    """Size of the largest matrix that makes queries. [elements]"""
     return max(hidden, query_width) * query_latent_width if query_latent_width else (1 + query_gate) * hidden * query_width
 
 
 def largest_key_value_matrix(
     hidden, query_width, key_width, value_width, owns_keys, fused_qkv, kv_latent_rank, latent_width, expanded_width
 ):  # fmt: skip
-    """The largest matrix that makes keys or values. [elements]"""
+    """Size of the largest matrix that makes keys or values. [elements]"""
     of_heads = hidden * max(owns_keys * key_width, owns_keys * value_width, fused_qkv * (query_width + key_width + value_width))
     return max(hidden * latent_width, kv_latent_rank * expanded_width) if kv_latent_rank else of_heads

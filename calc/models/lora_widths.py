@@ -1,21 +1,21 @@
-"""The widths of what LoRA adapts in one block, by the names of `lora_targets` (peft 0.21).
+"""Widths of the matrices that LoRA adapts in one block, by `lora_targets` (peft 0.21).
 
-An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1), so widths add: MLA's
+An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1), so widths add up: MLA's
 queries go down to a latent and up again (DeepSeek-V2, arXiv 2405.04434), and a decoder attends to itself and to the
-encoder; each counts both. One matrix for several projections counts under the first. `all-linear` adapts every Linear
+encoder; both matrices count. A matrix that serves several projections counts under the first of them. `all-linear` adapts every Linear
 module but the output head, and in families whose experts peft maps to their stacked parameters (`adapts_experts`) the
-router and each expert, gate and up together at twice the rank, but then neither dense nor shared networks. gpt-oss,
-Llama 4 and Qwen2-MoE keep their experts as they are.
+router and each expert (gate and up together at twice the rank), but then neither dense nor shared networks. It leaves the
+experts of gpt-oss, Llama 4 and Qwen2-MoE as they are.
 """
 
 
 def key_projections(query_width, owns_keys, fused_qkv, cross_attention):
-    """Key projections of a block that are matrices of their own. [matrices]"""
+    """Key projections of a block that have their own matrix. [matrices]"""
     return owns_keys * (1 - fused_qkv) * (1 + cross_attention) if query_width else 0
 
 
 def value_projections(key_projections, keys_are_values):
-    """Value projections of a block that are matrices of their own. [matrices]"""
+    """Value projections of a block that have their own matrix. [matrices]"""
     return key_projections * (1 - keys_are_values)
 
 
@@ -31,22 +31,22 @@ def adapter_q_out(query_width, query_latent_width, key_width, value_width, fused
 
 
 def adapter_k_in(hidden, key_projections):
-    """Input widths of the key projection, or of MLA's down to the latent. [elements per token]"""
+    """Input widths of the key projection, or of MLA's down-projection. [elements per token]"""
     return key_projections * hidden
 
 
 def adapter_k_out(key_width, kv_latent_rank, latent_width, key_projections):
-    """Output widths of the key projection, or of MLA's down to the latent. [elements per token]"""
+    """Output widths of the key projection, or of MLA's down-projection. [elements per token]"""
     return key_projections * (latent_width if kv_latent_rank else key_width)
 
 
 def adapter_v_in(hidden, kv_latent_rank, value_projections):
-    """Input widths of the value projection, or of MLA's from the latent. [elements per token]"""
+    """Input widths of the value projection, or of MLA's up-projection. [elements per token]"""
     return value_projections * (kv_latent_rank if kv_latent_rank else hidden)
 
 
 def adapter_v_out(value_width, kv_latent_rank, expanded_width, value_projections):
-    """Output widths of the value projection, or of MLA's from the latent. [elements per token]"""
+    """Output widths of the value projection, or of MLA's up-projection. [elements per token]"""
     return value_projections * (expanded_width if kv_latent_rank else value_width)
 
 
@@ -119,9 +119,9 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
 
 
 def adapted_gate_width(gate_width, adapts_experts):
-    """Width of the gate of attention's output that LoRA adapts. [elements]
+    """Width of the gate on attention's output that LoRA adapts. [elements]
 
-    None where peft takes it for the experts' gate.
+    0 where peft takes it for the gate of the experts.
     """
     return (1 - adapts_experts) * gate_width
 
@@ -129,9 +129,10 @@ def adapted_gate_width(gate_width, adapts_experts):
 def adapter_beside_in(
     hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, adapted_gate_width
 ):  # fmt: skip
-    """Input widths of what else a block has, `all-linear` only. [elements]
+    """Input widths of the other matrices of a block; `all-linear` only. [elements]
 
-    Gemma 3n's and 4's own inputs and paths, a latent of experts, projections of positions (DeBERTa) or chosen tokens (LED), a gate.
+    Per-layer inputs and paths (Gemma 3n, Gemma 4), a latent of experts, projections of positions (DeBERTa) or of global tokens
+    (LED), and a gate.
     """
     streams = 2 * residual_streams + hidden if residual_streams else 0
     paths = (hidden + low_rank if low_rank else 0) + position_projections * hidden + (hidden if adapted_gate_width else 0)
@@ -141,14 +142,14 @@ def adapter_beside_in(
 def adapter_beside_out(
     hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, query_width, adapted_gate_width
 ):  # fmt: skip
-    """Output widths of the same. [elements]"""
+    """Output widths of the other matrices of a block; `all-linear` only. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
     paths = (hidden + low_rank if low_rank else 0) + position_projections * query_width + adapted_gate_width
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
 def adapter_experts_in(adapts_experts, experts, expert_hidden, expert_ffn_width):
-    """Input widths of all routed experts (`all-linear`). [elements]
+    """Input widths of all routed experts; `all-linear` only. [elements]
 
     Gate and up are adapted at twice the rank.
     """
@@ -156,7 +157,7 @@ def adapter_experts_in(adapts_experts, experts, expert_hidden, expert_ffn_width)
 
 
 def adapter_experts_out(adapts_experts, experts, expert_hidden, expert_ffn_width):
-    """Output widths of all routed experts (`all-linear`). [elements]
+    """Output widths of all routed experts; `all-linear` only. [elements]
 
     Gate and up are adapted at twice the rank.
     """

@@ -1,8 +1,8 @@
 """Mixers, which keep a state instead of a cache: widths, weights and states by kind.
 
-A mixer is a row of the same widths whatever its kind: columns that its input projections make, channels of its short
-convolution, the width that its output projection takes, what it learns between the two, and a state per sequence. Each
-function here says what they are for one kind; mixer_parameters.py holds for all. Counts of numbers, not bytes.
+Every kind has the same quantities: output width of its input projections, channels of its short convolution, input width of
+its output projection, parameters between the two, and a state per sequence. Each function gives them for one kind;
+block_parameters.py has the formulas for all kinds. Counts, not bytes.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def delta(sizes: Sizes) -> dict[str, Any]:
 
 
 def kimi_delta(sizes: Sizes) -> dict[str, Any]:
-    """Kimi Delta Attention: a decay per channel and a gate, by way of a head's width.
+    """Kimi Delta Attention: a decay per channel and a gate, both through a head's width.
 
     Source: Kimi Linear, 2025, arXiv 2510.26692.
     """
@@ -48,7 +48,7 @@ def kimi_delta(sizes: Sizes) -> dict[str, Any]:
 
 
 def ling_delta(sizes: Sizes) -> dict[str, Any]:
-    """Kimi Delta Attention in Ling 3, whose decay and gate are made without a rank between."""
+    """Kimi Delta Attention in Ling 3, whose decay and gate have full-rank matrices."""
     heads, width = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"]
     return {
         "mixer_in_width": 5 * width + heads,
@@ -60,7 +60,7 @@ def ling_delta(sizes: Sizes) -> dict[str, Any]:
 
 
 def lightning(sizes: Sizes) -> dict[str, Any]:
-    """Lightning attention: queries, keys, values and a gate; no convolution.
+    """Lightning attention: queries, keys, values and a gate, without a convolution.
 
     Source: MiniMax-01, 2025, arXiv 2501.08313.
     """
@@ -74,7 +74,7 @@ def lightning(sizes: Sizes) -> dict[str, Any]:
 
 
 def mamba2(sizes: Sizes) -> dict[str, Any]:
-    """Mamba-2: gate, inputs, two projections of the state per group, a step per head.
+    """Mamba-2: a gate, inputs, two projections of the state per group, and a step per head.
 
     Source: Dao and Gu 2024, arXiv 2405.21060.
     """
@@ -92,7 +92,7 @@ def mamba2(sizes: Sizes) -> dict[str, Any]:
 
 
 def mamba(sizes: Sizes) -> dict[str, Any]:
-    """Mamba: step, by way of its rank, and both projections are made of the inputs.
+    """Mamba: the inputs give the step, through its rank, and both projections of the state.
 
     Source: Gu and Dao 2023, arXiv 2312.00752.
     """
@@ -110,7 +110,7 @@ def mamba(sizes: Sizes) -> dict[str, Any]:
 
 
 def convolution(sizes: Sizes) -> dict[str, Any]:
-    """LFM2's short convolution between two gates; its state is the convolution's.
+    """LFM2's short convolution between two gates; its only state is the convolution's.
 
     Source: LFM2 technical report, 2025, arXiv 2511.23404.
     """
@@ -120,8 +120,8 @@ def convolution(sizes: Sizes) -> dict[str, Any]:
 def mlstm(sizes: Sizes) -> dict[str, Any]:
     """xLSTM's matrix memory: queries, keys, values, a gate, and two gates per head.
 
+    Its state is the memory, its normaliser, and one number per head that keeps both in range.
     Source: Beck et al. 2024, arXiv 2405.04517.
-    Its state is the memory, what normalises it, and a number per head that keeps both in range.
     """
     heads, key, value = sizes["state_heads"], sizes["state_size"], sizes["state_head_dim"]
     return {

@@ -1,4 +1,4 @@
-"""The feed-forward network of one block, dense or of experts. Counts of numbers, not bytes.
+"""The feed-forward network of one block, dense or mixture of experts. Counts, not bytes.
 
 Source: Vaswani et al. 2017, arXiv 1706.03762; gated: Shazeer 2020, arXiv 2002.05202; routed experts: Shazeer et al. 2017,
 arXiv 1701.06538, and Fedus et al. 2021, arXiv 2101.03961; shared experts: DeepSeekMoE, arXiv 2401.06066.
@@ -14,22 +14,22 @@ def dense_parameters(gated, hidden, ffn_width):
 
 
 def dense_biases(mlp_bias, down_bias, gated, ffn_width, hidden, experts):
-    """Biases of the dense network; a block of experts has none. [parameters]"""
+    """Biases of the dense network; a block with experts has none. [parameters]"""
     return 0 if experts or not ffn_width else mlp_bias * (1 + gated) * ffn_width + max(mlp_bias, down_bias) * hidden
 
 
 def expert_hidden(hidden, expert_latent):
-    """Width that routed experts take and give (Nemotron 3 Super: a latent). [elements per token]"""
+    """Width of routed experts' inputs; a latent in Nemotron 3 Super. [elements per token]"""
     return expert_latent or hidden
 
 
 def expert_latent_parameters(expert_latent, hidden):
-    """The matrices into that latent and out of it. [parameters]"""
+    """Matrices into the latent of the experts and out of it. [parameters]"""
     return 2 * hidden * expert_latent
 
 
 def block_expert_parameters(experts, gated, expert_hidden, expert_ffn_width, expert_bias):
-    """All routed experts of one block. [parameters]
+    """Parameters of all routed experts of one block. [parameters]
 
     Shazeer et al. 2017, arXiv 1701.06538; Fedus et al. 2021, arXiv 2101.03961.
     """
@@ -38,7 +38,7 @@ def block_expert_parameters(experts, gated, expert_hidden, expert_ffn_width, exp
 
 
 def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
-    """The experts that every token passes, and their gate. [parameters]
+    """Parameters of the shared experts, which serve every token, and their gate. [parameters]
 
     DeepSeekMoE, arXiv 2401.06066, section 3.2; the gate: transformers, modeling_qwen2_moe.py.
     """
@@ -47,7 +47,7 @@ def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
 
 
 def router_parameters(experts, hidden, router_bias, router_scales):
-    """The matrix that rates experts, and Gemma 4's scales. [parameters]
+    """Parameters of the router, and of Gemma 4's scales. [parameters]
 
     Shazeer et al. 2017, arXiv 1701.06538, section 2.1; Fedus et al. 2021, arXiv 2101.03961.
     """
@@ -55,22 +55,22 @@ def router_parameters(experts, hidden, router_bias, router_scales):
 
 
 def moe_parameters(block_expert_parameters, shared_parameters, router_parameters, expert_latent_parameters):
-    """Routed and shared experts, their router and their latent. [parameters]"""
+    """Parameters of routed and shared experts, router and latent. [parameters]"""
     return block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
 
 
 def expert_linear_parameters(
     gated, experts, expert_hidden, expert_ffn_width, hidden, shared_ffn_width, shared_gate, expert_latent_parameters
 ):  # fmt: skip
-    """Weight matrices of routed and shared experts, without the router. [parameters]"""
+    """Weight matrices of routed and shared experts without the router. [parameters]"""
     of_experts = (2 + gated) * (experts * expert_hidden * expert_ffn_width + hidden * shared_ffn_width) + expert_latent_parameters
     return of_experts + (shared_gate * hidden if shared_ffn_width else 0)
 
 
 def largest_network_matrix(hidden, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_hidden, expert_ffn_width):
-    """The largest matrix of the network. [elements]
+    """Size of the largest matrix of the network. [elements]
 
-    transformers stacks the experts' gate and up matrices in one.
+    transformers stacks the gate and up matrices of all experts in one.
     """
     of_dense = hidden * max((1 + fused_gate_up) * ffn_width, shared_ffn_width)
     return max(of_dense, experts * expert_hidden * (1 + gated) * expert_ffn_width)

@@ -1,18 +1,18 @@
-"""What a model holds outside its blocks: embeddings, positions, stems and heads. Counts of numbers.
+"""Parameters outside the blocks: embeddings, positions, stems and heads.
 
-The last three say what the traits of a family (catalogs/edited/families.yaml) mean for the whole model.
+The last three formulas apply the traits of a family (catalogs/edited/families.yaml) to the whole model. Counts, not bytes.
 """
 
 import math
 
 
 def patch_tokens(image, patch, patches):
-    """Patches of an image, or the most that the model reads. [tokens]"""
+    """Patches of an image, or the most patches that the model reads. [tokens]"""
     return patches or ((image // patch) ** 2 if patch else 0)
 
 
 def fixed_tokens(kind, patch_tokens, class_tokens, registers, source_positions):
-    """Tokens that the model fixes: those of an image, or the frames of a sound. [tokens]"""
+    """Tokens whose number the model fixes: those of an image, or the frames of a sound. [tokens]"""
     return patch_tokens + class_tokens + registers if patch_tokens else source_positions * (kind == "audio")
 
 
@@ -25,42 +25,42 @@ def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
 
 
 def outputs(vocab, classes, kind, labels, headless):
-    """Width of the logits: vocabulary or classes; 0 for an encoder of pairs. [elements]"""
+    """Width of the logits: vocabulary or classes; 0 for a model of image-text pairs. [elements]"""
     return 0 if kind == "dual" or headless else labels or classes + vocab
 
 
 def embedding_parameters(vocab, embedding_width):
-    """The table of token embeddings. [parameters]"""
+    """Parameters of the table of token embeddings. [parameters]"""
     return vocab * embedding_width
 
 
 def table_width(narrow_tables, embedding_width, text_width):
-    """Width of the tables of positions and segments and of their norm. [elements]"""
+    """Width of the position and segment tables and of their norm. [elements]"""
     return embedding_width if narrow_tables else text_width
 
 
 def head_parameters(tied, outputs, labels, projected_out, embedding_width, text_width, classifier_widths, pooled_width):
-    """The output matrix; 0 where it is the embedding table. [parameters]"""
+    """Parameters of the output matrix; 0 where it is the embedding table. [parameters]"""
     width = pooled_width or (text_width if labels and not projected_out else embedding_width)
     return (1 - tied) * outputs * classifier_widths * width
 
 
 def projection_parameters(embedding_width, text_width, projected_out):
-    """Matrices between the embedding and blocks of another width. [parameters]
+    """Matrices between the embedding and blocks of a different width. [parameters]
 
-    One with a bias (ELECTRA), or one in and one out (OPT-350m).
+    ELECTRA has one with a bias; OPT-350m has one at the input and one at the output.
     """
     matrix = embedding_width * text_width
     return (2 * matrix if projected_out else matrix + text_width) if embedding_width != text_width else 0
 
 
 def masked_head_parameters(masked_head, hidden, masked_head_bias, norm_vectors, embedding_width):
-    """The dense layer and the norm before a masked-LM head. [parameters]"""
+    """Dense layer and norm before a masked-LM head. [parameters]"""
     return masked_head * (hidden + masked_head_bias + norm_vectors) * embedding_width
 
 
 def classifier_dense_parameters(pooler, hidden, pooled_width):
-    """The dense layer of a classifier before its classes. [parameters]"""
+    """Dense layer of a classifier before its output. [parameters]"""
     return pooler * (hidden + 1) * (pooled_width or hidden)
 
 
@@ -72,26 +72,26 @@ def output_biases(head_bias, spare_bias, tied, outputs):
 def end_parameters(
     embedding_parameters, head_parameters, projection_parameters, masked_head_parameters, classifier_dense_parameters, output_biases
 ):  # fmt: skip
-    """Embedding and head with what stands between them and the blocks. [parameters]"""
+    """Embedding, head, and the layers between them and the blocks. [parameters]"""
     of_head = head_parameters + masked_head_parameters + classifier_dense_parameters + output_biases
     return embedding_parameters + of_head + projection_parameters
 
 
 def position_parameters(learned_positions, max_position, extra_positions, table_width, token_types, relative_positions, hidden):
-    """Learned positions, segments, and DeBERTa's relative positions. [parameters]"""
+    """Tables of learned positions, of segments and of DeBERTa's relative positions. [parameters]"""
     tables = learned_positions * (max_position + extra_positions) + token_types
     return tables * table_width + relative_positions * hidden
 
 
 def relative_bias_parameters(relative_buckets, heads, kind):
-    """T5's and MPNet's relative bias: one table in the first block of each side. [parameters]"""
+    """Relative position bias of T5 and MPNet: one table on each side. [parameters]"""
     return (2 if kind == "encoder-decoder" else 1) * relative_buckets * heads
 
 
 def outside_norm_parameters(embedding_norms, final_norms, norm_vectors, hidden, table_width, bare_first_norm):
     """Norms on the embeddings and after the last block. [parameters]
 
-    Less the one that the first block may do without.
+    A first block without a norm of its own subtracts one.
     """
     return norm_vectors * (embedding_norms * table_width + (final_norms - bare_first_norm) * hidden)
 
@@ -106,7 +106,7 @@ def image_parameters(
 
 
 def pool_head_parameters(pool_head, hidden, ffn):
-    """SigLIP's pooling: attention of one learned query, norm and network. [parameters]
+    """SigLIP's pooling: one learned query that attends, a norm and a network. [parameters]
 
     Source: Zhai et al. 2023, arXiv 2303.15343.
     """
@@ -119,11 +119,11 @@ def sound_parameters(mel_bins, hidden, source_positions):
 
 
 def frame_parameters(waveform_width, hidden, position_kernel, position_groups, mask_tokens):
-    """What follows convolutions over a waveform. [parameters]
+    """Layers after the convolutions over a waveform. [parameters]
 
-    A norm, a matrix, a convolution that makes positions, and what stands for hidden frames.
-    Baevski et al. 2020, arXiv 2006.11477, section 2; the convolution is normed weight by weight (Salimans and Kingma 2016,
-    arXiv 1602.07868). [parameters]
+    A norm, a matrix, a convolution that makes positions, and the vector that replaces masked frames.
+    Source: Baevski et al. 2020, arXiv 2006.11477, section 2; the convolution has weight normalization (Salimans and Kingma 2016,
+    arXiv 1602.07868).
     """
     if not waveform_width:
         return 0
@@ -133,9 +133,9 @@ def frame_parameters(waveform_width, hidden, position_kernel, position_groups, m
 
 
 def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss):
-    """Projections of a pair, its temperature, and a norm more on each side. [parameters]
+    """Projections of an image-text pair, its temperature, one more norm per side. [parameters]
 
-    Zhai et al. 2023, arXiv 2303.15343: a temperature and a bias, and a projection of the text with a bias.
+    SigLIP has a temperature, a bias and a biased projection of the text (Zhai et al. 2023, arXiv 2303.15343).
     """
     if sigmoid_loss:
         return projection * (text_hidden + 1) + 2 + norm_vectors * text_hidden
@@ -143,17 +143,17 @@ def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss)
 
 
 def stem_parameters(image_parameters, pool_head_parameters, sound_parameters, frame_parameters, pair_parameters):
-    """What takes images and sounds in, and joins the sides of a pair. [parameters]"""
+    """Layers that read images and sounds and join the sides of a pair. [parameters]"""
     return image_parameters + pool_head_parameters + sound_parameters + frame_parameters + pair_parameters
 
 
 def layer_inputs_width(layers, per_layer_width):
-    """Width of the inputs of all layers' own (Gemma 3n, Gemma 4). [elements per token]"""
+    """Width of the per-layer inputs of all layers (Gemma 3n, Gemma 4). [elements per token]"""
     return layers * per_layer_width
 
 
 def per_layer_parameters(layer_inputs_width, per_layer_width, per_layer_vocab, hidden, residual_streams):
-    """Inputs of the layers' own, and further residual streams. [parameters]"""
+    """Per-layer inputs, and the residual streams after the first. [parameters]"""
     inputs = layer_inputs_width * (per_layer_vocab + hidden) + per_layer_width
     return inputs + 2 * max(residual_streams - 1, 0) * hidden**2
 
@@ -162,24 +162,24 @@ def outside_parameters(
     end_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters, stem_parameters, per_layer_parameters,
     further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks. [parameters]
+    """All parameters outside the blocks. [parameters]
 
-    What its family alone has is made by calc/models/huggingface/rules.
+    The rules in calc/models/huggingface/rules count what only one family has.
     """
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
     return end_parameters + tables + stem_parameters + per_layer_parameters + further_outside_parameters
 
 
 def rms_norms(block_norms, norm_vectors, unbiased_norms):
-    """RMSNorms of the hidden width in one block; 0 where they are LayerNorms. [norms]"""
+    """RMSNorms over the hidden state in one block; 0 where they are LayerNorms. [norms]"""
     return block_norms * (norm_vectors == 1) * (1 - unbiased_norms)
 
 
 def longest_sequence_tokens(kind, learned_positions, max_position):
-    """Positions of a model that learns them; infinity for all others and for images. [tokens]"""
+    """Number of learned positions; infinity for other models and for images. [tokens]"""
     return max_position if learned_positions and kind not in ("vision", "dual") else math.inf
 
 
 def index_ratio(indexed_layers, layers, index_heads):
-    """Share of the layers that have an indexer of their own (GLM-5 shares some). [0 to 1]"""
+    """Share of the layers with their own indexer (GLM-5 shares some). [0 to 1]"""
     return (indexed_layers or layers) / layers if index_heads and layers else 0

@@ -1,4 +1,4 @@
-"""The stacks of a model: runs of like blocks, each with its own sizes."""
+"""The stacks of a model: groups of identical blocks, each group with its own sizes."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,26 +9,26 @@ from calc.models import mixers
 
 Sizes = dict[str, Any]  # size, trait or count -> value
 
-# The sizes that a layer without attention, without a mixer, or without routed experts has not.
+# Sizes that a layer lacks without attention, without a mixer, or without routed experts.
 ATTENTION = dict.fromkeys(("heads", "kv_heads", "head_dim", "value_head_dim", "kv_latent_rank", "query_latent_rank", "rope_head_dim"), 0)
 MIXER: Sizes = {"mixer": ""}
 EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn", "expert_latent"), 0)
-# The first word of a kind of layer is its network: the trait that names its block, and the sizes that it has not.
+# The first word of a kind of layer is its network: the trait that names its block, and the sizes that it lacks.
 NETWORKS: dict[str, tuple[str, Sizes]] = {
     "dense": ("block", EXPERTS),
     "moe": ("moe_block", {"ffn": 0}),
     "both": ("both_block", {}),  # a dense network beside routed experts
     "none": ("alone_block", {**EXPERTS, "ffn": 0}),
 }
-# Its further words: what it looks at. Without any it attends to all tokens.
+# The further words say what the layer attends to; without any it attends to all tokens.
 WAYS: dict[str, Sizes] = {
     "windowed": MIXER,
     "shared": {**MIXER, "owns_keys": 0},  # reads the keys and values of a layer below
-    "sparse": MIXER,  # of its network's gates the largest alone stay
-    "crossed": {**MIXER, "caches": 0},  # attends to an image alone
+    "sparse": MIXER,  # only the largest gates of its network remain
+    "crossed": {**MIXER, "caches": 0},  # attends only to an image
     "linear": ATTENTION,
     "parallel": {},  # attention and a mixer side by side
-    "alone": {**ATTENTION, **MIXER},  # a network alone
+    "alone": {**ATTENTION, **MIXER},  # a network without attention or mixer
 }
 
 
@@ -44,12 +44,12 @@ MIXERS = {kind.__name__: kind for kind in formulas_of(mixers)}
 
 
 def mixer_sizes(sizes: Sizes) -> Sizes:
-    """The widths of a layer's mixer; none where it has none."""
+    """The widths of a layer's mixer; all 0 where it has none."""
     return NO_MIXER | (MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else {})
 
 
 def layer_kind(kind: str, sizes: Sizes) -> Sizes:
-    """What sets a kind of layer apart, as dense, moe-windowed or none-linear."""
+    """The sizes that distinguish a kind of layer, such as dense, moe-windowed or none-linear."""
     network, *ways = kind.split("-")
     trait, lacks = NETWORKS[network]
     of_kind: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
@@ -63,7 +63,7 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
 
 
 def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """A stack for each kind of layer, with the sizes of its own."""
+    """One stack per kind of layer, with its own sizes."""
     alike = [{"kind": "moe" if sizes["experts"] else "dense", "layers": sizes["layers"]}]
     for listed in sizes["layer_kinds"] or alike:
         values = {"value_head_dim": listed["head_dim"]} if "head_dim" in listed else {}
@@ -71,7 +71,7 @@ def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """The blocks of an encoder and of a decoder that attends to it; some may have experts."""
+    """Blocks of an encoder and of a decoder that attends to it; some may have experts."""
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
     side = "fixed" if sizes["kind"] == "audio" else "source"
@@ -93,13 +93,13 @@ def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def single_stack(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder alone, of text or of images; its layers may be of several kinds."""
+    """An encoder of text or of images; its layers may be of several kinds."""
     for stack in decoder_stacks(sizes):
         yield {**stack, "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
 
 
 def sound_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder of sound: its convolutions as one block, and the blocks behind them."""
+    """An encoder of sound: its convolutions as one block, and the blocks after them."""
     none = {**ATTENTION, **EXPERTS, **MIXER, "ffn": 0, "block_norms": 0, "layer_scales": 0}
     yield {**none, "stack": "convolutions", "block": sizes["stem_block"], "layers": 1, "hidden": sizes["waveform_width"], "caches": 0}
     for stack in single_stack(sizes):
@@ -119,7 +119,7 @@ WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_widt
 
 
 def sizes_of_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """The sizes of each stack that has layers: its own, else the model's."""
+    """Sizes of each stack that has layers: its own, and otherwise the model's."""
     for of_stack in STACKS[sizes["kind"]](sizes):
         stack = {"side": "tokens", **sizes, **of_stack}
         if stack["layers"]:
