@@ -14,21 +14,21 @@ SERVE = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", 
 TRAINED, SERVED = recorded("cases/compare.json").values()
 
 
-def beside(catalogs, rows, same, market="on-demand"):
-    """Billed rows as dicts."""
-    return billed(catalogs, rows, same, market).to_dict("records")
-
-
 def billed(catalogs, rows, same, market="on-demand"):
-    found = table(rows, **same)
-    assert set(found["problem"]) == {""}
-    return bill.billed(found.assign(market=market), catalogs)
+    """The bills of rows that all have `same` as well."""
+    results = table(rows, **same)
+    assert set(results["problem"]) == {""}
+    return bill.billed(results.assign(market=market), catalogs)
+
+
+def dicts(*arguments):
+    return billed(*arguments).to_dict("records")
 
 
 @pytest.fixture(scope="module")
 def rows(catalogs):
-    trained = beside(catalogs, TRAINED, RUN) + beside(catalogs, TRAINED[:3], RUN, "spot")
-    return trained + beside(catalogs, SERVED, SERVE) + beside(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
+    trained = dicts(catalogs, TRAINED, RUN) + dicts(catalogs, TRAINED[:3], RUN, "spot")
+    return trained + dicts(catalogs, SERVED, SERVE) + dicts(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
 
 
 def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_changes_its_sign(rows):
@@ -48,15 +48,15 @@ def test_a_row_beside_itself_differs_in_nothing(rows):
 
 
 def test_memory_is_made_of_the_components_and_the_cause_is_the_one_that_was_changed(catalogs):
-    first, *others = beside(catalogs, TRAINED, RUN)
-    found = [compare.differences(first, other)["memory_bytes"] for other in others]
-    assert all(list(difference.parts) == list(COMPONENTS) for difference in found)
-    assert (found[0].cause, found[0].change < 0, found[2].cause) == ("optimizer_bytes", True, "activations_bytes")
+    first, *others = dicts(catalogs, TRAINED, RUN)
+    differences = [compare.differences(first, other)["memory_bytes"] for other in others]
+    assert all(list(difference.parts) == list(COMPONENTS) for difference in differences)
+    assert (differences[0].cause, differences[0].change < 0, differences[2].cause) == ("optimizer_bytes", True, "activations_bytes")
 
 
 def test_money_and_time_name_what_makes_them(catalogs):
-    plain, _, twice, _, longer, *_ = beside(catalogs, TRAINED, RUN)
-    spot, *_ = beside(catalogs, TRAINED[:1], RUN, "spot")
+    plain, _, twice, _, longer, *_ = dicts(catalogs, TRAINED, RUN)
+    spot, *_ = dicts(catalogs, TRAINED[:1], RUN, "spot")
     doubled, run, cheaper = (compare.differences(plain, other) for other in (twice, longer, spot))
     assert (doubled["usd_per_hour"].cause, doubled["usd_per_hour"].parts["price"], doubled["hours"].cause) == ("instances", 0, "speed")
     assert doubled["usd_per_hour"].change == pytest.approx(plain["usd_per_hour"])
@@ -70,7 +70,7 @@ def test_money_and_time_name_what_makes_them(catalogs):
 
 
 def test_a_month_is_compared_with_a_month_and_not_with_a_run(catalogs, rows):
-    served, *others = beside(catalogs, SERVED, SERVE)
+    served, *others = dicts(catalogs, SERVED, SERVE)
     assert set(compare.differences(rows[0], served)) == {"memory_bytes", "usd_per_hour"}
     assert compare.differences(others[1], others[2])["usd"].cause == "hours_per_month"
     assert compare.differences(others[1], others[3])["usd"].cause == "instances"
@@ -78,28 +78,28 @@ def test_a_month_is_compared_with_a_month_and_not_with_a_run(catalogs, rows):
 
 
 def test_a_row_without_a_price_has_no_parts(catalogs):
-    first, other = beside(catalogs, ({}, {"instance": "", "gpu": "h100-80gb-sxm"}), RUN)
-    found = compare.differences(first, other)
-    assert (found["usd"].parts, found["usd"].cause, found["memory_bytes"].change) == ({}, "", 0)
+    first, other = dicts(catalogs, ({}, {"instance": "", "gpu": "h100-80gb-sxm"}), RUN)
+    differences = compare.differences(first, other)
+    assert (differences["usd"].parts, differences["usd"].cause, differences["memory_bytes"].change) == ({}, "", 0)
 
 
 def test_choices_that_differ_come_first_and_in_words(catalogs):
-    found = compare.choices(billed(catalogs, TRAINED[:3], RUN), catalogs)
-    differing = found[found["differs"]]
+    rows = compare.choices(billed(catalogs, TRAINED[:3], RUN), catalogs)
+    differing = rows[rows["differs"]]
     assert list(differing["choice"]) == ["instances_needed", "gpus", "optimizer"]
     assert list(differing[1]) == ["1", "8", "AdamW 8-bit"]
-    assert found["differs"].is_monotonic_decreasing
-    assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(found["choice"])
-    found = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
-    assert list(found[found["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
+    assert rows["differs"].is_monotonic_decreasing
+    assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(rows["choice"])
+    rows = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
+    assert list(rows[rows["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
 
 
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     both = [{**RUN, "work": "training"}, {**SERVE, **SERVED[0]}]
-    found = compare.choices(bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs).set_index("choice")
-    assert found.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
-    assert found.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
-    assert found.loc["batch", "label"] == "Micro-batch"
+    rows = compare.choices(bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs).set_index("choice")
+    assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
+    assert rows.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
+    assert rows.loc["batch", "label"] == "Micro-batch"
 
 
 def test_tanks_share_a_scale_that_one_giant_does_not_spoil():

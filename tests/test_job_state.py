@@ -39,27 +39,23 @@ def test_a_choice_that_no_job_has_is_refused():
         job_state.choose(wrok="training")
 
 
-def pill(app, key):
-    return app.pills(key=key)
-
-
 def test_a_choice_is_auto_until_it_is_touched_and_again_when_it_is_emptied_or_sent_back():
     """The four usual come first; several are compared; the group stays open while they change."""
     app = with_fields(opened())
-    chosen = pill(app, "gpus").label
+    chosen = app.pills(key="gpus").label
     assert "auto: " in chosen
-    assert pill(app, "gpus").options == ["1", "2", "4", "8", "more…"]
-    run(pill(app, "gpus").set_value(["more"]))
-    assert (pill(app, "gpus").options[-1], app.session_state["gpus"]) == ("256", [])
+    assert app.pills(key="gpus").options == ["1", "2", "4", "8", "more…"]
+    run(app.pills(key="gpus").set_value(["more"]))
+    assert (app.pills(key="gpus").options[-1], app.session_state["gpus"]) == ("256", [])
     for value in ([8], [8, 16], [], [8]):
-        run(pill(app, "gpus").set_value(value))
-        assert ("auto" in pill(app, "gpus").label) == (not value)
-        assert address(app).get("gpus", []) == [str(each) for each in value]
+        run(app.pills(key="gpus").set_value(value))
+        assert ("auto" in app.pills(key="gpus").label) == (not value)
+        assert address(app).get("gpus", []) == [str(count) for count in value]
         assert app.session_state["gpus"] == value
         group = next(pane for pane in app.expander if pane.label == "Set by hand")
         assert len(group.children) > 10
     run(app.button(key="auto_gpus").click())
-    assert pill(app, "gpus").label == chosen
+    assert app.pills(key="gpus").label == chosen
     assert "gpus" not in address(app)
     assert app.session_state["by_hand"] is True
 
@@ -74,7 +70,7 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
     assert "4 set by hand" in app.button(key="all_to_auto").label
     run(app.button(key="all_to_auto").click())
     assert not set(by_hand) & set(address(app))
-    run(pill(app, "gpus").set_value([8]))
+    run(app.pills(key="gpus").set_value([8]))
     run(app.button(key="reset").click())
     assert address(app)["model"] == ["llama-3.1-8b"]
     assert "gpus" not in address(app)
@@ -85,13 +81,13 @@ def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_
     for key, value, usual in (("method", "full", "bf16 mixed"), ("method", "qlora", "NF4"), ("method", "lora", "bf16"),
                               ("goal", "serve", "bf16"), ("goal", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
         run(app.segmented_control(key=key).set_value(value))
-        chosen = pill(app, "precision").label.split("auto: ")[1].rstrip("]")
+        chosen = app.pills(key="precision").label.split("auto: ")[1].rstrip("]")
         assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value
-    run(pill(app, "precision").set_value(["bf16"]))
+    run(app.pills(key="precision").set_value(["bf16"]))
     for key, value, possible in (("goal", "serve", 1), ("goal", "tune", 1), ("method", "qlora", 0), ("method", "full", 1)):
         run(app.segmented_control(key=key).set_value(value))
         assert app.session_state["precision"] == ["bf16"] * possible, value
-        assert possible or "bf16 is not possible" in " ".join(each.value for each in app.info)
+        assert possible or "bf16 is not possible" in " ".join(info.value for info in app.info)
 
 
 def test_what_the_work_does_not_read_is_kept_and_not_asked_and_no_deadline_is_an_empty_field():
@@ -109,17 +105,17 @@ def test_more_work_costs_more():
     assert large.table[0].value["For"][0].startswith("300 million tokens")
 
 
-def adopted(scenario, market="spot"):
+def adopted(scenario):
     """What the session holds after a scenario became the plan of the first visit."""
 
-    def script(scenario, market):
+    def script(scenario):
         from views.session import address, job_state
         from views.session import catalogs as session_catalogs
 
         address.read_link(session_catalogs.base_catalogs())
-        job_state.adopt(scenario, market, session_catalogs.catalogs())
+        job_state.adopt(scenario, "spot", session_catalogs.catalogs())
 
-    app = AppTest.from_function(script, default_timeout=60, kwargs={"scenario": scenario, "market": market}).run()
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"scenario": scenario}).run()
     assert not app.exception
     return {name: by_hand(app, name) if name in BY_HAND else app.session_state[name] for name in (*BY_HAND, *JOB)}
 
@@ -133,11 +129,9 @@ def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
     assert (state["markets"], state["sequence_tokens"], state["gpu"]) == (["spot"], 1024, None)
     for name, column in {**BY_HAND, **JOB}.items():
         if column.kind in job_state.HELD_AS:
-            held = state[name] if isinstance(state[name], list) else [state[name]]
-            assert all(type(each) is job_state.HELD_AS[column.kind] for each in held if each is not None), name
-
-
-def test_an_adopted_run_of_the_jobs_own_length_leaves_the_length_to_the_job():
+            values = state[name] if isinstance(state[name], list) else [state[name]]
+            assert {type(value) for value in values if value is not None} <= {job_state.HELD_AS[column.kind]}, name
+    # a run of the job's length leaves the length to the job
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
 
 
@@ -155,10 +149,8 @@ def test_an_old_link_opens_as_it_was_set():
 
 
 def test_what_a_link_asked_in_vain_is_named_on_every_page():
-    app = opened("accuracy", model="gpt-9", colour="red")
-    said = app.warning[0].value
-    assert "model=gpt-9" in said
-    assert "colour=red" in said
+    warning = opened("accuracy", model="gpt-9", colour="red").warning[0].value
+    assert ("model=gpt-9" in warning, "colour=red" in warning) == (True, True)
 
 
 def test_the_row_looked_at_is_in_the_link_and_on_every_page():
@@ -181,4 +173,4 @@ def test_images_are_asked_for_where_a_model_takes_them():
     app = run(app.selectbox(key="model").select("llama-3.1-8b"))
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
-    assert "takes no images or sounds" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))
+    assert "takes no images or sounds" in " ".join(text.value for text in (*app.info, *app.toast, *app.warning))

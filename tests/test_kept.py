@@ -2,6 +2,7 @@
 
 import pandas as pd
 from pages import address, opened, run
+from streamlit.testing.v1 import AppTest
 
 from calc import estimate
 from calc.files.link.kept import MOST_KEPT
@@ -10,21 +11,25 @@ KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",
     "B~market~on-demand~model~gpt2",
 ]
+SCENARIO = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p4de.24xlarge", "train_tokens": 1.5e8}
 
 
 def chips(app):
-    return [each.label.replace("\\", "") for each in app.menu_button]
+    return [button.label.replace("\\", "") for button in app.menu_button]
 
 
-def act(app, at, action):
-    return run(app.menu_button(key=f"kept_{at}").set_value(action))
+def keys(app, *names):
+    """Which of these buttons are drawn."""
+    return [button.key for button in app.button if button.key in names]
+
+
+def act(app, place, action):
+    return run(app.menu_button(key=f"kept_{place}").set_value(action))
 
 
 def test_kept_scenarios_stand_on_every_page_with_their_money(catalogs):
     app = opened(kept=KEPT)
-    row = estimate(
-        {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p4de.24xlarge", "train_tokens": 1.5e8}, catalogs, solve=False
-    )
+    row = estimate(SCENARIO, catalogs, solve=False)
     assert chips(app)[0] == f"A · ${row['run_usd_spot']:.2f}"
     for page in ("instances", "bill", "accuracy", "models_and_prices", "method"):
         app.switch_page(f"views/pages/{page}.py").run()
@@ -44,6 +49,24 @@ def test_removing_is_undone_and_done_again_and_a_copy_has_a_name_of_its_own():
     assert [text.split("~")[0] for text in address(app)["kept"]] == ["A", "A 2", "B"]
 
 
+def test_each_change_is_a_step_back_looking_is_none_and_a_change_after_undo_leaves_nothing_to_do_again():
+    app = opened()
+    for page in ("accuracy", "plan"):
+        app.switch_page(f"views/pages/{page}.py").run()
+    assert keys(app, "undo", "redo") == []
+    seen = [address(app)]
+    for number in range(3):
+        run(app.number_input(key="examples").set_value(1000 + number))
+        seen.append(address(app))
+    for before in reversed(seen[:-1]):
+        run(app.button(key="undo").click())
+        assert address(app) == before
+    assert app.button(key="undo").disabled
+    assert keys(app, "redo") == ["redo"]
+    run(app.number_input(key="examples").set_value(3000))
+    assert keys(app, "redo") == []
+
+
 def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():
     app = opened(kept=KEPT, model="qwen2.5-7b", gpus="4")
     before = address(app)
@@ -54,36 +77,8 @@ def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():
     assert address(app) == before
 
 
-def test_each_change_is_a_step_back():
-    app = opened()
-    seen = [address(app)]
-    for number in range(4):
-        run(app.number_input(key="examples").set_value(1000 + number))
-        seen.append(address(app))
-    for before in reversed(seen[:-1]):
-        run(app.button(key="undo").click())
-        assert address(app) == before
-    assert app.button(key="undo").disabled
-
-
-def test_looking_and_changing_pages_are_no_steps():
-    app = opened()
-    app.switch_page("views/pages/accuracy.py").run()
-    app.switch_page("views/pages/plan.py").run()
-    assert [each.key for each in app.button if each.key == "undo"] == []
-
-
-def test_a_change_after_undo_leaves_nothing_to_do_again():
-    app = opened()
-    run(app.number_input(key="examples").set_value(2000))
-    run(app.button(key="undo").click())
-    assert [each.key for each in app.button if each.key == "redo"] == ["redo"]
-    run(app.number_input(key="examples").set_value(3000))
-    assert [each.key for each in app.button if each.key == "redo"] == []
-
-
 def session(steps):
-    """What is kept after these steps on a session that starts with A and B."""
+    """The session after these steps, that started with A and B kept."""
 
     def script(steps, kept_texts):
         import streamlit as st
@@ -94,11 +89,9 @@ def session(steps):
         if "link_complaints" not in st.session_state:
             st.query_params["kept"] = kept_texts
         address.read_link(session_catalogs.base_catalogs())
-        for name, *given in steps:
-            getattr(kept, name)(*given)
+        for name, *arguments in steps:
+            getattr(kept, name)(*arguments)
         st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
-
-    from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}).run()
     assert not app.exception
@@ -106,21 +99,9 @@ def session(steps):
 
 
 def test_names_places_and_bounds():
-    kept = [entry["name"] for entry in session([("rename", 1, "A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)])["kept"]]
-    assert kept == ["A 2", "A 3", "A"]
+    steps = ("rename", 1, "A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)
+    assert [entry["name"] for entry in session(steps)["kept"]] == ["A 2", "A 3", "A"]
     assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
-
-
-def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
-    row = estimate(
-        {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2", "instance": "p5.48xlarge", "train_tokens": 1e9}, catalogs, solve=False
-    )
-    rows = session([("keep", {**row, "market": "spot"})])["rows"]
-    assert isinstance(rows, pd.DataFrame)
-    assert rows["scenario"].tolist() == ["A", "B", "1 x p5.48xlarge"]
-    last = rows.iloc[-1]
-    assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
-    assert pd.isna(rows["usd"].iloc[1])
 
 
 def test_advice_is_taken_with_one_click_and_undone_with_another():
@@ -130,3 +111,12 @@ def test_advice_is_taken_with_one_click_and_undone_with_another():
     assert address(app) != before
     run(app.button(key="undo").click())
     assert address(app) == before
+
+
+def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
+    row = estimate(SCENARIO | {"sharding": "zero2"}, catalogs, solve=False)
+    rows = session([("keep", {**row, "market": "spot"})])["rows"]
+    assert rows["scenario"].tolist() == ["A", "B", "1 x p4de.24xlarge"]
+    last = rows.iloc[-1]
+    assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
+    assert pd.isna(rows["usd"].iloc[1])
