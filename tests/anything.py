@@ -4,7 +4,7 @@ import json
 import string
 from pathlib import Path
 
-from examples import catalogs
+from examples import catalogs, recorded
 from hypothesis import strategies as st
 
 from calc.catalogs.load import FILES
@@ -16,6 +16,7 @@ from calc.search.widened import LIMIT_NAMES
 from calc.search.widened import SETS as SEARCH_SETS
 
 CONFIGS = [path.read_text("utf-8") for path in sorted((Path(__file__).parent / "recorded" / "configs").glob("*.json"))]
+CONFIGS += [json.dumps(case["config"]) for case in recorded("small_configs.jsonl")]
 
 JUNK = st.sampled_from(
     [

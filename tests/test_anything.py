@@ -85,7 +85,7 @@ def test_a_job_is_answered_or_has_one_sentence(rows):
         assert all(is_sentence(problem) for problem in answers["problem"] if problem), list(answers["problem"])
 
 
-@steady(60)
+@steady(150)
 @given(anything.configs())
 def test_a_config_is_a_model_or_has_one_sentence(text):
     entry, _ = tried(lambda: read_config_text(text, "mine", catalogs()), ConfigError)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 from pages import by_hand, opened, page_text, run, title
 
 from calc.files.brought import brought, sorted_documents
@@ -11,8 +11,8 @@ from calc.files.configs.run import read_run
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.oom.failures import failures
 
-TRL = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\n"
-TRL += "load_in_4bit: true\npacking: true\nlearning_rate: 0.0002\na_field_of_next_year: 1\n"
+CASES = recorded("cases/brought.json")
+TRL, MESSAGE = CASES["trl"], CASES["message"]
 HF = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
       "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
 
@@ -24,16 +24,7 @@ def lines(*documents):
 def test_every_field_of_the_files_has_one_line_with_the_columns_that_it_settles():
     of_file = [line for line in lines(("a.yaml", TRL)) if line.file]
     assert [line.field for line in of_file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
-    assert {line.field: (line.standing, line.columns) for line in of_file} == {
-        "model_name_or_path": ("read", {"model": "llama-3.1-8b"}),
-        "max_length": ("read", {"sequence_tokens": "1024"}),
-        "per_device_train_batch_size": ("read", {"batch": "8"}),
-        "use_peft": ("read", {"tuning": "lora"}),
-        "load_in_4bit": ("read", {"precision": "nf4"}),
-        "packing": ("unused", {}),
-        "learning_rate": ("idle", {}),
-        "a_field_of_next_year": ("unused", {}),
-    }
+    assert {line.field: [line.standing, line.columns] for line in of_file} == CASES["lines"]
     both = lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
     settled = {line.field: line.columns for line in both}
     assert settled["dtype"] == settled["bf16"] == {"precision": "bf16-mixed"}
@@ -51,18 +42,7 @@ def test_every_column_of_the_row_is_read_assumed_or_open():
     assert {"model", "batch", "precision", "tuning", "implementation"} <= named
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        (TRL, "YAML"),
-        ("# made by hand\n\nbase_model: x\n", "YAML"),
-        ("---\na: 1\n", "YAML"),
-        ('  {"a": 1}', "JSON"),
-        ("[model]\nname = 'x'\n", "TOML"),
-        ("#!/bin/bash\nN=8\ntorchrun --nproc_per_node=$N t.py\n", "command"),
-        ("vllm serve gpt2 --config a: b\n", "command"),
-    ],
-)
+@pytest.mark.parametrize(("text", "form"), CASES["forms"])
 def test_a_pasted_text_is_known_by_how_it_begins(text, form):
     assert format_of(text, "pasted") == form
 
@@ -91,11 +71,6 @@ def test_files_are_sorted_into_configs_and_logs():
 
 
 LORA = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
-MESSAGE = (
-    "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. Including "
-    "non-PyTorch memory, this process has 21.80 GiB memory in use. Of the allocated memory 20.30 GiB is allocated by PyTorch, and 1.15 GiB "
-    "is reserved by PyTorch but unallocated."
-)
 
 
 @pytest.fixture
@@ -137,14 +112,7 @@ def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app)
     assert parts["estimated_gib"].iloc[0] != before
 
 
-@pytest.mark.parametrize(
-    ("key", "text", "sentence"),
-    [
-        ("brought_text", "colour: blue\nsize: 3\n", "belong to no tool that is read"),
-        ("brought_text", "vllm serve 'gpt2", "leaves a quote open"),
-        ("brought_log", "all is well", "No out-of-memory message"),
-    ],
-)
+@pytest.mark.parametrize(("key", "text", "sentence"), CASES["unreadable"])
 def test_what_cannot_be_read_is_one_sentence(app, key, text, sentence):
     run(app.text_area(key=key).set_value(text))
     assert [sentence in error.value for error in app.error] == [True]

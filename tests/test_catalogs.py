@@ -130,9 +130,3 @@ def test_an_added_model_stands_for_its_id(catalogs):
     assert (changed.stacks["model"] == "my-model").sum() == (catalogs.stacks["model"] == other).sum()
     assert changed.version != catalogs.version
     assert "my-model" not in catalogs.models.index
-
-
-def test_choices_are_numbers(catalogs):
-    for table in (getattr(catalogs, name) for name in ("precisions", "optimizers", "shardings", "recomputes", "implementations")):
-        assert len(table)
-        assert table.index.is_monotonic_increasing, table

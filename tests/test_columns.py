@@ -9,7 +9,7 @@ import textwrap
 from functools import cache
 
 import pandas as pd
-from examples import catalogs, entries
+from examples import catalogs, entries, recorded
 
 import calc
 from calc.columns import COMPONENTS, GLOSSARY
@@ -21,19 +21,7 @@ from calc.scenarios import read
 from calc.scenarios.join_models import SETTLED_ANEW
 
 JOINED_AS = {"model_": SETTLED_ANEW, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
-UNITS = {  # what a formula's docstring says in brackets -> how its name ends
-    "B": r"_bytes(_each|_per_\w+)?$",
-    "B/s": r"_bytes_per_second$",
-    "FLOP": r"_flops(_per_\w+)?$",
-    "FLOP/s": r"_flops_per_second$",
-    "USD": r"_usd(_\w+)?$",
-    "USD/h": r"_usd_per_hour(_\w+)?$",
-    "h": r"_hours$",
-    "parameters": r"(^|_)parameters(_here)?$|_matrix$|_vectors$|_biases$",
-    "s": r"_seconds(_\w+)?$",
-    "tokens": r"_tokens$|_positions$",
-    "tokens/s": r"_tokens_per_second(_\w+)?$",
-}
+UNITS = recorded("cases/columns.json")["units"]  # what a formula's docstring says in brackets -> how its name ends
 FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
 
 

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -162,16 +163,7 @@ def test_points_are_named_where_there_is_room():
 
 
 INK = theme.INKS["light"]
-CHOICES = {
-    "work": "training",
-    "model": "llama-3.1-8b",
-    "precision": ["bf16-mixed"],
-    "optimizer": ["adamw", "adamw-8bit"],
-    "gpus": [8],
-    "instance": ["g6e.48xlarge", "p4d.24xlarge", "p5.48xlarge"],
-    "sharding": "zero3",
-    "sequence_tokens": 4096,
-}
+CHOICES = recorded("cases/charts.json")["choices"]
 TRAINING = components_of("training")
 BAR_SPECS = {
     "bars": memory_charts.bars(INK, TRAINING, "Memory per GPU by precision"),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from examples import recorded
 from pages import address, by_hand, opened, run, title, with_model_form
 
 from calc.catalogs.load import FOLDER
@@ -40,14 +41,7 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
 
 
-IMPOSSIBLE = (
-    ({"tensor_parallel": "3"}, "divide"),
-    ({"tuning": "full", "precision": "int4"}, "int4 is not possible"),
-    ({"model": "deepseek-v4-pro"}, "compressed sparse attention"),
-)
-
-
-@pytest.mark.parametrize(("query", "reason"), IMPOSSIBLE)
+@pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])
 def test_an_impossible_choice_says_why(query, reason):
     assert reason in said(opened(**query))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 from pages import opened, run, title
 
 from calc import answer, estimate
@@ -139,18 +139,7 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (own["instance"], own["usd_per_hour"])
 
 
-@pytest.mark.parametrize(
-    "job",
-    [
-        {"model": "llama-3.2-1b", "method": "full"},
-        {"model": "llama-3.1-8b", "method": "full", "markets": "spot+on-demand", "paid_ratio": 0.7},
-        {"model": "llama-3.1-8b", "method": "lora", "usd_per_hour_most": 20},
-        {"model": "llama-3.2-3b", "method": "qlora"},
-        {"model": "qwen2.5-7b", "work": "inference", "fewest_bits": 16, "users": 40},
-        {"model": "qwen2.5-32b", "work": "inference", "fewest_bits": 8, "instances_most": 2},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("job", recorded("cases/explore.json")["jobs"], ids=str)
 def test_a_leaf_of_the_jobs_own_method_is_its_answer_where_that_keeps_what_the_leaf_fixes(job, catalogs):
     own = options(job, catalogs).answers.iloc[0]
     method = "fewest_bits" if job.get("work") else "method"

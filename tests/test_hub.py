@@ -1,6 +1,7 @@
-"""Models of the Hugging Face hub by their names, from a local server that answers as the hub does; without it, one sentence."""
+"""Models brought by their names, from a server that answers as the hub does, or by a config whose type is not covered: its least alone."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -10,26 +11,27 @@ from threading import Thread
 
 import pandas as pd
 import pytest
-from examples import catalogs
-from pages import opened, run
+from examples import catalogs, recorded
+from pages import opened, page_text, run, with_model_form
 
+from calc import add_models, answer, estimate
+from calc.__main__ import main
 from calc.files.hub import model_of, read_repository
-from calc.models.huggingface.config import ConfigError
+from calc.models.huggingface.config import ConfigError, read_config_text
 
 ROOT = Path(__file__).parents[1]
-CATALOGS = catalogs()
-CONFIG = (Path(__file__).parent / "recorded/configs/qwen3-4b.json").read_bytes()
-INDEX = b'{"metadata": {"total_size": 8044936192}, "weight_map": {}}'
-FILES = {"/Qwen/Qwen3-4B/resolve/main/config.json": CONFIG, "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": INDEX}
-FILES |= {"/an-org/one.file/resolve/main/config.json": CONFIG}
+QWEN = (Path(__file__).parent / "recorded/configs/qwen3-4b.json").read_bytes()
+QWEN_INDEX = b'{"metadata": {"total_size": 8044936192}, "weight_map": {}}'
+FILES = {"/Qwen/Qwen3-4B/resolve/main/config.json": QWEN, "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": QWEN_INDEX}
+FILES |= {"/an-org/one.file/resolve/main/config.json": QWEN}
 NEW = b'{"model_type": "a_new_one", "dtype": "bfloat16", "hidden_size": 64}'
-FILES |= {"/an-org/New-1/resolve/main/config.json": NEW, "/an-org/New-1/resolve/main/model.safetensors.index.json": INDEX}
+FILES |= {"/an-org/New-1/resolve/main/config.json": NEW, "/an-org/New-1/resolve/main/model.safetensors.index.json": QWEN_INDEX}
 MISSING = {
     "/an-org/one.file/resolve/main/model.safetensors.index.json": "EntryNotFound",
     "/an-org/data/resolve/main/config.json": "EntryNotFound",
 }
-ASKED: list[str] = []
-HELD_BACK = "/meta-llama/Held-Back/resolve/main/config.json"
+PATHS: list[str] = []  # that the server was sent
+GATED = "/meta-llama/Held-Back/resolve/main/config.json"
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -42,16 +44,15 @@ class Hub(BaseHTTPRequestHandler):
         self.wfile.write(self.answer())
 
     def answer(self):
-        ASKED.append(self.path)
+        PATHS.append(self.path)
         content = FILES.get(self.path)
-        self.send_response(200 if content else 403 if self.path == HELD_BACK else 404)
+        self.send_response(200 if content else 403 if self.path == GATED else 404)
         self.send_header("Content-Length", str(len(content or b"")))
         self.send_header("X-Repo-Commit", "0" * 40)
         if content:
             self.send_header("ETag", f'"{abs(hash(content))}"')
         else:
-            said = "GatedRepo" if self.path == HELD_BACK else MISSING.get(self.path, "RepoNotFound")
-            self.send_header("X-Error-Code", said)
+            self.send_header("X-Error-Code", "GatedRepo" if self.path == GATED else MISSING.get(self.path, "RepoNotFound"))
         self.end_headers()
         return content or b""
 
@@ -68,7 +69,7 @@ def address():
     server.server_close()
 
 
-def asked(repository, address, tmp_path, model=None, **environment):
+def estimated(repository, address, tmp_path, model=None, **environment):
     """The command line with `--model`, on one row that names the model."""
     pytest.importorskip("huggingface_hub")
     environment = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), **environment}
@@ -78,40 +79,38 @@ def asked(repository, address, tmp_path, model=None, **environment):
 
 
 def test_a_model_is_read_by_its_name(address, tmp_path):
-    done = asked("Qwen/Qwen3-4B", address, tmp_path, model="qwen3-4b")
+    done = estimated("Qwen/Qwen3-4B", address, tmp_path, model="qwen3-4b")
     assert done.returncode == 0, done.stderr
     row = pd.read_csv(io.StringIO(done.stdout)).loc[0]
     assert (row["parameters"], row["problem"] == row["problem"] and row["problem"] != "") == (4_022_468_096, False)
-    assert {path.rpartition("/")[2] for path in ASKED} == {"config.json", "model.safetensors.index.json"}
+    assert {path.rpartition("/")[2] for path in PATHS} == {"config.json", "model.safetensors.index.json"}
 
 
 def test_a_type_that_is_not_covered_is_known_by_its_index(address, tmp_path):
-    row = pd.read_csv(io.StringIO(asked("an-org/New-1", address, tmp_path).stdout)).loc[0]
+    row = pd.read_csv(io.StringIO(estimated("an-org/New-1", address, tmp_path).stdout)).loc[0]
     assert row["parameters"] == 8_044_936_192 / 2
     assert row["problem"].endswith("Weights take at least 7.5 GiB on each GPU.")
 
 
 @pytest.mark.long
 def test_a_model_of_one_file_has_no_index(address, tmp_path):
-    assert asked("an-org/one.file", address, tmp_path).returncode == 0
+    assert estimated("an-org/one.file", address, tmp_path).returncode == 0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("repository", "said"),
+    ("repository", "sentence"),
     [("an-org/none", "no such repository"), ("an-org/data", "has no config.json"), ("meta-llama/Held-Back", "set HF_TOKEN")],
 )
-def test_what_the_hub_does_not_give_is_said_in_one_sentence(address, tmp_path, repository, said):
-    done = asked(repository, address, tmp_path)
+def test_what_the_hub_does_not_give_is_said_in_one_sentence(address, tmp_path, repository, sentence):
+    done = estimated(repository, address, tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert repository in done.stderr
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert (repository in done.stderr, sentence in done.stderr, done.stderr.strip().count("\n")) == (True, True, 0)
 
 
 @pytest.mark.long
 def test_without_a_network_the_sentence_says_to_paste_the_file(tmp_path):
-    done = asked("Qwen/Qwen3-4B", "http://127.0.0.1:9", tmp_path, HF_HUB_OFFLINE="1")
+    done = estimated("Qwen/Qwen3-4B", "http://127.0.0.1:9", tmp_path, HF_HUB_OFFLINE="1")
     assert done.returncode == 2
     assert "paste its config.json" in done.stderr
 
@@ -123,10 +122,87 @@ def test_what_is_no_repository_is_not_asked_for():
 
 def test_where_the_library_is_missing_the_page_says_to_paste(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    app = opened()
-    app.session_state["model_way"] = "hub"
-    app.session_state["model_form"] = True
-    run(app)
+    app = with_model_form("hub")
     run(app.text_input(key="repository").set_value("Qwen/Qwen3-4B"))
     run(app.button(key="add_model").click())
     assert ["paste its config.json instead" in error.value for error in app.error] == [True]
+
+
+CATALOGS = catalogs()
+CASES = recorded("cases/bridge.json")
+CONFIG, INDEX, TOTAL = CASES["config"], CASES["index"], 7_200_000_000
+TEXT = f"{json.dumps(CONFIG)}\n{json.dumps(INDEX)}"
+KNOWN = ["weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_bytes"]
+
+
+def read(config=CONFIG, index=INDEX):
+    return read_config_text(f"{json.dumps(index)} {json.dumps(config)}", "it", CATALOGS)
+
+
+@pytest.fixture(scope="module")
+def bridged():
+    return add_models(CATALOGS, {"it": read_config_text(TEXT, "it", CATALOGS)})
+
+
+@pytest.mark.parametrize(("config", "metadata"), CASES["read"])
+def test_the_index_tells_the_total(config, metadata):
+    assert read(config, INDEX | {"metadata": metadata})["total_parameters"] == TOTAL
+
+
+@pytest.mark.parametrize(("config", "index"), CASES["refused"])
+def test_what_the_index_does_not_tell_or_is_another_matter_stays_refused(config, index):
+    with pytest.raises(ConfigError, match="is not covered"):
+        read(config, index)
+
+
+def test_a_covered_type_is_read_as_without_its_index():
+    llama = CONFIG | {"model_type": "llama", "num_attention_heads": 32, "intermediate_size": 14336, "vocab_size": 128256}
+    assert read(llama) == read_config_text(json.dumps(llama), "it", CATALOGS)
+
+
+@pytest.mark.parametrize("text", ["{", f"{TEXT} {{}}", json.dumps(INDEX), f"{json.dumps(CONFIG)} {json.dumps(CONFIG)}"])
+def test_other_texts_are_refused_in_one_sentence(text):
+    with pytest.raises(ConfigError, match=r"^it: (this is not JSON|give one config.json)"):
+        read_config_text(text, "it", CATALOGS)
+
+
+def test_a_row_has_the_least_and_no_more_and_another_problem_stands_alone(bridged):
+    """bf16 weights and gradients, fp32 moments; divided by FSDP, by tensor parallel; 4 bits in serving, adapters unknown."""
+    results = estimate(pd.DataFrame([row for row, _ in CASES["known"]]).assign(model="it").astype(object).fillna(""), bridged)
+    for row, (_, parts) in zip(results.to_dict("records"), CASES["known"], strict=True):
+        assert [row[name] for name in KNOWN] == pytest.approx([part * TOTAL for part in [*parts, sum(parts)]])
+        assert f"at least {sum(parts) * TOTAL / 2**30:,.1f} GiB on each GPU" in row["problem"]
+    pretended = ["activations_bytes", "kv_cache_bytes", "memory_bytes", "memory_high_bytes", "step_seconds", "usd_per_hour_on_demand"]
+    assert results[pretended].isna().all(axis=None)
+    assert results["fits"].astype(str).isin(["", "nan"]).all()
+    assert (results["parameters"] == TOTAL).all()
+    other = estimate({"model": "it", "precision": "no-such"}, bridged)["problem"]
+    assert "at least" not in other or "no-such" not in other
+    assert estimate({"model": "it", "batch": 0}, bridged)["problem"].startswith("batch '0'")
+
+
+def test_it_is_never_offered(bridged):
+    (row,) = answer({"model": "it", "work": "inference"}, bridged).to_dict("records")
+    assert row["possible"] == 0
+    assert "7.20 billion parameters, 13.4 GiB of weights in 16 bits" in row["problem"]
+
+
+def test_an_index_beside_a_config_is_found(tmp_path):
+    (folder := tmp_path / "model").mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "model.safetensors.index.json").write_text(json.dumps(INDEX))
+    (tmp_path / "in.csv").write_text("model,work\nconfig,inference\n")
+    for path in (folder, folder / "config.json"):
+        assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(path)]) == 0
+        row = pd.read_csv(tmp_path / "out.csv").loc[0]
+        assert row["weights_bytes"] == 2 * TOTAL
+        assert row["problem"].endswith("Weights take at least 13.4 GiB on each GPU.")
+
+
+def test_the_page_says_the_least_and_its_link_keeps_the_model():
+    app = with_model_form("paste")
+    app.text_area(key="config_text").set_value(TEXT)
+    run(app.button(key="add_model").click())
+    least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"
+    assert least in page_text(app)
+    assert least in page_text(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))

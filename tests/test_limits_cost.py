@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from examples import recorded
 
 from calc.search import limits_cost
 from calc.search.job_row import JobRow
@@ -11,13 +12,7 @@ from calc.search.named import least_money
 from calc.search.options import _ranked, _ranking_of, options
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
-JOBS = {
-    "a run in a hurry": {"model": "llama-3.2-1b", "hours_most": 1, "instances_most": 2},
-    "dear hours": {"model": "llama-3.1-70b", "method": "qlora", "usd_per_hour_most": 5, "instances_most": 2},
-    "fast tokens": {"work": "inference", "model": "llama-3.1-8b", "users": 12, "token_seconds": 0.01, "instances_most": 2},
-    "a first token": {"work": "inference", "model": "llama-3.1-8b", "users": 12, "prompt_tokens": 8000, "first_token_seconds": 0.3},
-    "by hand": {"work": "inference", "model": "qwen2.5-32b", "users": 20, "instance": ["p5.48xlarge", "p4d.24xlarge"]},
-}
+JOBS = recorded("cases/limits_cost.json")["jobs"]
 
 
 @pytest.mark.parametrize("name", JOBS)
