@@ -11,22 +11,6 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
 LONGEST_LINES = 300
 LONGEST_FIRST_LINE = 90  # of a docstring
-SHORT_DOCSTRINGS = (
-    "catalogs",
-    "charts",
-    "commands",
-    "engine",
-    "explain",
-    "files",
-    "memory",
-    "models",
-    "plan",
-    "rules",
-    "say",
-    "scenarios",
-    "search",
-    "speed",
-)
 MOST_PARAMETERS = 10  # of a function in calc: what reads more has a quantity in it without a name
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
@@ -198,7 +182,7 @@ def docstrings(path):
 
 
 def test_a_docstring_begins_with_one_short_sentence():
-    for path in python_files("views", *(f"calc/{room}" for room in SHORT_DOCSTRINGS)):
+    for path in python_files("calc", "views"):
         long = [name for name, text in docstrings(path) if len(text.splitlines()[0]) > LONGEST_FIRST_LINE]
         assert long == [], name_of(path)
 

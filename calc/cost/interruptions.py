@@ -1,4 +1,4 @@
-"""Spot and its interruptions: how often they come, the best interval between checkpoints, the time that they add.
+"""Interruptions of spot: how often they come, when to save, and the time that they add.
 
 One instance interrupted stops a training until a new one has come; a service keeps spare replicas (prices.spare_instances).
 Assumptions: catalogs/edited/assumptions.yaml.
@@ -19,23 +19,27 @@ def mean_uninterrupted_seconds(interruption_ratio, instances_needed, interruptio
     """Mean time between interruptions of the job at a steady rate, M. [s]
 
     730 h / (−ln(1 − share) · (1 + (instances − 1) · apart)), apart = 1 − the share taken back together: instances of one type
-    and zone mostly are, which stops the job once. Source: arXiv 2604.16457, 92 % within three minutes, of 336,000 requests.
+    and zone mostly are, which stops the job once.
+    Source: arXiv 2604.16457, 92 % within three minutes, of 336,000 requests.
     """
     events = 1 + (instances_needed - 1) * (1 - interruption_together_ratio)
     return MEAN_MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * events)
 
 
 def reload_seconds(restart_seconds, usual_first_seconds, usual_uncounted_restart_seconds, adapts, checkpoint_seconds, weights_read_seconds):
-    """From an interruption to training again, R: the restart, and reading the checkpoint and what adapters leave frozen. [s]
+    """From an interruption to training again, R: the restart, and reading what was saved. [s]
 
-    A restart that the scenario does not set is another start of the same machines.
+    A restart that the scenario does not set is another start of the same machines. Adapters read the frozen weights too.
     """
     again = np.where(usual_first_seconds > 0, usual_first_seconds, usual_uncounted_restart_seconds)
     return np.where(restart_seconds > 0, restart_seconds, again) + checkpoint_seconds + adapts * weights_read_seconds
 
 
 def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
-    """Training between two checkpoints, to first order: √(2 δ M). Source: Young 1974, CACM 17(9), 530-531. [s]"""
+    """Training between two checkpoints, to first order: √(2 δ M). [s]
+
+    Source: Young 1974, CACM 17(9), 530-531.
+    """
     return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
 
 
@@ -46,12 +50,12 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
     Source: Daly 2006, FGCS 22(3), 303-312, equation 37.
     """
     ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
-    interval = np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
+    interval = young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
     return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), work_hours * HOUR_SECONDS)
 
 
 def _lost_work_ratio(periods):
-    """Work lost of segments that last `periods` mean times between interruptions: (e^x − 1) / x − 1. [share]"""
+    """Work lost of segments of x mean times between interruptions: (e^x − 1) / x − 1. [share]"""
     series = 0.0
     for term in range(11, 1, -1):  # x / 2 · (1 + x / 3 · (1 + x / 4 ...)): exact where e^x − 1 − x would cancel
         series = periods / term * (1 + series)
@@ -61,8 +65,9 @@ def _lost_work_ratio(periods):
 def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, reload_seconds):
     """Time that checkpoints, lost work and restarts add to a run. [share of the run]
 
-    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is reload_seconds. Each of the three is one factor,
-    and their logarithms add up, so that a small overhead loses no digits beside 1. Source: Daly 2006, equation 20.
+    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is reload_seconds. Each of the three is one factor, and their logarithms
+    add up, so that a small overhead loses no digits beside 1.
+    Source: Daly 2006, equation 20.
     """
     interval = np.maximum(checkpoint_interval_seconds, 1e-9)
     restarts = reload_seconds / mean_uninterrupted_seconds

@@ -1,4 +1,4 @@
-"""Cost and duration of a job on a market: the run in training, a month of the wanted load in serving.
+"""Cost and duration of a job on a market: a run, or a month of the wanted load in serving.
 
 The same sums serve the search, which has arrays, and the comparison of plans, which has result rows.
 """
@@ -19,9 +19,10 @@ from calc.units import HOUR_SECONDS
 
 
 class Job(NamedTuple):
-    """Instances and their USD per hour, hours, USD of run or month, and seconds: of the run, or of one served token.
+    """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
-    `slow_hours` are the hours at the slow end of the range of time; a month's are the same. `billed_hours` are those charged.
+    `seconds` are those of the run, or of one served token; `slow_hours` are the hours at the slow end of the range of time; a
+    month's are the same. `billed_hours` are those charged.
     """
 
     instances: np.ndarray
@@ -34,14 +35,14 @@ class Job(NamedTuple):
 
 
 def deployments(table: Columns, users: float) -> np.ndarray:
-    """Copies of a serving deployment for the users at once and the wanted tokens per second; 1 in training."""
+    """Copies of a deployment for the users at once and the wanted rate; 1 in training. [copies]"""
     for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
     for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
     return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
 
 
 def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray) -> np.ndarray:
-    """Hours that AWS charges on a market: whole days of a capacity block, the whole term of a commitment."""
+    """Hours that AWS charges on a market, whole days of a block and whole terms included. [h]"""
     return terms.billed_hours(trains, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
@@ -59,7 +60,7 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
-    """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
+    """The job of result rows on a market each; NaN without a price there or an estimate."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
         *("spare_instances", "start_hours", "run_high_hours"),

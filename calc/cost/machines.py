@@ -1,4 +1,4 @@
-"""The machines of a job: whole instances, their GPUs and vCPUs, those in reserve, and whether several work together."""
+"""The machines of a job: whole instances, their GPUs and vCPUs, and those in reserve."""
 
 import numpy as np
 
@@ -29,5 +29,5 @@ def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
 
 
 def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):
-    """1 where GPUs of several instances work together: training, or a replica larger than one. [0 or 1]"""
+    """1 where GPUs of several instances work together: a training, a large replica. [0 or 1]"""
     return ((instances_needed > 1) & ((trains > 0) | (replica_gpus > instance_gpus))) * 1.0

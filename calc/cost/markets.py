@@ -7,7 +7,7 @@ from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: its label, its name in prices.yaml, what it commits to, whether it is interrupted, the least billed.
+    """A way to pay: label, key in prices.yaml, what it binds to, and its terms.
 
     `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
     """
@@ -30,7 +30,7 @@ class Market:
 
     @property
     def title(self) -> str:
-        """The label as a line begins with it: On demand; Reserved instance, standard, 1 year, no upfront."""
+        """The label at the beginning of a line: On demand; Reserved instance, standard, 1 year."""
         return self.label[:1].upper() + self.label[1:]
 
     @property

@@ -1,4 +1,4 @@
-"""How hard instances are to get on each market, by dated reports of their families; it promises no capacity."""
+"""How hard instances are to get, by dated reports of their families; no promise of capacity."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,10 @@ class Obtainability(NamedTuple):
 
 @kept("obtainability", "instances")
 def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
-    """How hard every instance type is to get on a market; a commitment and SageMaker as on demand. The last word is empty."""
+    """How hard every instance type is to get on a market; the last word is empty.
+
+    A commitment and SageMaker count as on demand.
+    """
     terms = MARKETS[market]
     column = "spot" if terms.interrupted else "block" if terms.block_hours else "on_demand"
     entries = [entry_of(family, catalogs.obtainability) for family in catalogs.instances["family"]]

@@ -1,4 +1,4 @@
-"""AWS's instances side by side, by region: prices per hour, GPU-hour, GiB-hour and PFLOP-hour, and how they moved."""
+"""AWS's instances side by side, by region: prices per unit, and how they moved."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -17,7 +17,7 @@ MONTHS_FROM_DAYS = 60  # from here on an age is shown in months
 
 
 def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
-    """One row per instance and region: card, prices and their dates; instances without a price are included."""
+    """One row per instance and region: card, prices and dates; also instances without a price."""
     sold = catalogs.instances.rename_axis("instance").reset_index()
     cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
     sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(
@@ -55,10 +55,10 @@ def _price_of(catalogs: Catalogs, row: int) -> dict[str, Any]:
 
 
 def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
-    """Prices of an instance in a region over time: market, usd_per_hour, as_of, source; each holds until the next.
+    """Prices of an instance in a region over time: market, usd_per_hour, as_of, source.
 
-    The last price of a market is today's, with the day on which it was last seen; NaN means no longer sold. Estimates and
-    prices that follow from a rule are left out.
+    Each holds until the next. The last price of a market is today's, with the day on which it was last seen; NaN means no
+    longer sold. Estimates and prices that follow from a rule are left out.
     """
     keys = {market.key: name for name, market in MARKETS.items()}
     kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
@@ -79,7 +79,7 @@ def by_rule(market: str, price: dict[str, Any]) -> bool:
 
 
 def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> float:
-    """USD per hour on a market on a day (ISO), NaN where it was not sold or nothing that old is known."""
+    """USD per hour on a market on a day (ISO); NaN where nothing that old is known."""
     line = price_line(catalogs, instance, region)
     earlier = line[(line["market"] == market) & (line["as_of"] <= day)]
     return float(earlier["usd_per_hour"].iloc[-1]) if len(earlier) else float("nan")
@@ -96,7 +96,7 @@ MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "b
 
 
 def per(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Prices of all markets per unit of a measure: instance, GPU, GiB of GPU memory, bf16 PFLOP/s."""
+    """Prices of all markets per instance, GPU, GiB of GPU memory or bf16 PFLOP/s."""
     divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
     return pd.DataFrame({name: table[market.price] / divisor for name, market in MARKETS.items()}, index=table.index)
 

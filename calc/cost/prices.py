@@ -1,4 +1,4 @@
-"""What AWS charges for each row: USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
+"""What AWS charges: USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
 
 A missing price is NaN, and so is all that follows from it.
 """
@@ -18,7 +18,7 @@ def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour
 
 
 def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
-    """One instance on spot at the median over zones, times the share that is paid. [USD per hour]"""
+    """One instance on spot, median over zones, times the paid share. [USD per hour]"""
     return spot_usd_per_hour * paid_ratio
 
 
@@ -28,12 +28,12 @@ def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
 
 
 def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
-    """The whole job on spot, at the median over zones, the spare instances of a service counted. [USD per hour]"""
+    """The whole job on spot, the spare instances of a service counted. [USD per hour]"""
     return (instances_needed + spare_instances) * instance_usd_per_hour_spot
 
 
 def usd_per_gpu_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, instance_gpu_fraction):
-    """One whole GPU for an hour on demand; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
+    """One whole GPU on demand; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
     return instance_usd_per_hour_on_demand / (instance_gpus * instance_gpu_fraction)
 
 
@@ -59,7 +59,7 @@ usd_per_month_spot = twin(usd_per_month_on_demand, ON_SPOT)
 
 
 def prices_as_of(on_demand_as_of, spot_as_of):
-    """The older date of the two prices, ISO; both come from one entry of the catalog, so they share codes."""
+    """The older ISO date of the two prices, which share the codes of one catalog entry."""
     first, second = on_demand_as_of.vocabulary, spot_as_of.vocabulary
     older = np.where((second == "") | ((first != "") & (first < second)), first, second)
     return Words(on_demand_as_of.codes, older)
@@ -76,7 +76,7 @@ def work_hours(trains, train_tokens, tokens_per_second):
 
 
 def run_hours(work_hours, start_hours):
-    """The whole training run without interruption, from the request of its machines to the last save. [h]"""
+    """The whole training run without interruption, its start and last save included. [h]"""
     return start_hours + work_hours
 
 
@@ -99,7 +99,7 @@ def _usd_per_million(usd_per_hour, tokens_per_second):
 
 
 def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_per_second):
-    """A million prompt tokens on demand: the time in which they are prefilled. [USD per million tokens]
+    """A million prompt tokens on demand, while they are prefilled. [USD per million tokens]
 
     With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
     """
@@ -107,7 +107,7 @@ def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_
 
 
 def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
-    """A million generated tokens on demand: the time in which they are decoded. [USD per million tokens]"""
+    """A million generated tokens on demand, while they are decoded. [USD per million tokens]"""
     return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, decode_tokens_per_second))
 
 
@@ -119,17 +119,13 @@ def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_se
 def paid_usd_per_million_input_tokens(
     endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_input_tokens
 ):
-    """Price of a million input tokens at an endpoint: as set, else as Amazon Bedrock lists the model. [USD]"""
+    """A million input tokens at an endpoint: as set, else as Amazon Bedrock lists it. [USD]"""
     is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
     return np.where(is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens)
 
 
-def paid_usd_per_million_output_tokens(
-    endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens
-):
-    """Price of a million output tokens at an endpoint: as set, else as Amazon Bedrock lists the model. [USD]"""
-    is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
-    return np.where(is_set, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens)
+SWAPPED = {"input": "OUTPUT", "output": "input", "OUTPUT": "output"}  # makes the price of output of that of input
+paid_usd_per_million_output_tokens = twin(paid_usd_per_million_input_tokens, SWAPPED)
 
 
 def endpoint_usd_per_million_tokens(
@@ -147,12 +143,15 @@ def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million
 
 
 def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hours_per_month):
-    """Those tokens over all that the instances can generate in a day: above 1 they never cost less. [share]"""
+    """Those tokens over all that the instances can generate in a day. [share]
+
+    Above 1 the instances never cost less.
+    """
     return endpoint_break_even_tokens / (tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS)
 
 
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
-    """Copies of this deployment that serve the wanted load; NaN where the scenario names none. [deployments]"""
+    """Copies of this deployment for the wanted load; NaN where there is none. [deployments]"""
     has_load = (trains == 0) & (served_tokens_per_second > 0)
     return np.where(has_load, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
 

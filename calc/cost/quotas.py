@@ -1,4 +1,4 @@
-"""Quotas that an AWS account needs before it can start instances, and commands that query them."""
+"""Quotas that an account needs to start instances, and commands that query them."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 
 
 class Quota(NamedTuple):
-    """A service quota of EC2: its name, its code (empty: found by name), whether it counts vCPUs or blocks."""
+    """A service quota of EC2: its name, its code or "", and what it counts: vCPUs or blocks."""
 
     name: str
     code: str
@@ -16,12 +16,12 @@ class Quota(NamedTuple):
 
 
 def entry_of(family: str, table: pd.DataFrame) -> pd.Series:
-    """The entry of an instance family in a table by beginnings of families' names: that of the longest."""
+    """The entry of a family in a table of beginnings of families' names: the longest."""
     return table.loc[max((key for key in table.index if family.startswith(key)), key=len)]
 
 
 def quota_for(family: str, catalogs: Catalogs, interrupted: float = 0, block_hours: float = 0) -> Quota:
-    """The quota that instances of a family count against on a market: of blocks, spot or on demand."""
+    """The quota of a family on a market: of blocks, spot or on demand."""
     market, words, counts = ("block", "Capacity Block", "blocks") if block_hours else ("spot", "spot", "vCPUs")
     if not (block_hours or interrupted):
         market, words = "on_demand", "on-demand"

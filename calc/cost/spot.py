@@ -1,4 +1,4 @@
-"""What a run on spot takes and costs with its interruptions, where the time goes, and what stays in storage."""
+"""What a run on spot takes and costs with its interruptions, and what stays in storage."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def run_usd_spot(spot_run_hours, usd_per_hour_spot):
 
 
 def spot_saving_ratio(usd_per_hour_on_demand, usd_per_hour_spot, spot_overhead_ratio):
-    """Saving of spot over on demand for the same work, after checkpoints, lost work and restarts. [share]"""
+    """Saving of spot over on demand for the same work, interruptions counted. [share]"""
     return 1 - usd_per_hour_spot * (1 + spot_overhead_ratio) / usd_per_hour_on_demand
 
 

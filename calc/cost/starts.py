@@ -1,4 +1,6 @@
-"""From the request of machines to the first step or token, and the last save: catalogs/edited/starts.yaml.
+"""From the request of machines to the first step or token, and the last save.
+
+Source: catalogs/edited/starts.yaml.
 
 usual_, low_ and high_ are the middle and the ends of each phase; the phases of a start follow each other, and so do their ends.
 A card without an instance is not rented, and nothing of its start is counted.
@@ -40,7 +42,7 @@ def usual_serving_seconds(
 def usual_first_seconds(
     start_seconds, instance_gpus, trains, usual_launch_seconds, usual_image_seconds, usual_training_seconds, usual_serving_seconds
 ):  # fmt: skip
-    """From the request to the first step or token, the weights read: as set, else the sum of the phases. [s]"""
+    """From the request to the first step or token: as set, else the sum of the phases. [s]"""
     software = np.where(trains > 0, usual_training_seconds, usual_serving_seconds)
     phases = np.where(np.isnan(instance_gpus), 0.0, usual_launch_seconds + usual_image_seconds + software)
     return np.where(np.isnan(start_seconds), phases, start_seconds)

@@ -1,4 +1,4 @@
-"""What one job costs on a market: hours, billed hours, dollars, the commitment, and the use at which it pays off.
+"""What one job costs on a market: hours, dollars, and when a commitment pays off.
 
 The terms of a market (block_hours, committed_years, interrupted) are columns from calc/cost/markets.py.
 """
@@ -12,7 +12,7 @@ LONGEST_DAILY_BLOCK_HOURS, LONGEST_BLOCK_HOURS, ENDS_EARLY_HOURS = 336, 4368, 0.
 
 
 def hours(trains, start_hours, work_hours, hours_per_month, interrupted, spot_overhead_ratio):
-    """Duration of the job: the run with its start, on spot with interruptions, or the hours of the month. [h]"""
+    """Duration of the job: a run with start and interruptions, or the hours of a month. [h]"""
     return np.where(trains > 0, start_hours + work_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
 
 
@@ -22,10 +22,11 @@ def slow_hours(trains, hours, start_hours, start_high_hours, time_high_ratio):
 
 
 def billed_hours(trains, hours, slow_hours, block_hours, committed_years):
-    """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end. [h]
+    """Hours that AWS charges. [h]
 
-    A block is booked to the slow end of the range and ends early; NaN where none is as long, since a run must fit one block.
-    Of a commitment a service pays a month.
+    A capacity block is charged in whole days, beyond 14 in whole weeks; a commitment to its end. A block is booked to the slow
+    end of the range and ends early; NaN where none is as long, since a run must fit one block. Of a commitment a service pays a
+    month.
     """
     needed = slow_hours + ENDS_EARLY_HOURS
     days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours
@@ -47,7 +48,7 @@ def usd(usd_per_hour, billed_hours):
 
 
 def committed_hours(block_hours, committed_years, billed_hours):
-    """Hours paid whatever is used: the term of a commitment, those booked of a block; 0 where one pays by use. [h]"""
+    """Hours paid, used or not: a commitment's term, those booked of a block; else 0. [h]"""
     return np.where(committed_years > 0, committed_years * YEAR_HOURS, np.where(block_hours > 0, billed_hours, 0.0))
 
 
@@ -57,15 +58,16 @@ def committed_usd(committed_hours, usd_per_hour):
 
 
 def break_even_hours_per_month(usd_per_hour, usd_per_hour_on_demand):
-    """Hours of use a month beyond which a commitment costs less than on demand; above 730 it never does. [h]
+    """Hours of use a month beyond which a commitment costs less than on demand. [h]
 
-    On demand costs price · hours used, the commitment price · all hours: they meet at 730 · its price / the price on demand.
+    On demand costs price · hours used, the commitment price · all hours: they meet at 730 · its price / the price on
+    demand, and never where that is above 730.
     """
     return MEAN_MONTH_HOURS * usd_per_hour / usd_per_hour_on_demand
 
 
 def month_usd(trains, usd, usd_per_hour, runs_per_month, committed_years):
-    """A month of work: a run times its runs, a service times its copies; all hours of a commitment. [USD]
+    """A month of work: a run times its runs, a service times its copies. [USD]
 
     Runs follow each other on the same committed instances; copies of a service run side by side.
     """

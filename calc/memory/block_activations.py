@@ -120,7 +120,7 @@ def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_
     return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
 
 
-def stack_attention_backward_bytes_per_token(
+def stack_attention_peak_bytes_per_token(
     linear_forms, trains, adapts, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token
 ):
     """One block at attention's worst moment, when its network's activations are gone. [B]"""

@@ -11,20 +11,17 @@ from calc.catalogs.load import Catalogs
 from calc.memory.sizes import SIZES
 from calc.scenarios.join_choices import FORMATS
 
-CASES = (
-    *("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager"),
-    *("sdpa-wide", "sdpa-wide-multiquery"),
-)
-FALLBACKS = {  # where a kind of block does not tell a case apart, the first of these that it has stands for it
+FALLBACKS = {  # where a kind of block does not tell a case of attention apart, the first of these that it has stands for it
     "sdpa": ("eager",),
     "sdpa-grouped": ("sdpa", "eager"),
     "sdpa-window": ("sdpa", "eager"),
-    "eager": (),
     "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"),
     "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
+    "eager": (),
     "sdpa-wide": ("sdpa-grouped", "sdpa", "eager"),
     "sdpa-wide-multiquery": ("sdpa-wide", "sdpa-grouped", "sdpa", "eager"),
 }
+CASES = tuple(FALLBACKS)
 VECTORS = ("saved", "saved_alone", "saved_eight_bit", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
 OF_NETWORK = ("ffn", "gated_ffn", "plain_ffn", "routed_ffn", "shared_ffn", "experts_ffn")  # freed once the network's backward pass is done

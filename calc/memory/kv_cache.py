@@ -99,7 +99,7 @@ def stack_copied_bytes_per_token(
     return copied * (stack_cached_bytes_per_token > 0) * (stack_layers_here > 0)
 
 
-def cache_growth_bytes(stack_copied_bytes_per_token, stack_window_cached_tokens, batch, implementation_pages_tokens):
-    """One layer's copy while the cache grows by a token; paged caches need none. [B]"""
+def decode_working_bytes(stack_copied_bytes_per_token, stack_window_cached_tokens, batch, implementation_pages_tokens, dequantized_bytes):
+    """Working memory of a decode step: a copy of a layer's cache unless paged, one matrix. [B]"""
     copied = batch * stack_window_cached_tokens * stack_copied_bytes_per_token
-    return np.max(copied, axis=0) * (implementation_pages_tokens == 0)
+    return np.max(copied, axis=0) * (implementation_pages_tokens == 0) + dequantized_bytes

@@ -56,14 +56,7 @@ def context_bytes(
 
 
 def reduction_pool_bytes(
-    fsdp_active,
-    trains,
-    step_gradients_bytes,
-    reduce_bytes_each,
-    stack_block_parameters_here,
-    trained_ratio,
-    earlier_gradients_bytes,
-    gradients_bytes,
+    fsdp_active, trains, step_gradients_bytes, reduce_bytes_each, stack_trained_here, earlier_gradients_bytes, gradients_bytes
 ):
     """What FSDP's reductions have reserved that is not alive at the peak. [B]
 
@@ -71,7 +64,7 @@ def reduction_pool_bytes(
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp, BlockPool). Whole gradients
     of earlier micro-batches stand beside it.
     """
-    reducing = reduce_bytes_each * np.max(stack_block_parameters_here, axis=0) * trained_ratio
+    reducing = reduce_bytes_each * np.max(stack_trained_here, axis=0)
     alive = np.where(earlier_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0))
     return np.where(fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0)
 

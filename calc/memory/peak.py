@@ -20,20 +20,16 @@ def allocated_peak_bytes(moment_bytes):
     return np.maximum.reduce(np.broadcast_arrays(*moment_bytes))
 
 
-def offloaded_states_bytes(
-    offloads_optimizer,
-    trained_parameters_here,
-    matrix_states,
-    state_width_bytes_each,
-    master_bytes_each,
-    optimizer_shards,
-    gradient_width_bytes_each,
-    gradient_shards,
+def offloaded_bytes_each(
+    matrix_states, state_width_bytes_each, master_bytes_each, optimizer_shards, gradient_width_bytes_each, gradient_shards
 ):
+    """Optimizer state and gradient of one trained parameter, each divided by its shards. [B]"""
+    return (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards + gradient_width_bytes_each / gradient_shards
+
+
+def offloaded_states_bytes(offloads_optimizer, trained_parameters_here, offloaded_bytes_each):
     """Offloaded optimizer state with its gradients. [B]"""
-    state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
-    gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
-    return offloads_optimizer * (state + gradients)
+    return offloads_optimizer * trained_parameters_here * offloaded_bytes_each
 
 
 def offloaded_weights_bytes(

@@ -49,8 +49,3 @@ def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_byt
 def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_bytes_each):
     """Final hidden states of the prompt; an engine's are in its profile. [B]"""
     return np.where(is_engine > 0, 0.0, batch * prompt_tokens * hidden * served_logit_bytes_each)
-
-
-def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
-    """Working memory of one decoding step: a copy of one layer's cache, one wide matrix. [B]"""
-    return cache_growth_bytes + dequantized_bytes

@@ -15,18 +15,14 @@ def largest_parameters_here(
     return np.where(adapts > 0, lora_rank * hidden, largest)
 
 
-def step_largest_bytes_each(
-    steps_fused,
-    steps_loop,
-    state_bytes_each,
-    fused_largest_16bit_bytes_each,
-    fused_largest_32bit_bytes_each,
-    loop_largest_copies,
-    trained_bytes_each,
-):
+def fused_largest_bytes_each(state_bytes_each, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each):
+    """What a fused step holds for a moment per element of the largest tensor. [B]"""
+    return np.where(state_bytes_each < 4, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each)
+
+
+def step_largest_bytes_each(steps_fused, fused_largest_bytes_each, steps_loop, loop_largest_copies, trained_bytes_each):
     """What the step holds for a moment per element of the largest tensor. [B]"""
-    fused = np.where(state_bytes_each < 4, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each)
-    return steps_fused * fused + steps_loop * loop_largest_copies * trained_bytes_each
+    return steps_fused * fused_largest_bytes_each + steps_loop * loop_largest_copies * trained_bytes_each
 
 
 def step_shard_parameters(trained_parameters_here, optimizer_shards):

@@ -104,11 +104,6 @@ def decode_exchange_seconds(
     return np.where(expert_gpus > tensor_parallel, 2 * expert_blocks * (all_reduce_start_seconds + gathered_seconds), 0)
 
 
-def decode_link_seconds(decode_reduce_seconds, decode_exchange_seconds):
-    """Communication of a decode step. [s]"""
-    return decode_reduce_seconds + decode_exchange_seconds
-
-
 def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expert_cast_seconds, compute_bytes_each):
     """What experts add to a step that is replayed as one CUDA graph. [s]
 
@@ -169,9 +164,9 @@ def decode_host_seconds(
     return np.where(replays_decode, 0, launches)
 
 
-def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
+def decode_step_seconds(decode_device_seconds, decode_reduce_seconds, decode_exchange_seconds, decode_host_seconds):
     """One decode step: the GPU's time, or the CPU's to launch it where that is longer. [s]
 
     The time between two tokens while nobody else's prompt runs.
     """
-    return np.maximum(decode_device_seconds + decode_link_seconds, decode_host_seconds)
+    return np.maximum(decode_device_seconds + decode_reduce_seconds + decode_exchange_seconds, decode_host_seconds)

@@ -49,15 +49,12 @@ def peak_flops_per_second(compute_bytes_each, wide_flops_per_second, gpu_fp8_flo
     return np.where(compute_bytes_each < 2, narrow, wide_flops_per_second)
 
 
-def matmul_reach_ratio(compute_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio, engine_narrow_matmul_ratio):
-    """Share of the dense rate that the blocks' matrix products reach. [share]"""
-    narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    return engine_matmul_ratio * np.where(compute_bytes_each < 2, narrow, card_matmul_ratio)
-
-
-def products_flops_per_second(peak_flops_per_second, matmul_reach_ratio):
+def products_flops_per_second(
+    peak_flops_per_second, compute_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio, engine_narrow_matmul_ratio
+):
     """Rate that the blocks' products reach. [FLOP/s]"""
-    return peak_flops_per_second * matmul_reach_ratio
+    narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
+    return peak_flops_per_second * engine_matmul_ratio * np.where(compute_bytes_each < 2, narrow, card_matmul_ratio)
 
 
 def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):

@@ -37,8 +37,11 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
     return np.where(keeps_input > 0, 0, below) + of_block
 
 
-def stack_passing_bytes(bucket_bytes, dequantized_bytes, stack_merging_bytes, stage_buffers_bytes, past_head, stage_logits_bytes):
+def stack_passing_bytes(
+    bucket_bytes, dequantized_bytes, stack_merging_bytes, stage_buffers_bytes, chunks_in_turn, fullest_turn, stage_logits_bytes
+):
     """Buckets, a widened matrix, merged experts and stage buffers while blocks are at work. [B]"""
+    past_head = chunks_in_turn * (fullest_turn[0] == 2)  # the logits are gone
     return bucket_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
 
 
@@ -55,11 +58,6 @@ def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token,
     return place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes
 
 
-def stack_widest_product_here(stack_largest_linear, tensor_parallel, stack_block_experts_here):
-    """Elements of the widest weight gradient; experts have a tensor per product. [elements]"""
-    return np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)
-
-
 def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place, adapts):
     """Weight gradients that stand while the block's widest products run. [matrices]
 
@@ -70,15 +68,18 @@ def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place
     return np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients)) * (1 - implementation_adds_in_place) * (adapts == 0)
 
 
-def products_working_bytes(place_buffers_bytes, matrices_at_products, new_gradient_bytes_each, stack_widest_product_here):
+def products_working_bytes(
+    place_buffers_bytes, matrices_at_products, new_gradient_bytes_each, stack_largest_linear, tensor_parallel, stack_block_experts_here
+):
     """Working memory at the block's widest products, with its weight gradients so far. [B]"""
-    return place_buffers_bytes + matrices_at_products * new_gradient_bytes_each * stack_widest_product_here
+    widest = np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)  # experts: a tensor per product
+    return place_buffers_bytes + matrices_at_products * new_gradient_bytes_each * widest
 
 
-def attention_activations_bytes(place_kept_bytes, stack_attention_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
+def attention_activations_bytes(place_kept_bytes, stack_attention_peak_bytes_per_token, stack_tokens, outside_backward_bytes):
     """Activations at attention's worst moment, where the block has one. [B]"""
-    kept = place_kept_bytes + stack_attention_backward_bytes_per_token * stack_tokens + outside_backward_bytes
-    return (stack_attention_backward_bytes_per_token > 0) * kept
+    kept = place_kept_bytes + stack_attention_peak_bytes_per_token * stack_tokens + outside_backward_bytes
+    return (stack_attention_peak_bytes_per_token > 0) * kept
 
 
 def stack_made_at_attention_here(
@@ -93,15 +94,11 @@ def stack_made_at_attention_here(
 
 
 def attention_working_bytes(
-    place_buffers_bytes,
-    new_gradient_bytes_each,
-    stack_made_at_attention_here,
-    keeps_new_gradients,
-    stack_attention_backward_bytes_per_token,
+    place_buffers_bytes, new_gradient_bytes_each, stack_made_at_attention_here, keeps_new_gradients, stack_attention_peak_bytes_per_token
 ):
     """Working memory at attention's worst moment, where the block has one. [B]"""
     made = new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
-    return (stack_attention_backward_bytes_per_token > 0) * (place_buffers_bytes + made)
+    return (stack_attention_peak_bytes_per_token > 0) * (place_buffers_bytes + made)
 
 
 def stack_norm_backward_bytes(

@@ -29,15 +29,13 @@ def first_block_reduction_bytes(
     return gathered_bytes_each * (root_group_here + 2 * trained_embedding_here + beside_embedding_elements) + block
 
 
+def last_embedding_here(implementation_groups_ends, tied, trained_embedding_here):
+    """The embedding's gradient beside the last reduction, unless it is part of it. [elements]"""
+    return np.where(implementation_groups_ends + (1 - tied) > 0, trained_embedding_here, 0)
+
+
 def scattered_group_reduction_bytes(
-    reduce_bytes_each,
-    last_group_parameters_here,
-    gradient_shards,
-    matrix_bytes_each,
-    gathered_bytes_each,
-    trained_embedding_here,
-    implementation_groups_ends,
-    tied,
+    reduce_bytes_each, last_group_parameters_here, gradient_shards, matrix_bytes_each, gathered_bytes_each, last_embedding_here
 ):
     """The last group's gradients, their reduced shard, and the shard as wide as weights. [B]
 
@@ -45,8 +43,7 @@ def scattered_group_reduction_bytes(
     """
     shard = last_group_parameters_here / gradient_shards
     cast = np.where(reduce_bytes_each == matrix_bytes_each, 0, matrix_bytes_each * shard)
-    embedding = np.where(implementation_groups_ends + (1 - tied) > 0, trained_embedding_here, 0)
-    return reduce_bytes_each * (last_group_parameters_here + shard) + cast + gathered_bytes_each * embedding
+    return reduce_bytes_each * (last_group_parameters_here + shard) + cast + gathered_bytes_each * last_embedding_here
 
 
 def last_reduction_bytes(
@@ -144,19 +141,14 @@ def end_gradients_bytes(reduces_at_end, stage_reduction_gradients_bytes, reduced
     return np.where(reduces_at_end > 0, stage_reduction_gradients_bytes, reduced_gradients_bytes)
 
 
-def fsdp_end_bytes(
-    reduces_at_end,
-    stage_reduction_bytes,
-    last_reduction_bytes,
-    adapts,
-    replicated_bytes_each,
-    trained_parameters_here,
-    last_group_parameters_here,
-    gradient_shards,
-):
+def kept_reduced_bytes(replicated_bytes_each, trained_parameters_here, last_group_parameters_here, gradient_shards):
+    """What hybrid sharding keeps of all reductions but the last. [B]"""
+    return replicated_bytes_each * (trained_parameters_here - last_group_parameters_here) / gradient_shards
+
+
+def fsdp_end_bytes(reduces_at_end, stage_reduction_bytes, last_reduction_bytes, adapts, kept_reduced_bytes):
     """FSDP's last reduction, and what hybrid sharding keeps of the others. [B]"""
-    kept = replicated_bytes_each * (trained_parameters_here - last_group_parameters_here) / gradient_shards
-    return np.where(reduces_at_end > 0, stage_reduction_bytes, last_reduction_bytes * (1 - adapts) + kept)
+    return np.where(reduces_at_end > 0, stage_reduction_bytes, last_reduction_bytes * (1 - adapts) + kept_reduced_bytes)
 
 
 def end_working_bytes(fsdp_active, fsdp_end_bytes, embedding_gradient_bytes, bucket_bytes, stage_buffers_bytes):

@@ -141,11 +141,6 @@ microbatches_waiting_at_head = twin(microbatches_waiting, AT_HEAD)
 head_earlier_gradients_bytes = twin(earlier_gradients_bytes, AT_HEAD)
 
 
-def past_head(chunks_in_turn, fullest_turn):
-    """1 where the fullest turn comes after the head's, when the logits are gone. [0 or 1]"""
-    return chunks_in_turn * (fullest_turn[0] == 2)
-
-
 def whole_parameters_here(waiting_parameters_here, fullest_turn):
     """Parameters that FSDP keeps whole in a pipeline at the fullest turn. [parameters]"""
     return _of_turn(fullest_turn, waiting_parameters_here)
