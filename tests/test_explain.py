@@ -8,7 +8,7 @@ from examples import recorded
 
 from calc import estimate
 from calc.columns import COMPONENTS
-from calc.explain.calculators import SYSTEMS, beside_ours
+from calc.explain.calculators import SYSTEMS, compared_with_ours
 from calc.explain.derivation import EXPLAINED, FORMULAS, explain
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 
@@ -108,7 +108,7 @@ def test_a_traced_stack_shows_each_of_its_blocks():
 def test_the_four_systems_stand_beside_our_estimate(catalogs):
     """Each of them, or the sentence that says why it cannot express the scenario; ours is the estimate."""
     ours = estimate(SCENARIOS["LoRA"], catalogs, solve=False)
-    table = beside_ours(ours, catalogs).set_index("system")
+    table = compared_with_ours(ours, catalogs).set_index("system")
     assert list(table.index) == ["ours", *(system.letter for system in SYSTEMS)]
     assert table.loc["ours", "memory_bytes"] == ours["memory_bytes"]
     assert table.loc["ours", "problem"] == table.loc["d", "problem"] == ""

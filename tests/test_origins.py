@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from examples import recorded
 
-from calc.explain.calculators import GB, SYSTEMS, said_by
+from calc.explain.calculators import GB, SYSTEMS, parts_by
 from calc.units import GIB
 
 MODELS = recorded("cases/origins.json")["models"]
@@ -15,7 +15,7 @@ PLAIN = recorded("cases/origins.json")["plain"]
 def by(letter, row):
     """What a system says of one scenario: the bytes of each component, under its name without the unit."""
     system = next(system for system in SYSTEMS if system.letter == letter)
-    parts, _ = said_by(system, {"trained_parameters": row["parameters"], **PLAIN, **row})
+    parts, _ = parts_by(system, {"trained_parameters": row["parameters"], **PLAIN, **row})
     return {name.removesuffix("_bytes"): value for name, value in parts.items()}
 
 
@@ -78,7 +78,7 @@ def test_d_prints_the_ranges_of_its_article_and_knows_no_grouped_heads_where_c_d
 def test_what_a_system_cannot_express_is_said(row, letters, words):
     scenario = {**PLAIN, **LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"], **row}
     for system in SYSTEMS:
-        parts, problem = said_by(system, scenario)
+        parts, problem = parts_by(system, scenario)
         assert (problem == "") == (system.letter not in letters)
         assert words in problem or problem == ""
         assert np.isnan(sum(parts.values())) == (problem != "")

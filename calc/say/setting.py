@@ -1,11 +1,13 @@
 """The setting of a row in words: one choice, the full line, the short form."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.layout import replicas
@@ -13,69 +15,14 @@ from calc.say.numbers import counted, is_missing
 from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
-WORDS = {
-    "model": "{0}",
-    "work": "{0}",
-    "tuning": "{0} tuning",
-    "precision": "{0}",
-    "optimizer": "{0}",
-    "recompute": "{0} recompute",
-    "attention": "{0} attention",
-    "loss": "{0} loss",
-    "compile": "compile {0}",
-    "implementation": "{0}",
-    "kv_precision": "{0}",
-    "sharding": "{0}",
-    "offload": "{0} in CPU memory",
-    "tensor_parallel": "tensor parallel {0:.0f}",
-    "pipeline_parallel": "{0:.0f} pipeline stages",
-    "context_parallel": "context parallel {0:.0f}",
-    "gpus": "{0:.0f} GPUs",
-    "batch": "micro-batch {0:.0f}",
-    "accumulation_steps": "{0:.0f} accumulation steps",
-    "instance": "{0}",
-    "region": "{0}",
-    "market": "{0}",
-}
-SPOKEN = {
-    ("recompute", "none"): "no recompute",
-    ("sharding", "none"): "no sharding",
-    ("offload", "none"): "nothing offloaded",
-    ("offload", "all"): "all offloaded to CPU memory",
-    ("offload", "optimizer"): "optimizer state in CPU memory",
-    ("offload", "states"): "weights and optimizer state in CPU memory",
-    ("compile", "yes"): "compiled blocks",
-    ("compile", "no"): "blocks not compiled",
-    ("tuning", "full"): "all weights trained",
-    ("tuning", "lora"): "LoRA",
-    ("pipeline_parallel", 1.0): "no pipeline",
-    ("tensor_parallel", 1.0): "no tensor parallel",
-    ("context_parallel", 1.0): "no context parallel",
-    ("gpus", 1.0): "1 GPU",
-    ("accumulation_steps", 1.0): "no accumulation",
-}
+FILE = Path(__file__).with_suffix(".yaml")
+WORDS, SPOKEN, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(FILE.read_text("utf-8"), FILE.name).values()
 CALLED_BY_ID = ("implementation", "gpu", "instance", "region")
-SHARDINGS = {"none": "DDP", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP (ZeRO 3)"}
-DEGREES = {"tensor_parallel": "tensor parallel", "pipeline_parallel": "pipeline", "context_parallel": "context parallel"}
-# A column that is named where it differs from its default; {0} is the value.
-UNUSUAL = {
-    "optimizer_kernel": "{0} optimizer kernel",
-    "gradient_precision": "{0} gradients",
-    "attention": "{0} attention",
-    "loss": "{0} loss",
-    "compile": "compiled",
-    "reduce_precision": "{0} reduction",
-    "tie_embeddings": "embeddings tied: {0}",
-    "expert_parallel": "expert parallel {0}",
-    "offload": "{0} in CPU memory",
-    "images_per_sequence": "{0} images in each",
-    "image_tokens": "{0} tokens an image",
-    "logits": "{0} logits",
-    "max_sequences": "at most {0} sequences",
-    "max_batched_tokens": "at most {0} batched tokens",
-    "memory_utilization": "{0} of the card",
-}
-LORA = {"lora_rank": "rank {0}", "lora_targets": "on {0}", "adapter_precision": "{0} adapters"}
+
+
+def spoken(name: str, value: Any) -> str:
+    """The phrase for a value that has one of its own (no recompute, 1 GPU); else empty."""
+    return SPOKEN.get(name, {}).get(f"{value:g}" if isinstance(value, int | float | np.number) else value, "")
 
 
 def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
@@ -93,8 +40,8 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
         return MARKETS[value].label
     if name == "implementation":
         return str(catalogs.implementations["name"].get(value, value))
-    if (name, value) in SPOKEN:
-        return SPOKEN[name, value]
+    if phrase := spoken(name, value):
+        return phrase
     if name == "sharding":
         return name_of(name, value, catalogs).partition(" / ")[0]
     if name == "recompute":

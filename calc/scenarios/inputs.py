@@ -1,4 +1,4 @@
-"""The columns that a scenario may set: kind, default and catalog of each, as in columns.yaml."""
+"""The columns that a scenario may set: kind, default and catalog of each (columns.yaml)."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -15,7 +15,7 @@ from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.say.place import card_name
-from calc.say.setting import SPOKEN, name_of
+from calc.say.setting import name_of, spoken
 from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
 from calc.units import HOUR_SECONDS
 
@@ -151,8 +151,8 @@ def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
         return MARKETS[value].label
     if name == "instance":
         return value or card_name(row["gpu"], catalogs)
-    if (name, value) in SPOKEN:
-        return SPOKEN[name, value]
+    if phrase := spoken(name, value):
+        return phrase
     if isinstance(value, int | float | np.number):
         return "" if np.isnan(value) else f"{value:,.10g}"
     if name == "kv_precision":

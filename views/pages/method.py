@@ -134,7 +134,7 @@ st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 
 st.subheader("What four published calculators say", anchor=False)
-systems = calculators.beside_ours(row, catalogs)
+systems = calculators.compared_with_ours(row, catalogs)
 labels = ["Headroom", *(f"System {letter.upper()}" for letter in systems["system"][1:])]
 memory_bars(
     systems.assign(problem="").fillna(dict.fromkeys(COMPONENTS, 0)),
