@@ -1,4 +1,4 @@
-"""`make prices`: today's prices from AWS into the catalogs; without credentials, from the public files."""
+"""`make prices`: today's prices from AWS into the catalogs."""
 
 import argparse
 import re
@@ -20,7 +20,7 @@ UNTOUCHED = "The catalogs are as they were."
 
 
 def main(arguments=None, session=None, open_url=urlopen, today=None):
-    """0: written (or shown, with --dry-run); 1: refused because something looks wrong; 2: failed. Only 0 writes."""
+    """Run a refresh; return 0 if written (or shown), 1 if refused as doubtful, 2 if it failed."""
     options = _options(arguments)
     today = today or datetime.now(UTC).date().isoformat()
     try:
@@ -29,7 +29,7 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
         try:
             answers = _fetch(options, scope, session, open_url)
         except (LookupError, ValueError, TypeError) as error:
-            raise RefreshError(f"AWS answered in a form that is not known ({error!r}); see refresh/.") from error
+            raise RefreshError(f"AWS answered in an unknown form ({error!r}); see refresh/.") from error
         merged = merge(read_documents(options.folder), answers, scope, today, read_history(options.folder))
         return _finish(options, answers, merged, today)
     except (RefreshError, CatalogError) as error:
@@ -43,11 +43,11 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
 
 def _options(arguments):
     parser = argparse.ArgumentParser(prog="python -m refresh", description=__doc__)
-    parser.add_argument("--region", action="append", type=_region, help="only this region; may be given several times")
-    parser.add_argument("--family", action="append", help="only this family of instances, as p5; several times")
+    parser.add_argument("--region", action="append", type=_region, help="only this region; may be repeated")
+    parser.add_argument("--family", action="append", help="only this family of instances, such as p5; may be repeated")
     parser.add_argument("--public", action="store_true", help="use the public files even where credentials are found")
-    parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
-    parser.add_argument("--accept", action="store_true", help="write even what looks wrong, after it has been read")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
+    parser.add_argument("--accept", action="store_true", help="write even what looks wrong, once you have read it")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="the folder of the catalogs")
     return parser.parse_args(arguments)
 
@@ -59,23 +59,22 @@ def _region(text):
 
 
 def _scope(options, catalogs):
-    gpus = catalogs.gpus
-    named = gpus[(gpus["ec2_name"] != "") & gpus["ec2_memory_bytes"].notna()]
-    cards = {
-        (name, int(memory / 2**20)): (gpu, form)
-        for gpu, name, memory, form in zip(named.index, named["ec2_name"], named["ec2_memory_bytes"], named["form_factor"], strict=True)
-    }
+    """What this refresh asks AWS for."""
+    gpus = catalogs.gpus[(catalogs.gpus["ec2_name"] != "") & catalogs.gpus["ec2_memory_bytes"].notna()]
+    forms = gpus[["ec2_name", "ec2_memory_bytes", "form_factor"]].itertuples()
+    cards = {(name, int(memory / 2**20)): (gpu, form) for gpu, name, memory, form in forms}
     regions = tuple(dict.fromkeys(options.region or catalogs.regions.index))
     families = tuple(dict.fromkeys(options.family)) if options.family else None
-    names = zip(catalogs.models.index, catalogs.models["name"], strict=True)
-    models = {plain_name(text): model for model, name in names for text in (model, name)}
-    sold_as = zip(catalogs.endpoints["sold_as"], catalogs.endpoints["model"], strict=True)
-    models |= {plain_name(text): model for text, model in sold_as}
+    models = {plain_name(text): model for model, name in catalogs.models["name"].items() for text in (model, name)}
+    models |= dict(zip(map(plain_name, catalogs.endpoints["sold_as"]), catalogs.endpoints["model"], strict=True))
     return Scope(regions, families, frozenset(catalogs.instances.index), cards, models, *_capacity(catalogs))
 
 
 def _capacity(catalogs):
-    """What is asked about capacity: codes of quotas, types sold in blocks, pools of types (one card; P together) for scores."""
+    """Codes of quotas, types sold in blocks, and pools of types for spot scores.
+
+    A pool has one card; P types are one pool.
+    """
     codes = {code for name in catalogs.quotas if name.endswith("_code") for code in catalogs.quotas[name] if code}
     blocks = catalogs.prices.loc[catalogs.prices["capacity_block_usd_per_hour"].notna(), "instance"].unique()
     current = catalogs.instances[catalogs.instances["current"]]
@@ -84,16 +83,17 @@ def _capacity(catalogs):
 
 
 def _fetch(options, scope, session, open_url):
+    """AWS's answers, from the public files where there are no credentials."""
     session, why = (None, "--public was given") if options.public else _session(session)
     if session is None:
         unknown = [family for family in scope.families or () if family not in map(family_of, scope.instances)]
         if unknown:
-            raise RefreshError(f"family {unknown[0]} is not in the catalog and new types need credentials; check its name.")
+            raise RefreshError(f"family {unknown[0]} is not in the catalog, and new types need credentials; check its name.")
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
         answers = public.fetch(scope, _progress, open_url)
         offer_files.fetch(scope, answers, _progress, public.patient(open_url))
         return answers
-    from refresh import aws  # botocore is needed for this way alone
+    from refresh import aws  # only here is botocore needed
 
     answers = aws.fetch(session, scope, _progress)
     offer_files.fetch(scope, answers, _progress, public.patient(open_url))
@@ -106,30 +106,29 @@ def _fetch(options, scope, session, open_url):
 
 
 def _session(session):
-    """A session with credentials from the usual chain (environment, profile, role), or None and why there is none."""
-    if session is None:
-        try:
-            import boto3
-            import botocore.exceptions
-        except ImportError:
-            return None, "boto3 is not installed"
-        try:
-            session = boto3.Session()
-            session.get_credentials()
-        except botocore.exceptions.BotoCoreError as error:
-            raise RefreshError(f"the AWS credentials cannot be read ({error}); mend them or use --public.") from error
-    return (session, "") if session.get_credentials() else (None, "no AWS credentials were found")
+    """A session with credentials from the usual chain, or None and the reason.
+
+    The chain is that of boto3: environment, profile, role.
+    """
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError
+    except ImportError:
+        return None, "boto3 is not installed"
+    try:
+        session = session or boto3.Session()
+        return (session, "") if session.get_credentials() else (None, "no AWS credentials were found")
+    except BotoCoreError as error:
+        raise RefreshError(f"the AWS credentials cannot be read ({error}); correct them or use --public.") from error
 
 
 def _finish(options, answers, merged, today):
-    for note in answers.notes:
-        print(f"Note: {note}.")
-    for change in merged.changes:
-        print(change)
-    counted = {market: len(prices) for market, prices in answers.prices.items() if prices}
-    seen = ", ".join(f"{count} {market}" for market, count in counted.items())
+    """Print notes, changes and doubts; write the catalogs where nothing forbids it."""
+    for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
+        print(line)
+    seen = ", ".join(f"{len(prices)} {market}" for market, prices in answers.prices.items() if prices)
     print(f"Seen: {seen or 'nothing'}; {len(merged.changes)} changes.")
-    if not counted:
+    if not seen:
         raise RefreshError("AWS gave no price at all; check the regions and families.")
     for doubt in merged.doubts:
         print(f"Looks wrong: {doubt}.", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The scope of a refresh and AWS's answers before they are merged; how terms become a price per hour."""
+"""The scope of a refresh, AWS's answers before they are merged, and prices of terms."""
 
 from dataclasses import dataclass, field
 
@@ -24,10 +24,10 @@ class RefreshError(Exception):
 
 @dataclass(frozen=True)
 class Scope:
-    """What is asked for: regions, families (None: all with a GPU) and the instance types that the catalog holds.
+    """What a refresh asks for: regions, families (None: all with a GPU), instance types.
 
-    `cards` are known by their names in EC2, `models` by their plain names; of capacity: the codes of quotas, the types sold in
-    blocks, pools of types that would do for one another.
+    `instances` are the types in the catalog; `cards` are keyed by their names in EC2, `models` by their plain names. About
+    capacity: the codes of quotas, the types sold in blocks, pools of types that can replace one another.
     """
 
     regions: tuple
@@ -40,14 +40,16 @@ class Scope:
     pools: tuple = ()
 
     def wants(self, instance):
+        """Whether the refresh asks for this instance type."""
         return self.families is None or family_of(instance) in self.families
 
 
 @dataclass
 class Answers:
-    """Prices, market -> (instance, region) -> figures; the regions covered by market; shapes of instances.
+    """AWS's answers before they are merged.
 
-    `small`: (catalog, entry, region) -> figures of storage, traffic and endpoints; `signals`: answers on capacity, a row each.
+    `prices`: market -> (instance, region) -> figures; `covered`: market -> regions read to the end; `small`: (catalog, entry, region)
+    -> figures of storage, traffic and endpoints; `signals`: answers about capacity, one row each.
     """
 
     prices: dict = field(default_factory=lambda: {market: {} for market in KINDS})
@@ -61,45 +63,53 @@ class Answers:
     signals: list = field(default_factory=list)
 
     def put(self, market, instance, region, source, **figures):
-        """Keep a price; of two for the same thing the dearer one stays."""
+        """Keep a price; of two for the same thing, the dearer one."""
         earlier = self.prices[market].get((instance, region))
         if earlier is None or figures.get("usd_per_hour", 0) > earlier.get("usd_per_hour", 0):
             self.prices[market][instance, region] = {**figures, "source": source}
 
     def put_small(self, catalog, entry, region, source, **figures):
-        """Keep figures of an entry; of two with one name the dearer one stays."""
+        """Keep figures of an entry; of two with the same name, the dearer one."""
         earlier = self.small.setdefault((catalog, entry, region), {"source": source})
         for name, value in figures.items():
             if isinstance(value, str) or name not in earlier or value > earlier[name]:
                 earlier[name] = value
 
     def note(self, text):
+        """Keep a note, once."""
         if text not in self.notes:
             self.notes.append(text)
 
 
 def family_of(instance):
+    """The family of an instance type: p5 of p5.48xlarge."""
     return instance.partition(".")[0]
 
 
 def is_local(zone, region):
-    """Whether an id or name is a Local or Wavelength Zone's: use1-atl2-az1, not use1-az1; us-east-1-atl-2a, not us-east-1a."""
+    """Whether a zone, by id or name, is a Local or Wavelength Zone.
+
+    use1-atl2-az1 and us-east-1-atl-2a are; use1-az1 and us-east-1a are not.
+    """
     return zone.startswith(f"{region}-") if zone.startswith(region) else zone.count("-") > 1
 
 
 def is_plain_hour(instance, usage, market_option):
-    """Whether usage is a running Linux hour on demand, no capacity block or reservation; bare metal is dedicated use."""
+    """Whether usage is an hour on demand, of no block or reservation; bare metal is dedicated."""
     kinds = ("BoxUsage", "DedicatedUsage") if ".metal" in instance else ("BoxUsage",)
     return usage.partition(":")[0].endswith(kinds) and market_option in ("OnDemand", "", None)
 
 
 def commitment(kind, length, option):
-    """The catalog's name of a commitment, from its length and payment as AWS writes them; None for others."""
+    """The catalog's name of a commitment with AWS's length and payment; None for others."""
     return COMMITMENTS.get((kind, TERMS.get(length), UPFRONT.get(option)))
 
 
 def reserved(terms):
-    """Reserved terms (length, class, option, [(unit, USD)]) as USD per hour by name: hourly + upfront / hours of the term."""
+    """Prices of reserved terms by name: hourly + upfront / hours of the term. [USD per hour]
+
+    Each term is (length, class, option, [(unit, USD)]).
+    """
     usd_of = {}
     for length, offering, option, prices in terms:
         name = commitment("reserved", length, option)

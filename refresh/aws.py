@@ -1,14 +1,15 @@
-"""Prices with credentials: on demand, reserved terms, current spot, and the shapes of instances."""
+"""Prices with credentials: on demand, reserved terms, current spot; shapes of instances."""
 
 import json
 from datetime import UTC, datetime
+from operator import itemgetter
 from statistics import median
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from refresh import capacity, offer_files
 from refresh.answers import LISTED, Answers, RefreshError, commitment, is_local, is_plain_hour, reserved
-from refresh.pages import MANNERS, pages
+from refresh.pages import MANNERS, items
 from refresh.plans import cover, plain_hour_of
 from refresh.shapes import shape_of
 
@@ -30,30 +31,29 @@ THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooMa
 
 
 def fetch(session, scope, progress):
-    """AWS's answers about the scope; raises RefreshError with a sentence."""
+    """AWS's answers about the scope; raises RefreshError."""
     answers = Answers(sources=SOURCES | capacity.SOURCES)
     try:
-        opted_in = _opted_in(session)
+        everywhere = _opted_in(session)
+        opted_in = [region for region in scope.regions if region in everywhere]
         pricing = session.client("pricing", region_name="us-east-1", config=MANNERS)
-        for region in [region for region in scope.regions if region in opted_in]:
-            client = session.client("ec2", region_name=region, config=MANNERS)
-            read_shapes(client, region, scope, answers)
+        for region in opted_in:
+            read_shapes(session.client("ec2", region_name=region, config=MANNERS), region, scope, answers)
         wanted = {instance for instance in scope.instances | set(answers.shapes) if scope.wants(instance)}
         allowed = True
         for place, region in enumerate(scope.regions, 1):
             read_on_demand(pricing, region, wanted, scope, answers)
             if region in opted_in:
-                client = session.client("ec2", region_name=region, config=MANNERS)
-                read_spot(client, region, sorted(wanted), answers)
+                read_spot(session.client("ec2", region_name=region, config=MANNERS), region, sorted(wanted), answers)
             else:
                 answers.note(f"{region} is not switched on in this account: its spot prices stay as they were")
             seen = [sum(key[1] == region for key in answers.prices[market]) for market in ("on_demand", "spot")]
             allowed = allowed and _plans_of(session, region, sorted(wanted), scope, answers)
             progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
-        for region in [region for region in scope.regions if region in opted_in]:
+        for region in opted_in:
             read_ebs(pricing, region, answers)
             capacity.fetch(session, region, scope, answers)
-        capacity.fetch_scores(session, [region for region in scope.regions if region in opted_in], scope, answers)
+        capacity.fetch_scores(session, opted_in, scope, answers)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
         raise RefreshError(f"AWS answered {error.operation_name} with {code}; {_cure(code)}.") from error
@@ -71,57 +71,52 @@ def _cure(code):
 
 
 def _opted_in(session):
+    """The regions that are switched on in this account."""
     client = session.client("ec2", region_name="us-east-1", config=MANNERS)
-    regions = [region for page in pages(client, "describe_regions", AllRegions=True) for region in page["Regions"]]
+    regions = items(client, "describe_regions", "Regions", AllRegions=True)
     return {region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"}
 
 
 def read_shapes(client, region, scope, answers):
-    """Instances with a GPU whose card the catalog knows; G and P are AWS's letters for GPU families."""
+    """Read the shapes of GPU instances; AWS's GPU families begin with G and P."""
     names = [f"{family}.*" for family in scope.families] if scope.families else ["g*", "p*"]
-    request = {"Filters": [{"Name": "instance-type", "Values": names}]}
-    for page in pages(client, "describe_instance_types", **request):
-        for answer in page["InstanceTypes"]:
-            shape, note = shape_of(answer, scope.cards)
-            if shape:
-                answers.shapes[answer["InstanceType"]] = shape
-            elif note:
-                answers.note(note)
+    filters = [{"Name": "instance-type", "Values": names}]
+    for answer in items(client, "describe_instance_types", "InstanceTypes", Filters=filters):
+        shape, note = shape_of(answer, scope.cards)
+        if shape:
+            answers.shapes[answer["InstanceType"]] = shape
+        elif note:
+            answers.note(note)
     answers.shaped.add(region)
 
 
 def read_on_demand(pricing, region, wanted, scope, answers):
-    """On-demand prices and reserved terms of one region."""
+    """Read the on-demand prices and reserved terms of one region."""
     for sold_as in SOLD_AS:
-        filters = {"regionCode": region, **LINUX, **sold_as}
-        request = {
-            "ServiceCode": "AmazonEC2",
-            "FormatVersion": "aws_v1",
-            "MaxResults": 100,
-            "Filters": [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in filters.items()],
-        }
-        for page in pages(pricing, "get_products", **request):
-            for text in page["PriceList"]:
-                _read_product(json.loads(text), region, wanted, scope, answers)
+        for item in _products(pricing, {"regionCode": region, **LINUX, **sold_as}):
+            _read_product(item, region, wanted, scope, answers)
     for market in LISTED:
         answers.covered[market].add(region)
 
 
 def read_ebs(pricing, region, answers):
-    """The price of a GiB of EBS gp3 in a region; where it may not be read, the old one stays."""
+    """Read the price of EBS gp3 in a region; where that fails, the old one stays. [USD per GiB]"""
     fields = {"regionCode": region, "volumeApiName": "gp3", "productFamily": "Storage"}
-    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
-    request = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
     try:
-        for page in pages(pricing, "get_products", **request):
-            for text in page["PriceList"]:
-                item = json.loads(text)
-                kind = offer_files.kind_of(item["product"]["attributes"].get("usagetype", ""))
-                prices = [usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)]
-                if kind == "ebs-gp3" and prices:
-                    answers.put_small("storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices))
+        for item in _products(pricing, fields):
+            kind = offer_files.kind_of(item["product"]["attributes"].get("usagetype", ""))
+            prices = [usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)]
+            if kind == "ebs-gp3" and prices:
+                answers.put_small("storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices))
     except (ClientError, BotoCoreError) as error:
         answers.note(f"EBS could not be read in {region} ({error}): its price stays as it was")
+
+
+def _products(pricing, fields):
+    """The products of EC2 with these attributes."""
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
+    request = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
+    return map(json.loads, items(pricing, "get_products", "PriceList", **request))
 
 
 def _read_product(item, region, wanted, scope, answers):
@@ -150,12 +145,12 @@ def _read_product(item, region, wanted, scope, answers):
 
 def _usd(term):
     """(unit, USD) of a term's price dimensions; other currencies (China) are left out."""
-    dimensions = term["priceDimensions"].values()
-    return [(one["unit"], float(one["pricePerUnit"]["USD"])) for one in dimensions if "USD" in one["pricePerUnit"]]
+    prices = [(dimension["unit"], dimension["pricePerUnit"]) for dimension in term["priceDimensions"].values()]
+    return [(unit, float(price["USD"])) for unit, price in prices if "USD" in price]
 
 
 def _plans_of(session, region, instances, scope, answers):
-    """Read the Savings Plans of a region; False where they may not be read: then they stay as they were."""
+    """Read the Savings Plans of a region; return False where AWS does not allow that."""
     try:
         read_plans(session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, instances, scope, answers)
     except (ClientError, BotoCoreError) as error:
@@ -165,7 +160,7 @@ def _plans_of(session, region, instances, scope, answers):
 
 
 def read_plans(client, region, instances, scope, answers):
-    """The rates of Compute and EC2 Instance Savings Plans of one region: the whole price per hour, whatever is paid upfront."""
+    """Read the rates of Compute and EC2 Instance Savings Plans: all of an hour's price."""
     filters = {"region": [region], "instanceType": instances, "productDescription": ["Linux/UNIX"], "tenancy": ["shared"]}
     request = {
         "savingsPlanTypes": list(PLAN_TYPES),
@@ -174,8 +169,7 @@ def read_plans(client, region, instances, scope, answers):
         "filters": [{"name": name, "values": values} for name, values in filters.items()],
         "maxResults": 1000,
     }
-    rates = [rate for page in pages(client, "describe_savings_plans_offering_rates", **request) for rate in page["searchResults"]]
-    for rate in rates:
+    for rate in items(client, "describe_savings_plans_offering_rates", "searchResults", **request):
         plan, instance = rate["savingsPlanOffering"], plain_hour_of(rate["usageType"], rate["operation"])
         years = plan["durationSeconds"] / YEAR_SECONDS
         name = commitment(PLAN_TYPES.get(plan["planType"]), f"{years:g}yr", plan["paymentOption"])
@@ -185,19 +179,15 @@ def read_plans(client, region, instances, scope, answers):
 
 
 def read_spot(client, region, instances, answers):
-    """Current spot prices: median, lowest and highest over the zones, of the newest price of each."""
+    """Read the newest spot price of each zone: median, lowest and highest of a region."""
     request = {"InstanceTypes": instances, "ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
     newest = {}
-    for page in pages(client, "describe_spot_price_history", **request):
-        for item in page["SpotPriceHistory"]:
-            zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
-            if is_local(zone, region):
-                continue
-            key = item["InstanceType"], zone
-            if key not in newest or newest[key][0] < item["Timestamp"]:
-                newest[key] = item["Timestamp"], float(item["SpotPrice"])
+    for item in sorted(items(client, "describe_spot_price_history", "SpotPriceHistory", **request)[::-1], key=itemgetter("Timestamp")):
+        zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
+        if not is_local(zone, region):
+            newest[item["InstanceType"], zone] = float(item["SpotPrice"])
     zones = {}
-    for (instance, _), (_, usd) in newest.items():
+    for (instance, _), usd in newest.items():
         zones.setdefault(instance, []).append(usd)
     for instance, prices in zones.items():
         figures = {"usd_per_hour": round(median(prices), 6), "low_usd_per_hour": min(prices), "high_usd_per_hour": max(prices)}

@@ -1,26 +1,26 @@
-"""AWS's answers to an account about capacity: quotas, offers of capacity blocks, spot placement scores; a row each.
+"""AWS's answers to an account about quotas, offers of capacity blocks and spot scores.
 
-An empty answer and a refusal are different answers; neither is ever written as the other.
+An empty answer and a refusal are different answers; neither is written as the other.
 """
 
-from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from refresh.answers import is_local
-from refresh.pages import MANNERS, pages
+from refresh.pages import MANNERS, items
 
 BLOCKS = "capacity-block-offers"
 SOURCES = {BLOCKS: "Amazon EC2 DescribeCapacityBlockOfferings, the least of the offers for one instance, upfront fee over its hours"}
 BLOCK_HOURS = (24, 168)  # a day and a week
 LOOK_AHEAD = timedelta(weeks=8)  # as far as AWS offers
-FEWEST_TYPES = 3  # a score of fewer is always low (API reference)
+FEWEST_TYPES = 3  # scores of fewer are always low (API reference)
 HOURS_OF_MINUTES = 60
 
 
 def fetch(session, region, scope, answers, today=None):
-    """Every question of one region: the quotas, and offers of the types that are sold in blocks."""
+    """Read the quotas of one region, and the offers of types sold in blocks."""
     ec2 = session.client("ec2", region_name=region, config=MANNERS)
     read_quotas(session.client("service-quotas", region_name=region, config=MANNERS), region, scope.quota_codes, answers)
     for instance in scope.block_types:
@@ -29,7 +29,7 @@ def fetch(session, region, scope, answers, today=None):
 
 
 def fetch_scores(session, regions, scope, answers):
-    """The spot placement score of each pool of types, over all regions in one question: AWS counts questions by the day."""
+    """Read the spot placement score of each pool, for all regions at once: AWS limits questions."""
     ec2 = session.client("ec2", region_name="us-east-1", config=MANNERS)
     for pool in scope.pools:
         if len(pool) >= FEWEST_TYPES and any(map(scope.wants, pool)):
@@ -37,7 +37,7 @@ def fetch_scores(session, regions, scope, answers):
 
 
 def read_quotas(client, region, codes, answers):
-    """The account's own value of each quota, AWS's default where the account has none of its own."""
+    """The account's value of each quota, or AWS's default where the account has none."""
     for code in codes:
         row = {"signal": "quota", "region": region, "of": code}
         request = {"ServiceCode": "ec2", "QuotaCode": code}
@@ -54,16 +54,14 @@ def read_quotas(client, region, codes, answers):
 
 
 def read_blocks(client, region, instance, answers, today):
-    """Offers of one instance for a day and for a week: the earliest of each, and the least price of all as the market's."""
+    """Keep the earliest offer of one instance for a day and a week, and the least price of all."""
     prices = []
     for hours in BLOCK_HOURS:
         row = {"signal": "block", "region": region, "of": instance}
         request = {"InstanceType": instance, "InstanceCount": 1, "CapacityDurationHours": hours}
         request |= {"StartDateRange": today, "EndDateRange": today + LOOK_AHEAD}
         try:
-            offers = [
-                offer for page in pages(client, "describe_capacity_block_offerings", **request) for offer in page["CapacityBlockOfferings"]
-            ]
+            offers = items(client, "describe_capacity_block_offerings", "CapacityBlockOfferings", **request)
         except (ClientError, BotoCoreError) as error:
             if _code(error) == "InvalidParameterValue":  # not sold in blocks there
                 return
@@ -93,28 +91,20 @@ def _usd_per_hour(offer):
 
 
 def read_scores(client, regions, pool, answers):
-    """One pool's best score in each region that AWS names; regions that it leaves out have none."""
+    """Keep one pool's best score in each region; regions that AWS leaves out have none."""
     row = {"signal": "score", "of": "+".join(pool)}
     request = {"InstanceTypes": list(pool), "TargetCapacity": 1, "TargetCapacityUnitType": "units", "SingleAvailabilityZone": True}
     try:
-        scores = [
-            score
-            for page in pages(client, "get_spot_placement_scores", **request, RegionNames=list(regions))
-            for score in page["SpotPlacementScores"]
-        ]
+        scores = items(client, "get_spot_placement_scores", "SpotPlacementScores", **request, RegionNames=list(regions))
     except (ClientError, BotoCoreError) as error:
         answers.signals += [{**row, "region": region, "answer": "refused", "error": _code(error)} for region in regions]
         return
-    best = defaultdict(lambda: {"Score": 0})
-    for score in scores:
-        if score["Score"] > best[score["Region"]]["Score"]:
-            best[score["Region"]] = score
+    best = {score["Region"]: score for score in sorted(scores[::-1], key=itemgetter("Score"))}
     for region in regions:
-        if region in best:
-            zone = {"zone": best[region]["AvailabilityZoneId"]} if "AvailabilityZoneId" in best[region] else {}
-            answers.signals.append({**row, "region": region, "answer": "yes", "value": best[region]["Score"], **zone})
-        else:
-            answers.signals.append({**row, "region": region, "answer": "none"})
+        score = best.get(region, {})
+        zone = {"zone": score["AvailabilityZoneId"]} if "AvailabilityZoneId" in score else {}
+        answer = {"answer": "yes", "value": score["Score"], **zone} if score else {"answer": "none"}
+        answers.signals.append({**row, "region": region, **answer})
 
 
 def _code(error):

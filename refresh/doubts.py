@@ -1,19 +1,22 @@
-"""Doubts about merged prices: new ones far from others, spot above on demand, families that move together."""
+"""Doubts about merged prices: outliers, spot above on demand, families that move together."""
 
 from statistics import median
 
 from calc.cost.markets import MARKETS
 from refresh.answers import PLANS, PRICED, RESERVED, SAGEMAKER, family_of
 
-LEAP_RATIO = 3  # a price that moves further than this, or lies further outside its neighbours, is doubted
-FAMILY_LEAP_RATIO = 1.5  # a family that moves together by more; AWS's largest moves were 45 % down and 15 % up
-LEAST_PLAN_RATIO = 0.25  # AWS announces up to 72 % less than on demand
+LEAP_RATIO = 3  # a price that moves more than this, or lies further from its neighbours, is doubtful
+FAMILY_LEAP_RATIO = 1.5  # a family may not move together by more; AWS's largest moves were 45 % down and 15 % up
+LEAST_PLAN_RATIO = 0.25  # AWS announces savings of up to 72 % over on demand
 DEAREST_ML_RATIO = 2  # published pairs lie between 1.15 and 1.40
 LABELS = {market.key: market.label for market in MARKETS.values()}
 
 
 def doubts(before, after, instances, seen):
-    """A sentence per doubt. `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this refresh."""
+    """A sentence for each doubt.
+
+    `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this refresh.
+    """
     yield from _strangers(before, after, instances, seen)
     for key, row in after.items():
         if key in seen["spot"] and {"spot", "on_demand"} <= row.keys() and _usd(row, "spot") > _usd(row, "on_demand"):
@@ -27,7 +30,7 @@ def _usd(row, market):
 
 
 def _strangers(before, after, instances, seen):
-    """New prices outside those of the same type elsewhere, else of its family per GPU, else of all per GPU."""
+    """New prices far from those of the type elsewhere, else per GPU of the family, else of all."""
     for market in PRICED:
         prices = {key: _usd(row, market) for key, row in before.items() if market in row}
         per_gpu = {key: usd / _gpus(instances[key[0]]) for key, usd in prices.items() if key[0] in instances}
@@ -45,7 +48,7 @@ def _strangers(before, after, instances, seen):
 
 
 def _odd_ratios(after, seen):
-    """Commitments that cost as much as on demand or less than any plan; SageMaker that costs less than it, or twice."""
+    """Commitments, and SageMaker, whose price is out of proportion to on demand."""
     bounds = dict.fromkeys((*RESERVED, *PLANS), (LEAST_PLAN_RATIO, 1)) | dict.fromkeys(SAGEMAKER, (1, DEAREST_ML_RATIO))
     for name, (least, most) in bounds.items():
         for key in sorted(seen[name]):
@@ -61,7 +64,7 @@ def _gpus(entry):
 
 
 def _moved_families(before, after):
-    """Families of several types of which half or more moved the same way by more than prices do."""
+    """Families of which half the types or more moved the same way by more than prices do."""
     moves = {}
     for key, row in after.items():
         if "on_demand" in row and "on_demand" in before.get(key, {}):

@@ -1,4 +1,4 @@
-"""The price history: what a refresh changed, as rows of one file for its day; calc/catalogs/history.py reads them."""
+"""The price history: what a refresh changed, one file a day (calc/catalogs/history.py)."""
 
 import csv
 import io
@@ -11,18 +11,15 @@ ESTIMATED = "estimated"  # not worth keeping
 
 
 def last_known(rows):
-    """(instance, region, market) -> the (USD, day) that the history has last; `rows` oldest first."""
-    return {
-        place: (usd, day)
-        for *place_, usd, day in rows[["instance", "region", "market", "usd_per_hour", "as_of"]].itertuples(index=False)
-        for place in [tuple(place_)]
-    }
+    """(instance, region, market) -> the last (USD, day) of the history; `rows` oldest first."""
+    columns = ["instance", "region", "market", "usd_per_hour", "as_of"]
+    return {tuple(row[:3]): tuple(row[3:]) for row in rows[columns].itertuples(index=False)}
 
 
 def changed(before, after, last_rows, markets, today):
-    """Rows to add: prices that differ from the last one kept, and the one before where none is; empty: no longer sold.
+    """Rows to add: prices that differ from the last kept; an empty price is no longer sold.
 
-    `before` and `after`: (instance, region) -> market -> price.
+    Where none was kept, the earlier price is added too. `before`, `after`: (instance, region) -> market -> price.
     """
     rows = []
     for key in sorted(before.keys() | after.keys()):
@@ -41,7 +38,7 @@ def changed(before, after, last_rows, markets, today):
 
 
 def text_of(folder, rows, today):
-    """The text of the day's file: its lines so far, and new rows."""
+    """The text of the day's file: its lines so far and the new rows."""
     path = Path(folder) / HISTORY / f"{today}.csv"
     text = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
     written = io.StringIO()

@@ -1,4 +1,4 @@
-"""Merges AWS's answers into the catalogs' documents; lists what changed and what looks wrong. Writes nothing."""
+"""Merges AWS's answers into the documents of the catalogs, with changes and doubts."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from math import isfinite
 from refresh.answers import PRICED, family_of
 from refresh.doubts import LABELS, LEAP_RATIO, doubts
 from refresh.history import changed, last_known
-from refresh.small import merge_small
+from refresh.small import merge_small, set_sources
 
 ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
 SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
@@ -25,7 +25,7 @@ class Merged:
 
 
 def merge(documents, answers, scope, today, history=None):
-    """The documents with the answers, as of `today` (ISO), and rows to add to `history`, which is as read_history gives it."""
+    """The documents with the answers, and the rows to add to the history (read_history)."""
     merged = Merged(deepcopy(documents))
     prices = merged.documents["prices"]
     _merge_shapes(merged, answers, scope, today)
@@ -54,9 +54,7 @@ def merge(documents, answers, scope, today, history=None):
 
 
 def _rows(prices):
-    for instance, by_region in prices["prices"].items():
-        for region, row in by_region.items():
-            yield (instance, region), row
+    return [((instance, region), row) for instance, by_region in prices["prices"].items() for region, row in by_region.items()]
 
 
 def _merge_price(merged, market, instance, region, figures, before, today):
@@ -89,7 +87,7 @@ def _merge_price(merged, market, instance, region, figures, before, today):
 
 
 def _drop_gone(merged, market, answers, scope):
-    """Remove prices that AWS no longer gives in a region that answered completely; a published one raises a doubt."""
+    """Remove prices missing from a region that was read to the end; published ones are doubted."""
     gone, left = {}, set()
     for (instance, region), row in _rows(merged.documents["prices"]):
         if region not in answers.covered[market] or market not in row or not scope.wants(instance):
@@ -124,7 +122,7 @@ def _merge_shapes(merged, answers, scope, today):
             merged.changes.append(f"instance {instance} is listed again")
         old.update(source="ec2", checked_on=today, current=True)
     regions = set(merged.documents["prices"]["regions"])
-    if regions <= answers.shaped:  # only when every region was asked is a type that is in none of them gone
+    if regions <= answers.shaped:  # only once every region has answered is a missing type gone
         for instance, entry in instances.items():
             if scope.wants(instance) and entry["current"] and instance not in answers.shapes:
                 entry["current"] = False
@@ -133,14 +131,13 @@ def _merge_shapes(merged, answers, scope, today):
 
 
 def _tidy(documents, sources, remembered, today):
-    """Sort the entries, leave only the sources in use, by the history too, and set the day of the check."""
+    """Sort the entries, leave only the sources in use, here or in the history."""
     prices, instances = documents["prices"], documents["instances"]
     prices["prices"] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(prices["prices"].items())}
     prices["regions"] = dict(sorted(prices["regions"].items()))
     for document, name in ((prices, "prices"), (instances, "instances")):
         used = set(_sources(document[name])) | (remembered if name == "prices" else set())
-        document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
-        document["checked_on"] = today
+        set_sources(document, sources, used, today)
 
 
 def _sources(entry):

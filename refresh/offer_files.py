@@ -1,6 +1,6 @@
-"""The small public offer files of a region (JSON, no credentials): SageMaker, Bedrock, S3, FSx, traffic.
+"""A region's small public offer files: SageMaker, Bedrock, S3, FSx, traffic (JSON).
 
-One service that cannot be read is noted and its prices stay as they were. Shapes: products by sku with their attributes, terms by sku.
+A service that cannot be read is noted, and its prices stay as they were. Products and terms are keyed by sku.
 """
 
 import json
@@ -13,8 +13,8 @@ SERVICES = ("AmazonSageMaker", "AmazonBedrock", "AmazonS3", "AmazonFSx", "AWSDat
 KEY = "offer-file-{}"
 COMPONENTS = {"Training": "sagemaker_training", "Hosting": "sagemaker_hosting"}
 TOKENS = {"input tokens": "usd_per_million_input_tokens", "output tokens": "usd_per_million_output_tokens"}
-TOKEN_UNITS = {"1k tokens": 1000, "1m tokens": 1, "tokens": 1_000_000}  # unit -> how many of it make a million tokens
-USAGE = {  # exactly these usage types behind an optional prefix of the region -> kind of catalogs/edited/storage_and_traffic.yaml
+TOKEN_UNITS = {"1k tokens": 1000, "1m tokens": 1, "tokens": 1_000_000}  # unit -> how many make a million tokens
+USAGE = {  # usage type, after an optional prefix of the region -> entry of catalogs/edited/storage_and_traffic.yaml
     "TimedStorage-ByteHrs": "s3-standard",
     "DataTransfer-Out-Bytes": "traffic-internet",
     "DataTransfer-Regional-Bytes": "traffic-zones",
@@ -24,7 +24,7 @@ PREFIX = re.compile(r"[A-Z0-9]{2,5}-")
 
 
 def fetch(scope, answers, progress, open_url):
-    """Every service in every region; models are matched by their names in `scope.models`."""
+    """Read every service in every region; models are matched by their plain names."""
     for region in scope.regions:
         for service in SERVICES:
             try:
@@ -40,7 +40,7 @@ def fetch(scope, answers, progress, open_url):
 
 
 def products(document):
-    """(family, attributes, unit, USD) of each product on demand, the dearest of its tiers; other currencies are left out."""
+    """(attributes, unit, USD) of each product on demand: its dearest tier in USD."""
     terms = document["terms"].get("OnDemand", {})
     for sku, product in document["products"].items():
         dimensions = [dimension for term in terms.get(sku, {}).values() for dimension in term["priceDimensions"].values()]
@@ -48,12 +48,12 @@ def products(document):
         if prices:
             usd, dimension = max(prices, key=lambda price: price[0])
             entry = {**product["attributes"], "description": dimension.get("description", "")}
-            yield product.get("productFamily", ""), entry, dimension["unit"], usd
+            yield entry, dimension["unit"], usd
 
 
 def _keep(service, row, region, scope, answers):
-    """Keep one product where it is wanted; whether it was."""
-    _, attributes, unit, usd = row
+    """Keep one product where it is wanted; return whether it was."""
+    attributes, unit, usd = row
     source = KEY.format(service.lower())
     if service == "AmazonSageMaker":
         return _sagemaker(attributes, unit, usd, region, scope, answers, source)
@@ -67,19 +67,19 @@ def _keep(service, row, region, scope, answers):
 
 
 def is_of(attributes, region):
-    """Whether a product is of the region itself: Local Zones stand in the same files."""
+    """Whether a product belongs to the region itself; the files list Local Zones too."""
     place = attributes.get("fromRegionCode") or attributes.get("regionCode") or region
     local = "Local Zone" in attributes.get("locationType", "") or "Local Zone" in attributes.get("fromLocationType", "")
     return place == region and not local
 
 
 def kind_of(usage_type):
-    """The kind of storage or traffic of a usage type, as USE2-TimedStorage-ByteHrs; empty for any other."""
+    """The storage or traffic of a usage type (USE2-TimedStorage-ByteHrs), or empty."""
     return USAGE.get(PREFIX.sub("", usage_type, count=1)) or USAGE.get(usage_type, "")
 
 
 def _lustre(attributes):
-    """FSx for Lustre, persistent SSD of 125 MB/s per TiB: no attribute alone says so, all of them together do."""
+    """FSx for Lustre, persistent SSD of 125 MB/s per TiB, by all attributes together."""
     words = " ".join(map(str, attributes.values())).lower().replace("_", " ")
     wanted = "lustre" in words and "ssd" in words and "persistent" in words and "backup" not in words
     return "fsx-lustre-125" if wanted and re.search(r"(?<!\d)125 ?mb", words) else ""
@@ -95,9 +95,8 @@ def _sagemaker(attributes, unit, usd, region, scope, answers, source):
 
 
 def _bedrock(attributes, unit, usd, region, scope, answers, source):
-    """Standard on-demand tokens of a model that the catalog holds: batch, flex, priority, cached, global are other prices."""
-    figure = TOKENS.get(attributes.get("inferenceType", "").lower())
-    units = TOKEN_UNITS.get(unit.lower())
+    """Keep standard on-demand tokens of a model in the catalog; other tiers have other prices."""
+    figure, units = TOKENS.get(attributes.get("inferenceType", "").lower()), TOKEN_UNITS.get(unit.lower())
     plain = attributes.get("feature") == "On-demand Inference" and not attributes.get("batch")
     tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower() in ("", "standard", "default")
     usual = not any(word in attributes.get("usagetype", "").lower() for word in ("mantle", "global", "cross-region", "long_ctx"))
@@ -109,6 +108,9 @@ def _bedrock(attributes, unit, usd, region, scope, answers, source):
 
 
 def plain_name(text):
-    """A model's name without what sellers add: Llama 3.1 8B Instruct, meta.llama3-1-8b-instruct-v1:0 and llama-3.1-8b are one."""
+    """A model's name without what sellers add.
+
+    Llama 3.1 8B Instruct, meta.llama3-1-8b-instruct-v1:0 and llama-3.1-8b are the same.
+    """
     text = re.sub(r"-v\d+:\d+$|:\d+$", "", text.lower().partition(".")[2] if re.match(r"[a-z]+\.[a-z]", text.lower()) else text.lower())
     return re.sub(r"[^a-z0-9]", "", re.sub(r"instruct|chat|\bit\b", "", text))

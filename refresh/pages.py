@@ -1,4 +1,4 @@
-"""Requests to AWS: botocore's paginators, and adaptive retries, which slow down when AWS wants fewer requests."""
+"""Requests to AWS: botocore's paginators and adaptive retries, which slow down on demand."""
 
 from botocore.config import Config
 
@@ -6,7 +6,7 @@ MANNERS = Config(retries={"mode": "adaptive", "max_attempts": 10}, connect_timeo
 
 
 def pages(client, operation, **request):
-    """Every page of a call: by botocore's paginator, or along its token where botocore has none."""
+    """Every page of a call: by botocore's paginator, or by its token where botocore has none."""
     if client.can_paginate(operation):
         yield from client.get_paginator(operation).paginate(**request)
         return
@@ -17,3 +17,8 @@ def pages(client, operation, **request):
         if not page.get("nextToken"):
             return
         token = {"nextToken": page["nextToken"]}
+
+
+def items(client, operation, key, **request):
+    """The items under a key of every page of a call."""
+    return [item for page in pages(client, operation, **request) for item in page[key]]

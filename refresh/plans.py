@@ -1,6 +1,6 @@
 """Savings Plans without credentials: the public offer file of a region, read line by line.
 
-Only hours of Linux instances are kept: the same file holds Windows, Fargate, Lambda and unused reservations.
+Only hours of Linux instances are kept; the file also lists Windows, Fargate, Lambda and unused reservations.
 """
 
 import csv
@@ -18,7 +18,7 @@ COLUMNS = ("DiscountedRate", "Currency", "DiscountedUsageType", "DiscountedOpera
 
 
 def fetch(scope, answers, progress, open_url, lines_of):
-    """Plans of every region; one that cannot be read is noted and its plans stay as they were."""
+    """Read the plans of every region; where that fails, it is noted and they stay as they were."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
             versions = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
@@ -44,7 +44,7 @@ def _read(url, region, scope, answers, progress, open_url, lines_of):
 
 
 def _plan(row, region, scope):
-    """(name, instance, USD) of a line; None for what is no plain Linux hour of a wanted instance in the region itself."""
+    """(name, instance, USD) of a plain Linux hour of a wanted instance in the region, or None."""
     years = f"{row['LeaseContractLength'].removesuffix('yr')}yr"
     name = commitment(FAMILIES.get(row.get("Product Family")), years, row["PurchaseOption"])
     instance = plain_hour_of(row["DiscountedUsageType"], row["DiscountedOperation"])
@@ -55,12 +55,12 @@ def _plan(row, region, scope):
 
 
 def plain_hour_of(usage_type, operation):
-    """The instance type of a plain Linux hour, as in BoxUsage:p5.48xlarge with or without its region's prefix; else None."""
+    """The instance type of a plain Linux hour (USE1-BoxUsage:p5.48xlarge), or None."""
     kind, _, instance = usage_type.partition(":")
     return instance if kind.rpartition("-")[2] == "BoxUsage" and operation == "RunInstances" else None
 
 
 def cover(region, answers):
-    """A region whose plans were read to the end: what is not among them is no longer sold."""
+    """Mark a region whose plans were read to the end: missing ones are no longer sold."""
     for name in PLANS:
         answers.covered[name].add(region)

@@ -1,4 +1,4 @@
-"""Prices without credentials: the public offer files (CSV, streamed) and the Spot Advisor (savings, interruptions)."""
+"""Prices without credentials: the public offer files (streamed CSV) and the Spot Advisor."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def fetch(scope, progress, open_url=urlopen):
 
 
 def patient(open_url, sleep=time.sleep):
-    """A function that opens an address, and tries again after growing pauses before it gives up."""
+    """A function that opens an address, retrying after growing pauses."""
 
     def opened(url, **options):
         for pause in PATIENCE:
@@ -52,7 +52,7 @@ def patient(open_url, sleep=time.sleep):
 
 
 def read_offers(region, scope, answers, open_url, progress):
-    """One region's offer file: hundreds of MiB, read line by line; only Linux hours of wanted instances stay."""
+    """Keep the Linux hours of wanted instances of one region's file (hundreds of MiB)."""
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
         lines = lines_of(answer, region, progress)
@@ -77,7 +77,7 @@ def read_offers(region, scope, answers, open_url, progress):
 
 
 def lines_of(answer, region, progress):
-    """The answer's lines as text; a file that ends before its announced length is an error, not a short price list."""
+    """The answer's lines as text; raises RefreshError where it ends before its announced length."""
     announced, read, shown = answer.headers.get("Content-Length"), 0, SHOW_EVERY_BYTES
     for line in answer:
         read += len(line)
@@ -90,7 +90,7 @@ def lines_of(answer, region, progress):
 
 
 def _keep_small(row, region, answers):
-    """Storage and traffic that stand in EC2's own file."""
+    """Keep storage and traffic, which EC2's file lists too."""
     kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" and row.get("Currency") == "USD" else ""
     here = row.get("Location Type", "AWS Region") == "AWS Region" and row.get("Region Code", region) in ("", region)
     if kind and here and row["Unit"].startswith("GB"):
@@ -98,6 +98,7 @@ def _keep_small(row, region, answers):
 
 
 def _wanted(row, region, scope, answers):
+    """Whether a line is a plain Linux hour of an instance in the catalog; new types are noted."""
     instance = row["Instance Type"]
     tenancy, family = ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
     linux = row["Operating System"] == "Linux" and row.get("Pre Installed S/W", "NA") in ("", "NA")
@@ -122,7 +123,7 @@ def _keep(row, region, answers, terms_of):
 
 
 def read_advisor(scope, answers, open_url):
-    """Savings over on demand and the band of interruptions, per region and type, Linux."""
+    """Keep the savings over on demand and the band of interruptions, by region and type (Linux)."""
     with open_url(ADVISOR_URL, timeout=60) as answer:
         advice = json.load(answer)
     bands = {band["index"]: band["label"] for band in advice["ranges"]}
@@ -134,7 +135,7 @@ def read_advisor(scope, answers, open_url):
 
 
 def estimate_spot(answers):
-    """Estimate spot as on demand less the advisor's savings, marked as an estimate; negative savings are ignored."""
+    """Estimate spot prices as on demand less the advisor's savings, unless these are negative."""
     for (instance, region), entry in answers.prices["interruption"].items():
         on_demand = answers.prices["on_demand"].get((instance, region), {}).get("usd_per_hour", 0)
         if on_demand > 0 and 0 <= entry["savings_ratio"] < 1:

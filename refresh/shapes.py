@@ -6,9 +6,9 @@ SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
 
 
 def shape_of(answer, cards):
-    """(entry, "") for a GPU instance whose card is known, (None, why not) for another card, (None, "") without a GPU.
+    """(entry, "") of a GPU instance; (None, reason) of an unknown card, (None, "") without GPU.
 
-    `cards` maps (name, MiB) as the EC2 API gives them to (id, form factor). A fraction of a card has Count 0.
+    `cards`: (name, MiB) in the EC2 API -> (id, form factor). A fraction of a card has Count 0.
     """
     gpus = answer.get("GpuInfo", {}).get("Gpus", [])
     if not gpus:
@@ -17,9 +17,9 @@ def shape_of(answer, cards):
     mebibytes = card.get("MemoryInfo", {}).get("SizeInMiB", 0)
     gpu, form = cards.get((card.get("Name"), mebibytes), (None, ""))
     if gpu is None:
-        maker = card.get("Manufacturer", "")
-        return (None, f"{instance} carries {maker} {card.get('Name')} with {mebibytes} MiB, which gpus.yaml does not hold")
-    count = sum(one.get("Count") or one.get("LogicalGpuCount") or 1 for one in gpus)
+        name = f"{card.get('Manufacturer', '')} {card.get('Name')}"
+        return None, f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold"
+    count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
     joined = count > 1 and form.startswith(SXM)
     entry = {
         "family": instance.partition(".")[0],
@@ -40,7 +40,7 @@ def shape_of(answer, cards):
 
 
 def _network(info):
-    """Sustained bytes per second: the baselines added, or a label without 'up to'; None where neither is entry."""
+    """The sum of the baselines, or a label without 'up to'; None where there is neither. [B/s]"""
     baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", [])]
     if baselines and all(baselines):
         return sum(baselines) / 8 * 1e9

@@ -1,29 +1,29 @@
-"""Merges storage, traffic, endpoints and capacity into their catalogs; lists what changed and what looks wrong."""
+"""Merges storage, traffic, endpoints and capacity into their catalogs."""
 
 from math import isfinite
 
-LEAP_RATIO = 3  # as of prices of instances (refresh/doubts.py)
-CATALOGS = ("storage_and_traffic", "endpoints", "capacity")
-USUAL = {"storage_and_traffic": ("usd_per_gib",), "endpoints": ("usd_per_million_input_tokens", "usd_per_million_output_tokens")}
+from refresh.doubts import LEAP_RATIO
+
+FIGURES = {"storage_and_traffic": ("usd_per_gib",), "endpoints": ("usd_per_million_input_tokens", "usd_per_million_output_tokens")}
 
 
 def merge_small(merged, answers, scope, today):
-    """Merge the answers into merged.documents; a figure that leaps, or is no price, raises a doubt and stays as it was."""
+    """Merge the answers into the documents; a figure that leaps, or is no price, raises a doubt."""
     regions = merged.documents["prices"]["regions"]
     for (catalog, entry, region), figures in sorted(answers.small.items()):
-        names = USUAL[catalog]
+        names = FIGURES[catalog]
         if region not in regions or not set(names) <= figures.keys():
             continue
         by_region = _prices(merged.documents[catalog], catalog, entry)
         if by_region is not None:
             _merge(merged, f"{entry} {region}", by_region, region, figures, names, today)
-    for catalog in USUAL:
+    for catalog in FIGURES:
         _tidy(merged.documents[catalog], catalog, answers.sources, today)
     _merge_signals(merged.documents["capacity"], answers.signals, today)
 
 
 def _prices(document, catalog, entry):
-    """Region -> figures of an entry; a model that has none yet gets its entry_of, a kind of storage that is not known None."""
+    """Region -> figures of an entry: new for a model without any, None for unknown storage."""
     if catalog == "endpoints":
         return document[catalog].setdefault(entry, {})
     return document[catalog].get(entry, {}).get("prices")
@@ -48,23 +48,24 @@ def _merge(merged, name, by_region, region, figures, names, today):
 
 
 def _tidy(document, catalog, sources, today):
-    """Sort the entries, leave only the sources in use, and set the day of the check."""
-    used = set()
-    for entry in list(document[catalog]):
-        entry_of = document[catalog][entry]
-        prices = dict(sorted((entry_of if catalog == "endpoints" else entry_of["prices"]).items()))
+    """Sort the entries, drop empty ones and unused sources, and set the day of the check."""
+    is_flat, used = catalog == "endpoints", set()
+    for name, entry in document[catalog].items():
+        prices = dict(sorted((entry if is_flat else entry["prices"]).items()))
         used |= {price["source"] for price in prices.values()}
-        if catalog == "endpoints" and not prices:
-            del document[catalog][entry]
-            continue
-        document[catalog][entry] = prices if catalog == "endpoints" else {**entry_of, "prices": prices}
-    document[catalog] = dict(sorted(document[catalog].items()))
+        document[catalog][name] = prices if is_flat else {**entry, "prices": prices}
+    document[catalog] = dict(sorted((name, entry) for name, entry in document[catalog].items() if entry))
+    set_sources(document, sources, used, today)
+
+
+def set_sources(document, sources, used, today):
+    """Leave only the sources in use in a document, and set the day of its check."""
     document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
     document["checked_on"] = today
 
 
 def _merge_signals(document, signals, today):
-    """New answers replace older ones to the same question; others stay, with their day."""
+    """Replace older answers to the same questions; the others keep their day."""
 
     def question(row):
         return row["signal"], row["region"], row["of"]

@@ -1,6 +1,6 @@
 """Catalogs as YAML text, and their replacement on disk: all of them or none.
 
-The same data always gives the same text, so that a diff shows what changed and nothing else.
+The same data always gives the same text, so that a diff shows only what changed.
 """
 
 import os
@@ -15,7 +15,7 @@ from calc.catalogs.rooms import HISTORY, label_of, path_of
 from calc.catalogs.strict_yaml import read_strictly
 from refresh.history import text_of
 
-# In the order of replacement, so that each step leaves catalogs that load.
+# In the order of replacement: after each step the catalogs load.
 NAMES = ("instances", "storage_and_traffic", "endpoints", "capacity", "prices")
 
 
@@ -28,21 +28,13 @@ class Words(list):
 
 
 class Dumper(yaml.SafeDumper):
-    """Block style but for rows; large numbers as 320.0e+9, which YAML 1.1 and 1.2 both read as a number."""
+    """Block style except for rows; large numbers as 320.0e+9, a number in YAML 1.1 and 1.2."""
 
     def ignore_aliases(self, data):
         return True
 
     def increase_indent(self, flow=False, indentless=False):
         return super().increase_indent(flow, indentless=False)
-
-
-def _row(dumper, row):
-    return dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True)
-
-
-def _words(dumper, words):
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True)
 
 
 def _number(dumper, value):
@@ -53,19 +45,19 @@ def _number(dumper, value):
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-Dumper.add_representer(Row, _row)
-Dumper.add_representer(Words, _words)
+Dumper.add_representer(Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True))
+Dumper.add_representer(Words, lambda dumper, words: dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True))
 Dumper.add_representer(float, _number)
 
 
 def yaml_text(name, document):
-    """The catalog `name` as text, its schema named in the first line for editors."""
+    """A catalog as text; its first line names the schema for editors."""
     style = {"sort_keys": False, "allow_unicode": True, "width": 10_000, "default_flow_style": False}
     return f"# yaml-language-server: $schema=schema/{name}.json\n{yaml.dump(in_rows(document), Dumper=Dumper, **style)}"
 
 
 def in_rows(value, key=None):
-    """Prices (mappings with a source, but not whole entries) on one line each, and lists of words too."""
+    """The value with each price, and each list of words, on one line."""
     if isinstance(value, dict):
         one_line = not value or "as_of" in value
         return (Row if one_line else dict)({name: in_rows(inner, name) for name, inner in value.items()})
@@ -80,9 +72,9 @@ def read_documents(folder):
 
 
 def write_catalogs(folder, documents, history=(), today=""):
-    """Write beside the old catalogs, load the whole set as the app would, then replace; on an error put all back.
+    """Write and load a copy of the catalogs, then replace them; on an error restore all.
 
-    `history` are rows for the file of today; it comes first, so that what was is kept before it is replaced.
+    `history`: rows for the file of today, which is written first, so that a price is kept before it is replaced.
     """
     folder = Path(folder)
     _sweep(folder.parent)
@@ -118,7 +110,7 @@ def _write(path, text):
 
 
 def _sweep(parent):
-    """Remove folders of refreshes that were killed; the number in the name is that of their process."""
+    """Remove the folders of killed refreshes, by the process number in their names."""
     for left in parent.glob(".catalogs-*"):
         number = left.name.split("-")[1]
         if not (number.isdecimal() and _runs(int(number))):
@@ -130,6 +122,6 @@ def _runs(process):
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
+    except PermissionError:  # it belongs to someone else
+        pass
     return True

@@ -116,7 +116,7 @@ def test_a_broken_half_leaves_everything_as_it_was(folder, capsys, codes, senten
 def test_an_answer_in_another_form_or_empty_is_refused_and_nothing_is_written(folder, capsys):
     before = contents(folder)
     assert refresh(folder, session(["{}"])) == 2
-    assert "form that is not known" in capsys.readouterr().err
+    assert "an unknown form" in capsys.readouterr().err
     assert contents(folder) == before
     before = contents(folder)
     assert refresh(folder, session([], [])) == 1
@@ -190,5 +190,5 @@ def test_a_profile_that_does_not_exist_is_a_sentence(folder, capsys, monkeypatch
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
     before = contents(folder)
     assert refresh(folder, None) == 2
-    assert "mend them or use --public" in capsys.readouterr().err
+    assert "correct them or use --public" in capsys.readouterr().err
     assert contents(folder) == before
