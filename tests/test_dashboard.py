@@ -90,7 +90,17 @@ def test_every_catalog_is_shown():
     app = opened("models_and_prices")
     app.session_state["catalog_tab"] = "All catalogs"
     run(app)
-    no_tables = ("blocks", "software_blocks", "heads", "config_defaults", "model_types", "config_fields", "launch_files", "setups")
+    no_tables = (
+        "blocks",
+        "software_blocks",
+        "heads",
+        "config_defaults",
+        "model_types",
+        "config_fields",
+        "launch_files",
+        "memory_logs",
+        "setups",
+    )
     names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {*no_tables}
     assert len(app.selectbox(key="catalog").options) == len(names)
     for name in sorted(names):

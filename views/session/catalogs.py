@@ -18,11 +18,12 @@ from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
 from calc.files.configs.fields import rules, tools
 from calc.files.launch.specs import kit_specs, launch_document
+from calc.files.oom.logs import printed
 from calc.files.setups import setups
 from calc.models.huggingface.config import ConfigError
 
-BESIDE = ("config_fields", "launch_files", "setups")  # read by these functions, each once
-READ_ONCE = (rules, tools, launch_document, kit_specs, setups)
+BESIDE = ("config_fields", "launch_files", "memory_logs", "setups")  # read by these functions, each once
+READ_ONCE = (rules, tools, launch_document, kit_specs, printed, setups)
 
 
 def catalogs() -> Catalogs:

@@ -7,20 +7,12 @@ reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; f
 import re
 from typing import NamedTuple
 
+from calc.files.oom.logs import printed
 from calc.files.oom.sizes import first_size, in_bytes, one_line
 
 BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
 OTHER = re.compile(r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use")
-RELEASES = (  # the first whose words stand in the message
-    ("PYTORCH_ALLOC_CONF=expandable_segments", "2.10 or later"),
-    ("total capacty", "2.1"),
-    ("expandable_segments", "2.2 to 2.9"),
-    ("total capacity of", "2.2 or later"),
-    (" cached)", "before 1.4"),
-    ("max_split_size_mb", "1.11 to 2.0"),
-    ("reserved in total", "1.4 to 2.0"),
-)
 
 
 class Failure(NamedTuple):
@@ -97,7 +89,7 @@ def _failure(text: str) -> Failure | None:
     if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes:
         process, others = next(iter(others.values())), {}  # in a container the own process goes by its number: no room for both
     return Failure(
-        next((release for words, release in RELEASES if words in text), ""),
+        next((release for words, release in printed()["releases"].items() if words in text), ""),
         int(gpu[1]) if gpu else None,
         tried,
         total,
