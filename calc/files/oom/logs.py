@@ -68,5 +68,5 @@ def _stats(text: str) -> dict[str, float]:
         stats: Any = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    values = {name: stats.get(key) for key, name in printed()["stats"].items()} if isinstance(stats, dict) else {}
+    values: dict[str, Any] = {name: stats.get(key) for key, name in printed()["stats"].items()} if isinstance(stats, dict) else {}
     return {name: float(value) for name, value in values.items() if type(value) in (int, float) and 0 <= value < 1e18}

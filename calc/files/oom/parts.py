@@ -95,10 +95,9 @@ def _changed(row: Row, changes: Row, catalogs: Catalogs) -> Row:
 
 
 def _parts(measured: Mapping[str, float | None], estimated: Mapping[str, float | None]) -> list[MeasuredPart]:
-    parts = []
-    for figure, words in printed()["parts"].items():
-        size, estimate_bytes = measured.get(figure), estimated.get(figure)
-        comparable = estimate_bytes is not None and estimate_bytes == estimate_bytes
-        if size is not None:
-            parts.append(MeasuredPart(words["name"], size, float(estimate_bytes) if comparable else None, words["meaning"]))
-    return parts
+    counterparts = {figure: float(value) for figure, value in estimated.items() if value is not None and value == value}
+    return [
+        MeasuredPart(words["name"], size, counterparts.get(figure), words["meaning"])
+        for figure, words in printed()["parts"].items()
+        if (size := measured.get(figure)) is not None
+    ]
