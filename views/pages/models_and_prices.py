@@ -13,41 +13,9 @@ from views import tables
 from views.elements import button
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
+from views.wording.texts import TEXTS
 
-OTHERS = {
-    "models": "Models, every field",
-    "gpus": "Cards, every field",
-    "instances": "Instances",
-    "prices": "Prices, every field",
-    "storage_and_traffic": "Storage and traffic",
-    "endpoints": "Endpoints paid per token",
-    "capacity": "Capacity, as an account was answered",
-    "precisions": "Precisions",
-    "optimizers": "Optimizers",
-    "shardings": "Sharding",
-    "recomputes": "Recompute",
-    "implementations": "Software",
-    "choices": "Other choices",
-    "families": "Model families",
-    "utilization": "Speed of cards",
-    "engines": "Speed of software",
-    "serving_steps": "Steps of serving",
-    "serving_releases": "Earlier releases",
-    "kernels": "Quantised kernels",
-    "time_spreads": "Ranges of time",
-    "time_boxes": "Reach of published times",
-    "time_constants": "Constants of time",
-    "time_runs": "Published times",
-    "starts": "Starts",
-    "serving_engines": "Serving engines",
-    "overheads": "Overheads",
-    "support": "What runs where",
-    "quotas": "Quotas of an account",
-    "obtainability": "How hard to get",
-    "checkpoints": "Published 8 and 4 bits",
-    "assumptions": "Assumptions",
-    "quality": "Quality",
-}
+OTHERS = TEXTS["catalogs"]["others"]
 
 MODELS = "model_list"
 

@@ -28,31 +28,16 @@ from views.theme import Ink
 from views.wording import rows as row_words
 from views.wording.markdown import plain
 from views.wording.rows import figures
+from views.wording.texts import TEXTS
 
 EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
 MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
-FILES_HELP = "A config, its launcher (accelerate, DeepSpeed, a script), the model's config.json where the catalog lacks it, a log."
-TAKE_HELP = (
-    "The plan becomes this run. What its files leave open, such as the instance, is chosen by the answer; Undo brings today's plan back."
-)
+FILES_HELP = TEXTS["brought"]["files_help"]
+TAKE_HELP = TEXTS["brought"]["take_help"]
 ORDER = ("unused", "read", "open", "assumed", "idle", "aside")
-SHORT = {"read": "read", "unused": "no place here", "assumed": "the tool's default", "open": "left open", "idle": "no bearing"}
-SHORT |= {"aside": "not looked into"}
-SAID = {  # in the summary
-    "read": "read",
-    "unused": "with a say in memory or money and no place here",
-    "assumed": "that the tool sets by default",
-    "open": "left open",
-    "idle": "without bearing on memory or money",
-    "aside": "of a script that starts no tool that is read",
-}
-WIDTHS: dict[str, Any] = {
-    "Field": "medium",
-    "In the file": "medium",
-    "What becomes of it": "small",
-    "In the plan": "large",
-    "File": "small",
-}
+SHORT = TEXTS["brought"]["short"]
+SAID = TEXTS["brought"]["said"]
+WIDTHS = TEXTS["brought"]["widths"]
 
 
 def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:

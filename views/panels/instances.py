@@ -22,20 +22,14 @@ from views.session.present_plan import Present, look_at
 from views.tables import chosen_in, columns_of, grid, of_rows, text_table
 from views.theme import INKS
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
 MOST_SIDE_BY_SIDE = 6
 OF_THE_JOB = ("instances_needed", "verdict", "usd")
 KEY = "instance_list"
-ORDERS = {"memory": "GPU memory per dollar", "compute": "Compute per dollar", "hour": "Price per hour", "job": "Money for the job"}
-CAPTION = (
-    "USD per instance-hour, Linux, shared tenancy, before tax, storage and traffic; spot is the median over the zones. GPU memory per "
-    "dollar: all the memory of an instance's GPUs, as their drivers report it, over its price on demand. Dates and sources of the "
-    "prices: Models and prices, under Reference."
-)
-HISTORY = (
-    "In {region}: each point is a day on which a price was seen; it stood until the next. Estimates are left out. `make prices` adds a "
-    "small file for each day on which prices changed (catalogs/edited/history)."
-)
+ORDERS = TEXTS["instances"]["orders"]
+CAPTION = TEXTS["instances"]["caption"]
+HISTORY = TEXTS["instances"]["history"]
 
 
 def whole_catalog(answered: bool) -> bool:

@@ -11,17 +11,10 @@ from calc.say.numbers import is_missing, usd
 from views.elements import button
 from views.session import kept, undo
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
 ACTIONS = {"take": "Make it the plan", "copy": "Keep a copy", "remove": "Remove"}
-FIELDS = {
-    "goal": "goal",
-    "method": "method",
-    "kept": "what is kept",
-    "regions": "regions",
-    "markets": "markets",
-    "run_tokens": "tokens of the run",
-    "days_most": "deadline",
-}
+FIELDS = TEXTS["kept"]["fields"]
 
 
 def tray(rows: pd.DataFrame) -> None:

@@ -16,16 +16,13 @@ from views import tables
 from views.session import SESSION, kept
 from views.tables import NUMBER, TEXT, column, text_table
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
 MONEY = "$%,.0f"
 EDITED = ("runs_per_month", "plan_months")
 PERIOD_LABELS = {name: f"A {name.removesuffix('_usd')}" for name in PERIODS}
-NOTHING_KEPT = "Keep scenarios on Plan or Compare: here they become a bill by month, quarter and year, against a budget."
-HOW = (
-    "A run is paid as often as it is made, a service for its month. Quarter and year begin with the plan's first month; what is at work "
-    "for fewer months is paid for those. A commitment is paid every month of its term, however much is used. Storage, traffic and "
-    "failed runs are not in it. A base on a plan and peaks on demand: keep the scenario twice, with copies and hours of its own for each."
-)
+NOTHING_KEPT = TEXTS["plan_bill"]["nothing_kept"]
+HOW = TEXTS["plan_bill"]["how"]
 
 
 def plan(catalogs: Catalogs) -> None:

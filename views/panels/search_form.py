@@ -17,8 +17,9 @@ from calc.units import WEEK_HOURS
 from views.elements import segments
 from views.session import SESSION, job_state
 from views.session.present_plan import Present
+from views.wording.texts import TEXTS
 
-QUESTIONS = {"cheapest": "Least money", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
+QUESTIONS = TEXTS["search"]["questions"]
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 OPTIONS: dict[str, tuple] = {
@@ -37,23 +38,9 @@ OPTION_WORDS = {
     ("offload", "none"): "nothing",
     ("recompute", "none"): "none",
 }
-LIMITS = {  # title for training, for serving
-    "instances": ("Instances at most", "Instances at most"),
-    "usd_per_hour": ("USD per hour at most", "USD per hour at most"),
-    "usd": ("USD for the run at most", "USD per month at most"),
-    "hours": ("Done within hours", ""),
-    "step_tokens": ("Tokens per optimizer step at least", ""),
-    "highest_step_tokens": ("Tokens per optimizer step at most", ""),
-    "users": ("", "Requests at once"),
-    "first_token_seconds": ("", "Seconds to the first token at most"),
-    "output_token_seconds": ("", "Seconds per output token at most"),
-}
+LIMITS = TEXTS["search"]["limits"]
 COUNTED_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
-SWITCH_WORDS = {  # title in the form, words of the summary
-    "surely": ("Only what fits with the whole range of the estimate", "the whole range must fit"),
-    "slow_end": ("Keep the limits on time at the slow end of the range", "times at their slow end"),
-    "unverified": ("Also what is emulated, or not known to run", "also what is emulated or not known to run"),
-}
+SWITCH_WORDS = TEXTS["search"]["switch_words"]
 
 
 def prepare(plan: Present, catalogs: Catalogs) -> None:

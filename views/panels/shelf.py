@@ -22,6 +22,7 @@ from views.wording import aged
 from views.wording import plan as plan_words
 from views.wording.markdown import plain
 from views.wording.plan import day_text
+from views.wording.texts import TEXTS
 
 VARIABLE = "HEADROOM_SHELF"
 NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
@@ -29,11 +30,8 @@ PATIENCE_SECONDS = 5
 WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
 KEY = "shelf_plans"
 TALLEST = 460  # pixels
-ABOUT = (
-    "Plans that the team keeps by name. Saving adds a version and never replaces one; a link is enough to pass a plan on without the "
-    "shelf. Names are as typed: nobody is asked to sign in, so anyone who reaches this page can read, open and add."
-)
-EMPTY = "Nothing stands here yet. Put the present plan on it: give it a name and say who you are."
+ABOUT = TEXTS["shelf"]["about"]
+EMPTY = TEXTS["shelf"]["empty"]
 NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
 
 

@@ -29,15 +29,13 @@ from views.session.present_plan import Present
 from views.tables import columns_of, download, metric, show
 from views.theme import Ink, verdict_words
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
 SLOW_SECONDS = 1.0
 BUDGET_USD_PER_HOUR = 10.0
-ABOUT = (
-    "The answers above compare layouts, micro-batches, recompute and instances. Here anything may vary: number formats, optimizers, "
-    "software, LoRA, other regions, larger batches. A choice with nothing chosen is left to the answers."
-)
-STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
-OLDER = "These were found for another plan or other sets than the present ones."
+ABOUT = TEXTS["search"]["about"]
+STOPPED = TEXTS["search"]["stopped"]
+OLDER = TEXTS["search"]["older"]
 REASONS = {
     ranking.TIGHT: "are tight",
     ranking.EMULATED: "are emulated",

@@ -10,16 +10,9 @@ from calc.units import HOUR_SECONDS
 from views.elements import button
 from views.session import extra_state
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
-UNITS = {
-    "bytes_per_second": "bytes/s",
-    "tokens_per_second": "tokens/s",
-    "seconds": "s",
-    "bytes": "bytes",
-    "ratio": "share of 1",
-    "usd": "USD",
-    "count": "",
-}
+UNITS = TEXTS["assumptions"]["units"]
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
 
 

@@ -16,11 +16,9 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar import more_by_hand
 from views.sidebar.by_hand_fields import LABELS, multiselect, number, pills, words
+from views.wording.texts import TEXTS
 
-PRECISION_ORDER = {
-    "training": ("bf16-mixed", "bf16", "bf16-master", "fp8-mixed", "nf4-dq", "nf4", "int8"),
-    "inference": ("bf16", "fp8", "awq-4bit", "int8", "gptq-4bit", "mxfp4", "nvfp4"),
-}
+PRECISION_ORDER = TEXTS["by_hand"]["precision_order"]
 OPTIMIZER_ORDER = ("adamw", "adamw-8bit", "adafactor", "muon")
 SHARDING_ORDER = ("none", "zero1", "zero2", "zero3", "hsdp-4", "hsdp-8")
 SOFTWARE_ORDER = ("transformers", "vllm", "torchtitan", "deepspeed", "megatron")

@@ -12,21 +12,10 @@ from calc.say.numbers import is_missing
 from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
 from views.session import SESSION
+from views.wording.texts import TEXTS
 
 MORE, USUAL = "more", 4
-LABELS = {
-    "precision": "Precision",
-    "optimizer": "Optimizer",
-    "batch": "Micro-batch",
-    "accumulation_steps": "Accumulation steps",
-    "kv_precision": "KV cache",
-    "gpus": "GPUs",
-    "instance": "Instances",
-    "sharding": "Sharding",
-    "recompute": "Recompute",
-    "tensor_parallel": "Tensor parallel",
-    "implementation": "Software",
-}
+LABELS = TEXTS["by_hand"]["labels"]
 
 
 def words(name: str, value: Any, catalogs: Catalogs) -> str:

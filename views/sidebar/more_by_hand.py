@@ -10,28 +10,19 @@ from calc.search.job_fields import JOB, method_of, work_of
 from views.session import SESSION
 from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
+from views.wording.texts import TEXTS
 
-OFFLOADS = {
-    "none": "nothing",
-    "optimizer": "optimizer state",
-    "states": "weights and optimizer state",
-    "activations": "activations",
-    "all": "all of it",
-}
-LOSSES = {
-    "full": "plain: logits stored and upcast",
-    "kernel": "one kernel on the stored logits",
-    "fused": "head and loss together, chunk by chunk",
-}
-ATTENTIONS = {"flash": "flash", "eager": "eager (scores stored)"}
-KERNELS = {"fused": "fused", "foreach": "foreach (one more copy)", "loop": "loop (one matrix at a time)"}
-TIES = {"yes": "tied", "no": "apart"}
-SCORED = {"last": "last token", "all": "whole prompt"}
+OFFLOADS = TEXTS["by_hand"]["offloads"]
+LOSSES = TEXTS["by_hand"]["losses"]
+ATTENTIONS = TEXTS["by_hand"]["attentions"]
+KERNELS = TEXTS["by_hand"]["kernels"]
+TIES = TEXTS["by_hand"]["ties"]
+SCORED = TEXTS["by_hand"]["scored"]
 FORMATS = ("fp32", "bf16", "fp16")
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
-PRIVATE = "USD per instance-hour of your own contract, in place of on demand; pairs with semicolons between."
-RELEASE = "Empty: the newest known. An earlier one may take other times; a newer one is a warning."
-BITS = {"published": "as published", "16": "16 bits", "8": "8 bits", "4": "4 bits"}
+PRIVATE = TEXTS["by_hand"]["private"]
+RELEASE = TEXTS["by_hand"]["release"]
+BITS = TEXTS["by_hand"]["bits"]
 
 
 def fields(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:

@@ -5,33 +5,9 @@ import pandas as pd
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.say.numbers import is_missing, percent
+from views.wording.texts import TEXTS
 
-GROUPS = {
-    "training": "one training step on one GPU, its peak",
-    "LoRA": "one training step with adapters",
-    "QLoRA": "forward and backward of four blocks, adapters over 4-bit and 8-bit weights",
-    "recompute": "forward and backward of four blocks under a recompute policy",
-    "FSDP": "one step of FSDP2 on one of several GPUs",
-    "HSDP": "one step of FSDP2 in groups that are replicas of each other",
-    "CPU offload": "one step of FSDP2 whose shards live in CPU memory",
-    "DDP": "one step of DDP on one of several GPUs",
-    "gradient accumulation": "the last of several micro-batches of a training step on one GPU",
-    "pipeline parallel": "one step of torchtitan's Llama on the fuller end of a pipeline",
-    "expert parallel": "one step of torchtitan's blocks with routed experts under FSDP2, its expert parallel inside",
-    "context parallel": "one step of torchtitan's Llama under FSDP2 and a ring of context parallel",
-    "FSDP with tensor parallel": "one step of torchtitan's Llama on one of a grid of GPUs",
-    "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
-    "inference": "a prefill and one decoded token",
-    "published training, high confidence": "peaks that were published of training runs on real GPUs, every setting known",
-    "published training, medium confidence": "what the allocator had reserved in published training runs on real GPUs",
-    "published inference, high confidence": "peaks that were published of serving on real GPUs, every setting known",
-    "published inference, medium confidence": "peaks that were published of serving quantised weights on real GPUs",
-    "saved activations": "what waits for the backward pass when the forward pass ends",
-    "KV cache": "bytes of the cache after one forward pass",
-    "parameters": "parameters of the whole model",
-    "measured training": "steps on a GPU: what PyTorch allocated, and what the driver counted",
-    "measured inference": "serving on a GPU: what PyTorch allocated, and what the driver counted",
-}
+GROUPS = TEXTS["accuracy"]["groups"]
 
 
 def error(ratio: float) -> str:

@@ -14,24 +14,10 @@ from calc.say.place import cards
 from calc.units import GIB
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
+from views.wording.texts import TEXTS
 
-LINES = {
-    "start": "Starting, from the request of the machines to the first step, and the last save",
-    "checkpoint": "Checkpoints: training waits while they are written",
-    "lost_work": "Work done twice after AWS took an instance back",
-    "restart": "Restarts on another instance",
-    "spare": "Spare instances in another zone or of another type, for when AWS takes some back",
-    "unused": "Hours that are billed and not needed",
-    "ratio": "Discount and tax of your own",
-}
-BASIS = {
-    "published": "read from AWS or a named source",
-    "derived": "worked out from the price of another region",
-    "observed": "the median of what the zones asked",
-    "estimated": "worked out from the saving that the Spot Advisor names",
-    "assumed": "assumed",
-    "private": "your own contract's",
-}
+LINES = TEXTS["bill"]["lines"]
+BASIS = TEXTS["bill"]["basis"]
 
 
 def is_billed(row: Row) -> bool:
@@ -213,12 +199,7 @@ def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-SOURCES = (
-    "Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, "
-    "equation 37; the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between "
-    "interruptions of the whole job. One instance taken back stops all of them; 92 % are taken back together with the others of "
-    "their type and zone, within three minutes (arXiv 2604.16457), and stop it once."
-)
+SOURCES = TEXTS["bill"]["sources"]
 
 
 def serving(row: Row) -> tuple[tuple[str, ...], ...]:

@@ -14,6 +14,7 @@ from calc.units import GIB
 from views.theme import COMPONENT_COLOURS
 from views.wording.markdown import plain
 from views.wording.rows import own_terms
+from views.wording.texts import TEXTS
 
 PERIOD = {"training": "for the run", "inference": "a month"}
 
@@ -157,14 +158,5 @@ def _known(value: float, say: Callable) -> str:
     return "–" if is_missing(value) else say(value)
 
 
-NOTHING_KEPT = (
-    "Keeping sets a scenario aside with its market and all of its choices, under a name of your own. Up to 24 stay here while the plan "
-    "moves on; they are in the link and in the CSV, so a colleague sees the same, and next month's prices are put to the same "
-    "scenarios. Two to six of them stand side by side: what differs, what it costs, and why.\n\n"
-    "Keep what the plan answers now, tick rows on its board, or bring back the CSV of an earlier meeting."
-)
-HOW = (
-    "Differences in memory are those of the components. Differences in money and time are divided among their factors by the "
-    "logarithmic mean (Ang 2005), so that the parts sum to the whole; the largest is named. Every scenario is estimated with today's "
-    "catalogs."
-)
+NOTHING_KEPT = TEXTS["compare"]["nothing_kept"]
+HOW = TEXTS["compare"]["how"]

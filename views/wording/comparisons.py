@@ -12,6 +12,7 @@ from calc.say.setting import name_of
 from calc.search.guide import Leaf
 from calc.units import GIB
 from views.theme import FITS
+from views.wording.texts import TEXTS
 
 NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
 NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."
@@ -21,32 +22,14 @@ BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a re
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
 FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
-OVER = {
-    "training": {"batch": "Micro-batch", "sequence_tokens": "Sequence"},
-    "inference": {"batch": "Sequences at once", "sequence_tokens": "Sequence"},
-}
-BY = {
-    "training": {"precision": "Precision", "optimizer": "Optimizer", "recompute": "Recompute"},
-    "inference": {"precision": "Precision", "kv_precision": "KV cache format"},
-}
-USUAL = {
-    "precision": ("bf16-mixed", "bf16", "fp32", "fp8-mixed", "fp8", "int8", "nf4-dq", "awq-4bit"),
-    "optimizer": ("adamw", "adamw-8bit", "adafactor", "sgd"),
-    "recompute": ("none", "selective", "selective-ops", "full"),
-    "kv_precision": ("", "fp8"),
-}
+OVER = TEXTS["comparisons"]["over"]
+BY = TEXTS["comparisons"]["by"]
+USUAL = TEXTS["comparisons"]["usual"]
 SPOKEN = {"batch": "batch", "sequence_tokens": "sequence"}
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
 TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
-METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
-SENT = {
-    "DDP": "gradients, all-reduced once a step",
-    "ZeRO 1": "gradients scattered once a step, updated weights gathered",
-    "ZeRO 2": "gradients scattered in every micro-batch, updated weights gathered once a step",
-    "ZeRO 3": "weights gathered twice and gradients scattered in every micro-batch",
-    "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
-    "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
-}
+METHODS = TEXTS["comparisons"]["methods"]
+SENT = TEXTS["comparisons"]["sent"]
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 

@@ -10,61 +10,16 @@ from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import plain_number
 from calc.say.numbers import count, gib, usd
 from calc.units import GIB
+from views.wording.texts import TEXTS
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
-VECTORS = {
-    "saved": "saved for the backward pass",
-    "saved_alone": "saved where the micro-batch is one sequence",
-    "saved_eight_bit": "saved where products are in 8 bits",
-    "frozen": "saved where the weights are frozen (LoRA)",
-    "checkpoint": "kept with full recompute",
-    "selective_ops": "kept with recompute per operation",
-    "backward": "worst moment of the block's backward pass",
-    "recomputed": "worst moment of it where the block is recomputed",
-    "forward": "worst moment of a forward pass alone",
-}
-LEFT_OUT = (
-    "Other processes on the card, evaluation or generation during training, a moving average of the weights.",
-    "What a program keeps by itself: outputs kept by a training loop, hooks, logging, a second model.",
-    "Saving: a full state dict gathered on one GPU puts the whole model there for a while.",
-    "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; the range carries it.",
-    "Steps of uneven length: the longest micro-batch counts, so plan with its length.",
-    "Padding, packing and uneven routing of experts: tokens are taken to be spread evenly.",
-    "Derived from source and not simulated: Megatron's own kernels, expert parallel, pipelines outside torchtitan, "
-    "offloaded activations, fp8 training, compiled blocks.",
-)
-SOURCES = (
-    ("ZeRO: what is divided at which stage", "Rajbhandari et al. 2019", "https://arxiv.org/abs/1910.02054"),
-    ("Activations, sequence parallel and selective recompute", "Korthikanti et al. 2022", "https://arxiv.org/abs/2205.05198"),
-    ("Pipeline stages and micro-batches in flight", "Narayanan et al. 2021", "https://arxiv.org/abs/2104.04473"),
-    ("Interval between checkpoints, first order", "Young 1974, CACM 17(9), 530-531", "https://doi.org/10.1145/361147.361115"),
-    (
-        "Interval between checkpoints and a run's time with interruptions",
-        "Daly 2006, FGCS 22(3)",
-        "https://doi.org/10.1016/j.future.2004.11.016",
-    ),
-    ("LoRA", "Hu et al. 2021", "https://arxiv.org/abs/2106.09685"),
-    ("NF4 and double quantisation", "Dettmers et al. 2023", "https://arxiv.org/abs/2305.14314"),
-    ("8-bit optimizer states", "Dettmers et al. 2021", "https://arxiv.org/abs/2110.02861"),
-    ("Attention without stored scores", "Dao et al. 2022", "https://arxiv.org/abs/2205.14135"),
-    ("Paged KV cache", "Kwon et al. 2023", "https://arxiv.org/abs/2309.06180"),
-    ("FSDP2, DDP, optimizers", "PyTorch", "https://github.com/pytorch/pytorch"),
-    ("Models and their losses", "Hugging Face Transformers", "https://github.com/huggingface/transformers"),
-    ("Adapters", "PEFT", "https://github.com/huggingface/peft"),
-    ("ZeRO's buckets and buffers", "DeepSpeed", "https://github.com/deepspeedai/DeepSpeed"),
-    ("Start-up profile and cache of the engine", "vLLM", "https://github.com/vllm-project/vllm"),
-    ("Time to first token: an arriving prompt's wait", "Pollaczek and Khinchine, M/D/1", "https://en.wikipedia.org/wiki/M/D/1_queue"),
-    ("Head and loss in one", "Liger Kernel", "https://github.com/linkedin/Liger-Kernel"),
-)
+VECTORS = TEXTS["method"]["vectors"]
+LEFT_OUT = TEXTS["method"]["left_out"]
+SOURCES = TEXTS["method"]["sources"]
 
-RUNS_MEANING = {
-    "yes": "It runs: nothing is known against this software, card, number format, cache, attention and host.",
-    "emulated": "It runs, slower than its format promises. Times are given only where the speed of what runs is known.",
-    "unknown": "Not verified: nobody was found who says that it runs, or that it does not. Try it before renting many.",
-    "no": "It does not run, or not within the memory of the plan. The memory stands as it would be; there is no time and no cost of a run.",
-}
-CHOICE_NAMES = {"loading": "Loading", "host": "Host", "precision": "Precision", "kv_precision": "KV cache", "compile": "Compile"}
+RUNS_MEANING = TEXTS["method"]["runs_meaning"]
+CHOICE_NAMES = TEXTS["method"]["choice_names"]
 
 
 def written(name: str, value: np.ndarray) -> str:
@@ -97,16 +52,7 @@ def _lines(row: Row) -> str:
     return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
 
 
-COSTS = {
-    "usd": "The bill",
-    "period_usd": "A year in the plan's bill",
-    "committed_usd": "What is signed for",
-    "break_even_hours_per_month": "From how many hours a month on it pays off",
-    "usd_per_million_trained_tokens": "A million trained tokens, on demand",
-    "usd_per_million_input_tokens": "A million prompt tokens, on demand",
-    "usd_per_million_output_tokens": "A million generated tokens, on demand",
-    "endpoint_break_even_tokens": "Generated tokens a day from which on own instances cost less than the endpoint",
-}
+COSTS = TEXTS["method"]["costs"]
 
 
 def cost_title(row: pd.Series) -> str:

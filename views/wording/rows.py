@@ -12,20 +12,11 @@ from calc.say.place import OBTAINABLE
 from calc.say.verdict import RUNS, memory_of
 from calc.search.sentences import TITLES
 from views.theme import FITS
+from views.wording.texts import TEXTS
 
 ANSWERS = TITLES | {"nearest": "Nearest"}
-TIME_RESTS_ON = {
-    "measured nearby": "measured nearby",
-    "calibrated": "calibrated on published runs",
-    "derived": "derived from source, without a published run",
-    "assumed": "assumed from something alike",
-    "extrapolated": "extrapolated beyond published runs",
-}
-TOKEN_TIMES = (
-    "Three things are called time per token. **Time per token** here is a request's time after its first token, over the tokens "
-    "after it: TPOT, and the mean time between two tokens (ITL), others' prompts counted. **Time per token, first counted** is the "
-    "whole request over all its tokens. The median time between two tokens is a decode step alone: sequences over the decode rate."
-)
+TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
+TOKEN_TIMES = TEXTS["rows"]["token_times"]
 
 
 def name(answer: str) -> str:

@@ -10,6 +10,7 @@ from calc.cost.quotas import Quota, commands, quota_for
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, gib, is_missing, percent, usd
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
+from views.wording.texts import TEXTS
 
 
 def other_markets(table: pd.DataFrame) -> list[Row]:
@@ -50,10 +51,7 @@ def signed(market_line: Row) -> str:
     return f"Signed for: {usd(market_line['committed_usd'])} over {over(market_line['committed_hours'])}, used or not.{against}"
 
 
-ASKED = (
-    "The commands only read. A block is offered for one instance where it is not for eight: ask with 1 too. A spot placement score of "
-    "one or two types is always low: name three or more that would do. No offer and a refused question are not the same."
-)
+ASKED = TEXTS["ways"]["asked"]
 
 
 def quota_of(row: Row, catalogs: Catalogs) -> Quota:
@@ -131,18 +129,8 @@ def cheapest(table: pd.DataFrame, market: str, work: str) -> str:
     return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
 
 
-NOT_IN_IT = (
-    "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
-    "Storage of data, images, disks of the instances.",
-    "Traffic: out of AWS, between regions, between zones.",
-    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
-)
-NOT_IN_A_MONTH = (
-    "Instances for peaks above the load that is planned, and on demand spare ones for when one fails.",
-    "Storage of images, disks of the instances, logs.",
-    "Traffic: out of AWS and between zones; load balancers.",
-    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
-)
+NOT_IN_IT = TEXTS["ways"]["not_in_it"]
+NOT_IN_A_MONTH = TEXTS["ways"]["not_in_a_month"]
 
 
 def not_in_it(row: Row) -> tuple[str, ...]:
@@ -180,10 +168,7 @@ def is_traffic(line: Row) -> bool:
     return line["kind"].startswith("traffic")
 
 
-SMALL_LINES = (
-    "Each by itself, in no sum: storage of what is kept for a month, or the same taken out once. EBS and FSx bill what is provisioned, "
-    "S3 what lies there. Where a price is not known, `make prices` reads it."
-)
+SMALL_LINES = TEXTS["ways"]["small_lines"]
 
 
 def per_token(row: Row, listed: dict[str, Any]) -> str:
