@@ -95,7 +95,7 @@ def test_a_schema_that_is_none_is_a_sentence(folder, schema):
 
 def test_a_missing_file_is_a_sentence(folder):
     path_of("gpus", folder).rename(folder / "away")
-    with pytest.raises(CatalogError, match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); put the file back\.$"):
+    with pytest.raises(CatalogError, match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); restore the file\.$"):
         load_catalogs(folder)
     (folder / "away").rename(path_of("gpus", folder))
 
@@ -147,7 +147,7 @@ DAMAGE = {  # to one file of a folder of catalogs: what is left of its text, and
     "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: this is not a schema"),
     "one that no table holds": (path_of, "setups", lambda _: "", "catalogs/edited/setups.yaml: the file must"),
     "removed": (path_of, "instances", None, "catalogs/edited/instances.yaml: it cannot be read"),
-    "the folder folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); put the file back"),
+    "the folder folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); restore the file"),
 }
 
 

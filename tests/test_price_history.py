@@ -43,7 +43,7 @@ def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
 def test_a_broken_row_is_one_sentence(tmp_path, line):
     (tmp_path / HISTORY).mkdir(parents=True)
     (tmp_path / HISTORY / "2026-11-21.csv").write_text(f"instance,region,market,usd_per_hour,as_of,source\n{line}\n", "utf-8")
-    with pytest.raises(CatalogError, match=r"2026-11-21.csv, line 2: .* put the file back"):
+    with pytest.raises(CatalogError, match=r"2026-11-21.csv, line 2: .* restore the file"):
         read_history(tmp_path)
 
 

@@ -1,7 +1,7 @@
 """Catalog documents, read and checked once for the same bytes, then cached as JSON.
 
-The name of a cached document has the hash of the file, of its schema and of the code that checks. Where the cache cannot be
-read or written, the file is checked again.
+The name of a cached document contains a hash of the file, its schema and the checking code. Without a usable cache the file
+is checked again.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from typing import Any
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 
-KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents of all catalogs; of one
+KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents in all; documents per catalog
 CHECKS = ("strict_yaml.py", "schema_check.py")
 
 
 def document_of(content: bytes, schema: bytes, file: str) -> dict[str, Any]:
-    """A new copy of the document of these bytes; raises CatalogError where it breaks the schema."""
+    """A new copy of the document in these bytes; raises CatalogError where it is faulty."""
     return json.loads(_checked(content, schema, file))
 
 
@@ -53,7 +53,7 @@ def _folder() -> Path:
 
 
 def _keep(text: str, path: Path) -> None:
-    """Write a document completely or not at all; the last few of a catalog stay."""
+    """Write a document completely or not at all, and keep the last few of a catalog."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}")
     partial.write_text(text, "utf-8")

@@ -1,7 +1,7 @@
-"""Commitments by kind, years and payment: their words, their keys, the cheapest of a term.
+"""Commitments by kind, years and payment: labels, keys, and the cheapest of each term.
 
-A plan is dollars an hour for the whole term, at the same price per hour whatever is paid upfront. A Compute plan follows use
-over families, sizes and regions, an EC2 Instance plan holds for one family in one region. Source: Savings Plans User Guide.
+A savings plan is a number of dollars per hour for the whole term. A Compute Savings Plan applies to any family, size and
+region, an EC2 Instance Savings Plan to one family in one region. Source: Savings Plans User Guide.
 """
 
 from itertools import product
@@ -9,23 +9,23 @@ from itertools import product
 import pandas as pd
 
 YEARS = (1, 3)
-KINDS = {  # kind -> what AWS calls it, and what it holds for
+KINDS = {  # kind -> its name at AWS, and what it applies to
     "compute_plan": ("Compute Savings Plan", "any type in any region"),
     "instance_plan": ("EC2 Instance Savings Plan", "one family in one region, in any size"),
     "reserved": ("reserved instance, standard", "this type in this region"),
 }
-PAYMENTS = {  # payment -> what AWS calls it, and what is paid when
+PAYMENTS = {  # payment -> its name at AWS, and what is paid when
     "no": ("no upfront", "by the month"),
     "partial": ("partial upfront", "a part of it at once, the rest by the month"),
     "all": ("all upfront", "all of it at once"),
 }
 COMMITMENTS = {terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)}  # names in prices.yaml
-FACTS = ("usd_per_hour", "basis", "as_of", "source")  # of each, in prices.yaml
-CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest of a term
+FACTS = ("usd_per_hour", "basis", "as_of", "source")  # of each commitment, in prices.yaml
+CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest commitment of a term
 
 
 def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
-    """The cheapest commitment of a term per price row, as columns commit_<years>y_ of CHEAPEST."""
+    """The cheapest commitment of a term for each price row, as columns commit_<years>y_*."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
     words = {COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}" for kind, term, paid in COMMITMENTS}
     usd = prices[[f"{name}_usd_per_hour" for name in names]].set_axis(names, axis="columns").astype(float)

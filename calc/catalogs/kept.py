@@ -1,4 +1,4 @@
-"""Results that stay with the catalogs object they were made from, and go with it."""
+"""Caches of results: per catalogs object, and the last few of a slow function."""
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
@@ -10,10 +10,10 @@ MAKING = RLock()
 
 
 def kept(*tables: str) -> Callable[[Made], Made]:
-    """Decorate a function of catalogs and hashable arguments: it runs once per catalogs object.
+    """Decorator: a function of catalogs and hashable arguments runs once per catalogs object.
 
-    `tables` are those that the function reads; without any, its first argument names the one. Catalogs with added models
-    share what was made from the tables that they share.
+    `tables` names the tables that the function reads; without any, its first argument names the table. Catalogs with added
+    models share the results of the tables that they share.
     """
 
     def keeping(function: Made) -> Made:
@@ -32,10 +32,10 @@ def kept(*tables: str) -> Callable[[Made], Made]:
 
 
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Cache the last results of a slow function; callers with the same key wait for one of them.
+    """Cache the last results of a slow function; callers with the same key wait for one result.
 
-    Results are made one after another: that takes as long in all, and the memory of one instead of that of every session
-    that calls at the moment. A failure is not kept.
+    Results are computed one at a time, which takes no longer in total and needs the memory of one computation instead of one
+    per session. A failure is not cached.
     """
 
     @lru_cache(maxsize=most)

@@ -1,6 +1,6 @@
-"""Reads the catalogs strictly, one table each, in base units, with dates as ISO text.
+"""Reads the catalogs strictly: one table each, in base units, dates as ISO text.
 
-Nothing is filled in. A fault is a CatalogError of one sentence: the file, the entry, the field and the cure.
+Missing values stay missing. A fault is a CatalogError: one sentence with the file, the entry, the field and the fix.
 """
 
 import hashlib
@@ -39,14 +39,14 @@ FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
 
 @dataclass(frozen=True, eq=False)
 class Catalogs:
-    """One table per catalog, indexed by id; `about` has what a file says beside its entries."""
+    """One table per catalog, indexed by id; `about` has the other sections of each file."""
 
     models: pd.DataFrame
     stacks: pd.DataFrame
     families: dict  # model_type -> every trait of that family
     model_types: ModelTypes  # how the config of each model_type is read
     config_defaults: dict  # model_type -> what its config class fills in
-    blocks: dict  # of the classes of transformers, and those that software has for all families
+    blocks: dict  # those of the classes of transformers, and of software with one block for all families
     heads: dict
     precisions: pd.DataFrame
     optimizers: pd.DataFrame
@@ -66,13 +66,13 @@ class Catalogs:
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
     checkpoints: pd.DataFrame  # a row per published file of weights below 16 bits
-    support: pd.DataFrame  # what runs where: a rule per row
-    quality: dict  # choice -> what a change of it costs in quality, and who says so
+    support: pd.DataFrame  # a row per rule on what runs where
+    quality: dict  # choice -> what a change of it costs in quality, with its source
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
-    quotas: pd.DataFrame  # a row per beginning of a family's name
-    obtainability: pd.DataFrame  # likewise
+    quotas: pd.DataFrame  # a row per prefix of an instance family
+    obtainability: pd.DataFrame  # a row per prefix of an instance family
     prices: pd.DataFrame
     price_history: pd.DataFrame
     storage_and_traffic: pd.DataFrame  # a row per kind and region
@@ -93,13 +93,13 @@ class Catalogs:
     version: str
     facts_version: str  # of all files but the prices
     prices_as_of: str
-    read_on: str  # the day, ISO: from it on prices have their age
+    read_on: str  # ISO date from which the age of a price is counted
     base: "Catalogs | None" = None  # the catalogs that models were added to
-    made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
+    made: dict = field(default_factory=dict, init=False, repr=False)  # results of functions that are `kept` with these tables
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
-    """Every catalog of the folder, checked, as of `today` (ISO); raises CatalogError."""
+    """Every catalog of the folder, checked, as of `today` (ISO date); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest, facts = hashlib.sha256(), hashlib.sha256()
     documents = {name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts])) for name in FILES}
@@ -145,7 +145,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
-    """The catalogs with more models (id -> entry as in models.yaml), which replace like ids."""
+    """The catalogs with added models (id -> entry as in models.yaml); equal ids are replaced."""
     check_families(entries, {}, catalogs.families)
     added, stacks = model_table(entries, catalogs.families)
     check_blocks(stacks, catalogs.blocks)
@@ -162,22 +162,22 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
 
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
-    """One file of the folder, read strictly and checked; its bytes go into the digests."""
+    """One file of the folder, read strictly and checked; its bytes update the digests."""
     path, file = path_of(name, folder), label_of(name)
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
+        raise CatalogError(f"{file}: it cannot be read ({error.strerror}); restore the file.") from None
     for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
     schema = schema_of(name, folder)
     if not schema.exists():
-        raise CatalogError(f"{file}: its schema schema/{name}.json is missing; put the file back.")
+        raise CatalogError(f"{file}: its schema schema/{name}.json is missing; restore the file.")
     return document_of(content, schema.read_bytes(), file)
 
 
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
-    """The entries, id -> entry, in order, with their sources written out."""
+    """The entries of a document (id -> entry), in order, with their sources written out."""
     file = label_of(file or name)
     if "sources" in document:
         _write_out_sources(document.get(name, {}), document["sources"], file, (name,))
@@ -186,7 +186,7 @@ def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str,
         check_order([entry["id"] for entry in entries], file)
         entries = {entry["id"]: {key: value for key, value in entry.items() if key != "id"} for entry in entries}
     if not isinstance(entries, dict) or not entries:
-        raise CatalogError(f"{file}, field {name}: the entries are missing; list them under {name}, each by its id.")
+        raise CatalogError(f"{file}, field {name}: the entries are missing; list them under {name} by id.")
     check_order(list(entries), file)
     return entries
 

@@ -1,4 +1,4 @@
-"""Every model_type with what it takes from layouts and from the type that it is like."""
+"""Model types, each with what it inherits from layouts and from the type that it is like."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, To
 from calc.models.huggingface.rules import RULES, rule_of
 
 FILE = label_of("model_types")
-LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # what a type has of its layouts, too
+LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # keys that a type and its layouts share
 SECTIONS = ("aliases", "pairs", "not_covered", "not_covered_begins", "nearest", "harmless_fields", "rule_fields", "tower_fields")
 
 
 def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Family -> trait -> value, defaults filled in; names of traits and blocks are checked."""
+    """Family -> trait -> value, with defaults filled in; traits and blocks are checked."""
     file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
         for name, value in entry.items():
@@ -25,7 +25,7 @@ def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[st
 
 
 def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The families, and those of types with traits of their own, over the family each is like."""
+    """The families, and one more for each model_type with traits of its own."""
 
     def traits_of(name: str) -> dict[str, Any]:
         if name in families:
@@ -37,7 +37,7 @@ def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) ->
 
 
 def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> ModelTypes:
-    """The whole catalog, its names checked."""
+    """The whole catalog, with its names checked."""
     for section in ("layouts", "parts", "towers"):
         check_order(document[section], FILE)
     entries = document["model_types"]
@@ -52,7 +52,7 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
 
 
 def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of the config classes; a type without any takes those of the type it is like."""
+    """The defaults of the config classes; a type without any has those of the type it is like."""
 
     def defaults_of(name: str) -> dict[str, Any]:
         like = entries[name].get("like")
@@ -62,7 +62,7 @@ def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) ->
 
 
 def _model_type(name, entries, layouts, families):
-    """One type: its entry over those of the types that it is like, the farthest first."""
+    """One type: its entry, merged over those of the types that it is like."""
     line = [name]
     while like := entries[line[0]].get("like"):
         check_reference(like, entries.keys() - {*line}, FILE, ("model_types", line[0], "like"), "other type")
@@ -79,14 +79,14 @@ def _model_type(name, entries, layouts, families):
 
 
 def _unread(entry, layouts):
-    """Fields that change nothing, of the layouts and of the entry itself."""
+    """Fields that change nothing, from the layouts and the entry itself."""
     named = entry.get("layout", ())
     of_layouts = [_unread(layouts[layout], layouts) for layout in ([named] if isinstance(named, str) else named)]
     return (*sum(of_layouts, ()), *entry.get("unread", ()))
 
 
 def _fields(entry, inherited, layouts, path):
-    """Our fields with their names in configs: inherited, of the layouts, and of the entry."""
+    """Our fields with their names in configs: inherited, from layouts, and from the entry."""
     named = entry.get("layout", [])
     fields = dict(inherited)
     for layout in [named] if isinstance(named, str) else named:
@@ -98,7 +98,7 @@ def _fields(entry, inherited, layouts, path):
 
 
 def _family(name, entries, families):
-    """The family that a type names, else that of its own name, else that of the type it is like."""
+    """The family that a type names, else the one of its name, else that of the type it is like."""
     entry = entries[name]
     if "family" not in entry and name not in families and "like" in entry:
         return _family(entry["like"], entries, families)
@@ -108,7 +108,7 @@ def _family(name, entries, families):
 
 
 def _with_rules(entry, path, *keys):
-    """An entry whose rules are functions."""
+    """The entry with the names of its rules replaced by functions."""
     for key in keys:
         if isinstance(entry.get(key), str):
             check_reference(entry[key], RULES[key], FILE, (*path, key), "rule")

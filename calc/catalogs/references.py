@@ -1,4 +1,4 @@
-"""References between catalogs: every name that a catalog writes is an entry of another."""
+"""References between catalogs: every name in one catalog is an entry of another."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ LOADINGS = ("default", "pinned")
 
 
 def check_references(entries: dict[str, Any], models: pd.DataFrame, stacks: pd.DataFrame, **tables: pd.DataFrame) -> None:
-    """Raise CatalogError for the first name that leads nowhere."""
+    """Raise CatalogError for the first name that no catalog has."""
     software, engines = tables["implementations"], tables["serving_engines"]
     check_blocks(stacks, entries["blocks"])
     _check("implementations", "block", ((name, block) for name, block in software["block"].items() if block), entries["software_blocks"])
@@ -32,24 +32,24 @@ def check_references(entries: dict[str, Any], models: pd.DataFrame, stacks: pd.D
 
 
 def _check(catalog: str, field: str, pairs: Iterable[tuple[Any, Any]], names: Any, kind: str = "") -> None:
-    """The value that each entry of a catalog writes in a field is one of the names."""
+    """Raise CatalogError where a field of an entry holds none of the names."""
     for entry, value in pairs:
         check_reference(value, names, label_of(catalog), (catalog, str(entry), *([field] if field else [])), kind or field)
 
 
 def _check_alike(catalog: str, entries: Any, names: Any, kind: str) -> None:
-    """A catalog has an entry for everything that needs one, and no other."""
+    """Raise CatalogError where a catalog lacks an entry for a name, or has one for no name."""
     _check(catalog, "", ((name, name) for name in names), entries, f"entry of {catalog} for")
     _check(catalog, "", ((name, name) for name in entries), names, kind)
 
 
 def check_blocks(stacks: pd.DataFrame, blocks: dict[str, Any]) -> None:
-    """Every block that a model names was read off."""
+    """Raise CatalogError where blocks.yaml lacks a block that a model names."""
     _check("models", "block", ((model, block) for model, block in zip(stacks["model"], stacks["block"], strict=True) if block), blocks)
 
 
 def check_families(models: Mapping[str, dict[str, Any]], heads: dict[str, Any], families: dict[str, Any]) -> None:
-    """Every model that is estimated has a family, and every head names families that exist."""
+    """Raise CatalogError where a model or a head names a family that does not exist."""
     for model, entry in models.items():
         if not {"refused", "total_parameters"} & set(entry):
             check_reference(entry.get("model_type"), families, label_of("models"), ("models", model, "model_type"), "family")
@@ -59,7 +59,7 @@ def check_families(models: Mapping[str, dict[str, Any]], heads: dict[str, Any], 
 
 
 def check_support(rules: dict[str, Any], instance_families: Any, **choices: Any) -> None:
-    """Every rule of support.yaml names what exists, and its range is not empty."""
+    """Raise CatalogError where a rule of support.yaml names what no catalog has."""
     file = label_of("support")
     tables = {"precision": "precisions", "kv_precision": "number_formats", "attention": "attentions", "compile": "compiles"}
     values = {what: choices[table].index for what, table in tables.items()} | {"loading": LOADINGS, "host": instance_families}

@@ -1,4 +1,4 @@
-"""Where each catalog lies, by who changes it (catalogs/README.md): people, a script, a fit."""
+"""The folder of each catalog: edited by people, read off by a script, or calibrated."""
 
 from pathlib import Path
 

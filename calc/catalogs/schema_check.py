@@ -1,4 +1,4 @@
-"""Checks a catalog against its JSON Schema; a fault becomes one sentence with its cure."""
+"""Checks a catalog against its JSON Schema; a fault becomes one sentence that names the fix."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ WORDS |= {"object": "a mapping", "array": "a list"}
 
 
 def check_schema(document: Any, schema: bytes, file: str) -> None:
-    """Raise the first error of the document against the schema, given as the bytes of its file."""
+    """Raise CatalogError for the most relevant violation of the schema, given as bytes."""
     try:
         rules = json.loads(schema)
         if not isinstance(rules["properties"], dict):
@@ -25,30 +25,30 @@ def check_schema(document: Any, schema: bytes, file: str) -> None:
         error = best_match(Draft202012Validator(rules).iter_errors(document))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnknownType):
         path = Path(file).with_suffix(".json")
-        raise CatalogError(f"{path.parent}/schema/{path.name}: this is not a schema that can be read; put the file back.") from None
+        raise CatalogError(f"{path.parent}/schema/{path.name}: the schema cannot be read; restore the file.") from None
     if error is not None:
         raise CatalogError(sentence(error, file))
 
 
 def check_order(ids: Iterable[str], file: str) -> None:
-    """Entries are sorted by id, for diffs and for readers."""
+    """Raise CatalogError where entries are not sorted by id."""
     for before, after in pairwise(ids):
         if before == after:
-            raise CatalogError(f"{file}, entry {after}, field id: it stands twice; keep one of the two.")
+            raise CatalogError(f"{file}, entry {after}, field id: it appears twice; keep one of the two.")
         if before > after:
             raise CatalogError(f"{file}, entry {after}, field id: entries are sorted by id; move it above {before}.")
 
 
-def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind: str) -> None:
-    """A name that refers to another entry must be known."""
-    if value not in known:
-        close = get_close_matches(str(value), [str(one) for one in known], n=1)
-        cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, known))[:8])}"
+def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind: str) -> None:
+    """Raise CatalogError where a value is not one of the names."""
+    if value not in names:
+        close = get_close_matches(str(value), [str(name) for name in names], n=1)
+        cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, names))[:8])}"
         raise CatalogError(f"{place_of_fault(file, path)}: there is no {kind} {value}; {cure} or add it.")
 
 
 def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
-    """The value of every entry lies between its `least` and its `most`."""
+    """Raise CatalogError where a value is not between `least` and `most` of its entry."""
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
             cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
@@ -56,11 +56,11 @@ def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
 
 
 def sentence(error: Any, file: str) -> str:
-    """A jsonschema error as: file, entry, field: what is wrong; what to do."""
+    """A jsonschema error as one sentence: file, entry, field: the problem; the fix."""
     path = [str(step) for step in error.absolute_path]
     value, rule, kind = error.instance, error.validator_value, error.validator
     hint = error.schema.get("description") if isinstance(error.schema, dict) else None
-    problem, cure = error.message, f"write {hint}" if hint else "mend it as the schema says"
+    problem, cure = error.message, f"write {hint}" if hint else "correct it as the schema says"
     if kind == "additionalProperties":
         unknown = next(name for name in value if name not in error.schema.get("properties", {}))
         path.append(unknown)
@@ -89,6 +89,6 @@ def sentence(error: Any, file: str) -> str:
 
 
 def short_text(value: Any) -> str:
-    """A value as a sentence quotes it, at most a line long."""
+    """A value as a sentence quotes it, at most 60 characters long."""
     text = f"'{value}'" if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""Reads YAML without guessing: what YAML 1.1 changes silently is an error with its cure."""
+"""Reads YAML strictly: what YAML 1.1 would change silently is an error that names the fix."""
 
 import math
 import re
@@ -7,17 +7,17 @@ from typing import Any
 
 import yaml
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is seven times faster; both give the same nodes
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is seven times faster and gives the same nodes
 
 TAG = "tag:yaml.org,2002:"
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
-DEEPEST, LONGEST_NUMBER = 12, 18  # steps from the file to a value, and digits: no catalog comes near
+DEEPEST, LONGEST_NUMBER = 12, 18  # nesting levels, and digits of a number: far beyond any catalog
 NUMBER_LIKE = re.compile(r"[-+.]?\d[\d_.,]*([eE][-+]?\d+)?")
 
 
 class CatalogError(Exception):
-    """One sentence: the file, the entry, the field and what to change."""
+    """One sentence that names the file, the entry, the field and the fix."""
 
 
 def read_strictly(text: str, file: str) -> dict[str, Any]:
@@ -29,23 +29,23 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
         finally:
             loader.dispose()
     except RecursionError:
-        raise CatalogError(f"{file}: values stand too deep in each other; take the last good version.") from None
+        raise CatalogError(f"{file}: values are nested too deeply; restore the last good version.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
-        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version.") from None
+        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); correct the line or restore the last good version.") from None
     if node is None or not isinstance(node, yaml.MappingNode):
-        raise CatalogError(f"{file}: the file must hold a mapping; take the last good version.")
+        raise CatalogError(f"{file}: the file must hold a mapping; restore the last good version.")
     return _value(node, file, (), set())
 
 
 def _value(node, file, path, met):
-    """The value of a node; `met` are the nodes read so far, which only an alias can name again."""
+    """The value of a node; `met` holds the nodes read so far, which only an alias can repeat."""
     if id(node) in met:
-        _refuse(file, path, node, "an alias stands for what is written elsewhere", "write the value out")
+        _refuse(file, path, node, "an alias refers to a value written elsewhere", "write the value out")
     if len(path) > DEEPEST:
-        _refuse(file, path[:DEEPEST], node, "values stand too deep in each other", "take the last good version")
+        _refuse(file, path[:DEEPEST], node, "values are nested too deeply", "restore the last good version")
     met.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, file, path)
@@ -59,7 +59,7 @@ def _value(node, file, path, met):
         if key_node.tag != TAG + "str":
             _refuse(file, path, key_node, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
         if key in mapping:
-            _refuse(file, (*path, key), key_node, "the key stands twice", "keep one of the two")
+            _refuse(file, (*path, key), key_node, "the key appears twice", "keep one of the two")
         mapping[key] = _value(value_node, file, (*path, key), met)
     return mapping
 
@@ -72,12 +72,12 @@ def _scalar(node, file, path):
         return text
     if tag == "int" and WHOLE.fullmatch(text):
         if len(text) > LONGEST_NUMBER:
-            _refuse(file, path, node, f"a number of {len(text)} digits is none of a catalog's", "correct it")
+            _refuse(file, path, node, f"a number has {len(text)} digits, more than any catalog needs", "correct it")
         return int(text.replace("_", ""))
     if tag == "float" and ":" not in text:
         number = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".nan", "nan"))
         if math.isnan(number):
-            _refuse(file, path, node, ".nan is no value", "leave the field out")
+            _refuse(file, path, node, ".nan is not a value", "leave the field out")
         return number
     if tag == "bool" and text in ("true", "false"):
         return text == "true"
@@ -86,7 +86,7 @@ def _scalar(node, file, path):
     cures = {
         "bool": "write true or false, or quote the word",
         "null": "leave the field out",
-        "timestamp": "write the day alone, as 2026-07-20",
+        "timestamp": "write the date without a time, such as 2026-07-20",
     }
     return _refuse(
         file, path, node, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
@@ -106,7 +106,7 @@ def _refuse(file, path, node, problem, cure):
 
 
 def place_of_fault(file: str, path: Sequence[str]) -> str:
-    """The place of a fault in words: the file, the entry and the field."""
+    """The location of a fault in words: the file, the entry and the field."""
     words = [str(file)]
     if len(path) > 1:
         words.append(f"entry {path[1]}")

@@ -1,4 +1,4 @@
-"""Tables of catalogs: float64 numbers, ISO dates; a missing number is NaN, a text empty."""
+"""Tables of catalogs: float64 numbers, ISO dates; missing numbers are NaN, texts empty."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
-BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
+BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
 
 
 def table_of(entries: dict[str, Any]) -> pd.DataFrame:
-    """Entries as a table; MiB and GiB become bytes, columns follow the fields' first appearance."""
+    """Entries as a table; MiB and GiB become bytes, and fields keep their order."""
     names = dict.fromkeys(name for entry in entries.values() for name in entry)
     columns = {}
     for name in names:
@@ -25,7 +25,8 @@ def table_of(entries: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
 
 
-def column_of(values):
+def column_of(values: list[Any]) -> Any:
+    """The values of one field as a column of one type; mixed values stay a list."""
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, bool) for value in present):
         return [bool(value) for value in values]
@@ -48,17 +49,17 @@ def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_card(entries: dict[str, Any]) -> pd.DataFrame:
-    """A row per card of entries that are written by class of card."""
+    """A row per card from entries that are written per class of card."""
     rows = {}
     for name, entry in entries.items():
         for gpu in entry["gpus"]:
             if gpu in rows:
-                raise CatalogError(f"{label_of('utilization')}, entry {name}, field gpus: {gpu} stands in two classes; keep it in one.")
+                raise CatalogError(f"{label_of('utilization')}, entry {name}, field gpus: {gpu} is in two classes; keep it in one.")
             rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
     return table_of(rows)
 
 
 def capability_number(written: str) -> float:
-    """A compute capability as a number that orders by both parts, 10.0 above 9.0; NaN if none."""
+    """A compute capability as a sortable number, 10.0 above 9.0; NaN without one."""
     major, _, minor = written.partition(".")
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
