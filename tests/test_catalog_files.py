@@ -88,7 +88,7 @@ def test_a_schema_that_is_none_is_a_sentence(folder, schema):
     path = schema_of("heads", folder)
     kept = path.read_text("utf-8")
     path.write_text(schema, "utf-8")
-    with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: this is not a schema"):
+    with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: the schema cannot be read"):
         load_catalogs(folder)
     path.write_text(kept, "utf-8")
 
@@ -144,7 +144,7 @@ DAMAGE = {  # to one file of a folder of catalogs: what is left of its text, and
     "a field is misspelt": (path_of, "prices", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1), "this field is missing"),
     "cut": (path_of, "models", lambda text: text[: text.index("hidden", 9_000)], "catalogs/edited/models.yaml"),
     "emptied": (path_of, "gpus", lambda _: "", "catalogs/edited/gpus.yaml: the file must hold a mapping"),
-    "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: this is not a schema"),
+    "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: the schema cannot be read"),
     "one that no table holds": (path_of, "setups", lambda _: "", "catalogs/edited/setups.yaml: the file must"),
     "removed": (path_of, "instances", None, "catalogs/edited/instances.yaml: it cannot be read"),
     "the folder folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); restore the file"),
