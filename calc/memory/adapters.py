@@ -43,8 +43,7 @@ def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):
 
 def stack_adapts_experts(stack_adapter_inputs):
     """1 where LoRA adapts a block's routed experts. [0 or 1]"""
-    experts = stack_adapter_inputs[ADAPTED.index("experts")]
-    return experts > 0
+    return stack_adapter_inputs[ADAPTED.index("experts")] > 0
 
 
 def stack_copied_elements(stack_adapter_inputs):
@@ -54,7 +53,8 @@ def stack_copied_elements(stack_adapter_inputs):
 
 def stack_shared_elements(stack_adapter_inputs):
     """Inputs of all adapted matrices, one for those that read the same. [elements]"""
-    return sum(_first(_inputs(stack_adapter_inputs, *together)) for together in READ_TOGETHER)
+    alike = (_inputs(stack_adapter_inputs, *together) for together in READ_TOGETHER)
+    return sum(np.select(list(inputs > 0), list(inputs)) for inputs in alike)  # of each group the first that is adapted
 
 
 def _inputs(stack_adapter_inputs, *matrices):
@@ -62,18 +62,9 @@ def _inputs(stack_adapter_inputs, *matrices):
     return stack_adapter_inputs[[ADAPTED.index(matrix) for matrix in matrices]]
 
 
-def _first(inputs):
-    """The input of the first adapted of some matrices."""
-    first = inputs[0]
-    for other in inputs[1:]:
-        first = np.where(first > 0, first, other)
-    return first
-
-
 def stack_adapters(stack_adapter_inputs):
     """Adapted matrices of a block. [matrices]"""
-    inputs = stack_adapter_inputs[: len(IN_BLOCK)]
-    return np.sum(inputs > 0, axis=0)
+    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)] > 0, axis=0)
 
 
 def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs):

@@ -52,11 +52,6 @@ def new_gradient_bytes_each(fsdp_active, gathered_bytes_each, gradient_width_byt
     return np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
 
 
-def divided_gradient_bytes_each(gradient_width_bytes_each, gradient_shards, offloads_weights):
-    """Bytes on one GPU of a gradient that is done; 0 where they follow offloaded weights. [B]"""
-    return gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
-
-
 def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
     """All gradients of this GPU, unsharded; they follow offloaded weights. [B]"""
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)

@@ -83,11 +83,6 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
     return np.where((trains > 0) | (logits_of_all > 0), decoder, 1)
 
 
-def source_tokens(stack_side, stack_pass_tokens, stack_layers):
-    """Tokens of the encoder that a decoder attends to. [tokens]"""
-    return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
-
-
 def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
     """Mean number of tokens that one token attends to in each stack. [tokens]
 
@@ -131,9 +126,10 @@ def head_flops(batch, head_tokens, outputs, hidden):
     return 2 * batch * head_tokens * outputs * hidden
 
 
-def stack_attended_tokens(stack_context_tokens, stack_cross_attention, source_tokens):
-    """Mean number of tokens that one token attends to, those of a source included. [tokens]"""
-    return stack_context_tokens + stack_cross_attention * source_tokens
+def stack_attended_tokens(stack_context_tokens, stack_cross_attention, stack_side, stack_pass_tokens, stack_layers):
+    """Mean number of tokens that one token attends to, those of an encoder included. [tokens]"""
+    source = np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
+    return stack_context_tokens + stack_cross_attention * source
 
 
 def attention_flops(batch, stack_layers, stack_query_width, stack_recurrent_state_elements, stack_pass_tokens, stack_attended_tokens):
@@ -160,23 +156,25 @@ def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_toke
     return batch * tower_tokens * (2 * tower_linear_parameters + pairs)
 
 
-def stack_routed_width(stack_hidden, stack_experts_per_token, stack_expert_ffn_width):
-    """Outputs of routing and experts per token: 4 h + 3 f for each of k copies. [elements]"""
-    return stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
+def stack_met_ffn_width(stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width):
+    """Inner width of the networks that one token meets: dense, shared, and k experts. [elements]"""
+    return stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
 
 
-def stack_dense_width(stack_hidden, stack_query_width, stack_key_width, stack_mixer_in_width, stack_ffn_width, stack_shared_ffn_width):
-    """Elements that a block puts out per token beside its experts. [elements]
+def stack_output_width(
+    stack_hidden, stack_query_width, stack_key_width, stack_mixer_in_width, stack_experts_per_token, stack_met_ffn_width
+):
+    """Elements that a block puts out per token, routing and experts included. [elements]
 
-    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the feed-forward network.
+    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the networks, 4 h for each of k experts.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
-    return 4 * stack_hidden + mixed + 3 * (stack_ffn_width + stack_shared_ffn_width)
+    return 4 * (1 + stack_experts_per_token) * stack_hidden + mixed + 3 * stack_met_ffn_width
 
 
-def element_bytes(batch, stack_layers, stack_pass_tokens, stack_dense_width, stack_routed_width):
+def element_bytes(batch, stack_layers, stack_pass_tokens, stack_output_width):
     """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]"""
-    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (stack_dense_width + stack_routed_width), axis=0)
+    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
 
 
 def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compiled_cast_bytes_each):
@@ -188,11 +186,6 @@ def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compil
     """
     compiled = np.minimum(engine_cast_bytes_each, compiled_cast_bytes_each)
     return (compute_bytes_each < 2) * np.where(compiles > 0, compiled, engine_cast_bytes_each)
-
-
-def stack_met_ffn_width(stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width):
-    """Inner width of the networks that one token meets: dense, shared, and k experts. [elements]"""
-    return stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
 
 
 def stack_cast_width(stack_hidden, stack_query_width, stack_key_width, stack_experts_per_token, stack_met_ffn_width):
@@ -221,11 +214,6 @@ def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_al
 def logit_bytes(batch, head_tokens, outputs):
     """The logits, once, in fp32. [B]"""
     return 4 * batch * head_tokens * outputs
-
-
-def products_weights_bytes(linear_parameters, expert_parameters, compute_bytes_each):
-    """Weights of the blocks beside their experts, as the products read them, once. [B]"""
-    return np.maximum(compute_bytes_each, 1) * (linear_parameters - expert_parameters)
 
 
 def dequantize_bytes(linear_parameters, kernel_dequantize_bytes_each):

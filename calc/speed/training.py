@@ -48,23 +48,24 @@ def expert_traffic_bytes(expert_moved_bytes_each, expert_parameters, context_par
     return expert_moved_bytes_each * expert_parameters * context_parallel / expert_parallel
 
 
-def products_passes(repeated_products_ratio, weight_gradient_ratio):
-    """Products of a training micro-batch: forward, recompute, gradients. [forward passes]"""
-    return 2 + repeated_products_ratio + weight_gradient_ratio
+def streamed_weights_seconds(
+    linear_parameters, expert_parameters, compute_bytes_each, training_passes, context_parallel, training_streamed_bytes_per_second
+):
+    """Reading the blocks' dense weights in every pass of a micro-batch, on one GPU alone. [s]"""
+    weights_bytes = np.maximum(compute_bytes_each, 1) * (linear_parameters - expert_parameters)
+    return weights_bytes * training_passes * context_parallel / training_streamed_bytes_per_second
 
 
-def streamed_weights_seconds(products_weights_bytes, training_passes, context_parallel, training_streamed_bytes_per_second):
-    """Reading the weights of the blocks in every pass of a micro-batch, on one GPU alone. [s]"""
-    return products_weights_bytes * training_passes * context_parallel / training_streamed_bytes_per_second
-
-
-def training_products_seconds(dense_equivalent_flops, products_passes, products_flops_per_second, streamed_weights_seconds):
+def training_products_seconds(
+    dense_equivalent_flops, repeated_products_ratio, weight_gradient_ratio, products_flops_per_second, streamed_weights_seconds
+):
     """Products of the blocks in one micro-batch, or reading their weights if longer. [s]
 
     The two bounds of the roofline, on one GPU that would do all.
     Source: Williams et al. 2009, CACM 52(4), 65-76.
     """
-    return np.maximum(dense_equivalent_flops * products_passes / products_flops_per_second, streamed_weights_seconds)
+    products = dense_equivalent_flops * (2 + repeated_products_ratio + weight_gradient_ratio) / products_flops_per_second
+    return np.maximum(products, streamed_weights_seconds)
 
 
 def training_head_seconds(head_flops, weight_gradient_ratio, tower_training_flops, head_flops_per_second):

@@ -27,11 +27,6 @@ def _of_stacks_above(of_stack):
     return np.sum(of_stack, axis=0) - np.cumsum(of_stack, axis=0)
 
 
-def place_is_top(stack_layers_here, place_blocks_above):
-    """1 for the block that no other lies above. [0 or 1]"""
-    return (_of_stacks_above(stack_layers_here) <= 0) & (place_blocks_above == 0)
-
-
 def place_parameters_above(stack_layers_here, stack_block_parameters_here, place_blocks_above):
     """Parameters of all blocks above this one. [elements]"""
     return _of_stacks_above(stack_layers_here * stack_block_parameters_here) + place_blocks_above * stack_block_parameters_here
@@ -50,11 +45,6 @@ def place_spread_above(stack_layers_here, place_blocks_above, stack_block_expert
     return _of_stacks_above(stack_layers_here * of_block) + place_blocks_above * of_block
 
 
-def place_fetched_here(place_blocks_before, stack_group_here, embedding_group_here):
-    """Parameters fetched ahead: the block below, or the embedding's group. [elements]"""
-    return np.where(place_blocks_before >= 1, stack_group_here, embedding_group_here)
-
-
 def place_unresharded_here(
     pipeline_parallel, whole_parameters_here, stack_block_parameters_here, embedding_group_here, place_blocks_before
 ):
@@ -66,9 +56,10 @@ def place_unresharded_here(
     return np.where(pipeline_parallel > 1, others, stack_block_parameters_here * place_blocks_before)
 
 
-def place_ahead_here(reshards_weights, place_unresharded_here, place_fetched_here):
-    """Whole parameters of what is ahead of this block. [elements]"""
-    return np.where(reshards_weights < 1, place_unresharded_here, place_fetched_here)
+def place_ahead_here(reshards_weights, place_unresharded_here, place_blocks_before, stack_group_here, embedding_group_here):
+    """Whole parameters ahead of this block: all, or those of the next group. [elements]"""
+    fetched = np.where(place_blocks_before >= 1, stack_group_here, embedding_group_here)
+    return np.where(reshards_weights < 1, place_unresharded_here, fetched)
 
 
 def root_head_here(root_group_here, implementation_groups_ends, trained_head_here):
@@ -95,9 +86,12 @@ def place_live_bytes(reused_bytes_each, place_left_here, stack_block_parameters_
     return reused_bytes_each * np.minimum(live, stage_parameters_here)
 
 
-def place_reducing_bytes(block_reduce_bytes_each, place_is_top, head_reduction_here, stack_group_here, trained_ratio):
+def place_reducing_bytes(
+    block_reduce_bytes_each, stack_layers_here, place_blocks_above, head_reduction_here, stack_group_here, trained_ratio
+):
     """Gradients of the block above, or of the head, while FSDP reduces them. [B]"""
-    return block_reduce_bytes_each * np.where(place_is_top, head_reduction_here, stack_group_here * trained_ratio)
+    is_top = (_of_stacks_above(stack_layers_here) <= 0) & (place_blocks_above == 0)
+    return block_reduce_bytes_each * np.where(is_top, head_reduction_here, stack_group_here * trained_ratio)
 
 
 def place_reduced_bytes(place_trained_above, head_reduction_here, replicated_bytes_each, gradient_shards):
@@ -105,21 +99,20 @@ def place_reduced_bytes(place_trained_above, head_reduction_here, replicated_byt
     return replicated_bytes_each * (place_trained_above + head_reduction_here) / gradient_shards
 
 
-def done_head_here(fsdp_active, implementation_groups_ends, trained_head_here):
-    """Elements of a head whose gradient is done before the blocks'. [elements]"""
-    return np.where(fsdp_active * (1 - implementation_groups_ends) > 0, 0, trained_head_here)
-
-
 def tied_gradients_bytes(adds_gradients, tied, trained_head_here, gradient_width_bytes_each):
     """A tied head's gradient, which waits for the embedding's. [B]"""
     return adds_gradients * tied * trained_head_here * gradient_width_bytes_each
 
 
-def place_done_here(place_trained_above, place_spread_above, done_head_here):
-    """Elements whose gradients are done at this block. [elements]"""
-    return place_trained_above + place_spread_above + done_head_here
+def place_done_here(place_trained_above, place_spread_above, fsdp_active, implementation_groups_ends, trained_head_here):
+    """Elements whose gradients are done; a head in FSDP's root group waits. [elements]"""
+    head = np.where(fsdp_active * (1 - implementation_groups_ends) > 0, 0, trained_head_here)
+    return place_trained_above + place_spread_above + head
 
 
-def place_gradients_bytes(place_done_here, divided_gradient_bytes_each, earlier_gradients_bytes, tied_gradients_bytes):
+def place_gradients_bytes(
+    place_done_here, gradient_width_bytes_each, gradient_shards, offloads_weights, earlier_gradients_bytes, tied_gradients_bytes
+):
     """Gradients of the head and of the blocks above, or more from earlier micro-batches. [B]"""
-    return np.maximum(place_done_here * divided_gradient_bytes_each, earlier_gradients_bytes + tied_gradients_bytes)
+    done = place_done_here * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
+    return np.maximum(done, earlier_gradients_bytes + tied_gradients_bytes)
