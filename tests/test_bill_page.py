@@ -19,6 +19,7 @@ from views.wording.rows import TIME_RESTS_ON
 
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
+QUOTA = "in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
 SERVE = {"goal": "serve", "model": "qwen2.5-32b", "instance": "p5.48xlarge", "users": "20", "prompt_tokens": "6000"}
 
 
@@ -43,45 +44,46 @@ def row(catalogs):
     return options(job | {"train_tokens": 1e10}, catalogs).answers.iloc[0].to_dict()
 
 
-def test_a_run_says_what_is_paid_for_what_and_between_which_ends(row):
-    app = bill(**RUN)
-    line, start, whole = paid(app)
+def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and_what_the_account_must_be_allowed(row):
+    app = bill(**RUN, usd_most="1")
+    assert app.warning[0].value  # outside a limit it is billed all the same
+    line, start, total = paid(app)
     assert line[0] == "1 × p5.48xlarge in us-east-1, on demand"
     assert line[1].startswith("10.0 billion tokens at")
     assert dollars(line[4]) + dollars(start[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
-    assert dollars(whole[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
+    assert dollars(total[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert title(app).replace("\\", "") == f"About {about(row['usd'])} for training Llama 3.1 8B once"
     text = page_text(app)
     for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
         assert heading in text
-
-
-@pytest.mark.parametrize("basis", BASES)
-def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
-    own = on_markets(row, catalogs).iloc[0].to_dict()
-    reason = "a card whose shares of the data sheet are taken from another class of card"
-    sentence = words.how_sure(row | {"time_basis": basis, "time_reason": reason}, own, date(2026, 11, 20))[0]
-    assert TIME_RESTS_ON[basis] in sentence
-    assert reason in sentence
-    assert ("calibrated" in sentence) == (basis == "calibrated")
-
-
-def test_every_market_stands_once_with_its_bill(row):
-    markets = bill(**RUN).dataframe[0].value.set_index("Paid as")
-    assert markets["USD in all"]["On demand"] == pytest.approx(row["run_usd_on_demand"])
-    assert markets["USD in all"]["Spot"] == pytest.approx(row["run_usd_spot"])
+    markets = app.dataframe[0].value.set_index("Paid as")
+    assert markets["USD in all"][["On demand", "Spot"]].tolist() == pytest.approx([row["run_usd_on_demand"], row["run_usd_spot"]])
     assert markets["Hours billed"]["Capacity block"] % 24 == 0
     assert (markets["Of"] != "").equals(markets["USD in all"].notna())
+    assert f"(L-417A185B) {QUOTA}" in text
+    assert "L-417A185B" in "\n".join(block.value for block in app.code)
 
 
 def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
     app = bill(**RUN, markets="spot")
-    *lines, whole = paid(app)
+    *lines, total = paid(app)
     assert [line[1].startswith("Work done twice") for line in lines].count(True) == 1
-    assert sum(dollars(line[4]) for line in lines) == pytest.approx(dollars(whole[4]), rel=0.01)
-    assert dollars(whole[4]) == pytest.approx(row["run_usd_spot"], rel=0.005)
-    assert "**Interruptions**" in page_text(app)
-    assert "Daly 2006" in page_text(app)
+    assert sum(dollars(line[4]) for line in lines) == pytest.approx(dollars(total[4]), rel=0.01)
+    assert dollars(total[4]) == pytest.approx(row["run_usd_spot"], rel=0.005)
+    for phrase in ("**Interruptions**", "Daly 2006", f"(L-C4BD4855) {QUOTA}"):
+        assert phrase in page_text(app)
+    commands = "\n".join(block.value for block in app.code)
+    assert ("L-C4BD4855" in commands, "get-spot-placement-scores" in commands) == (True, True)
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
+    market = on_markets(row, catalogs).iloc[0].to_dict()
+    reason = "a card whose shares of the data sheet are taken from another class of card"
+    sentence = words.how_sure(row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20))[0]
+    assert TIME_RESTS_ON[basis] in sentence
+    assert reason in sentence
+    assert ("calibrated" in sentence) == (basis == "calibrated")
 
 
 def test_serving_is_billed_by_the_month_and_by_the_token():
@@ -105,7 +107,7 @@ def test_the_bill_is_of_the_row_looked_at(catalogs):
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():
     app = bill(**RUN)
     assert {name for name in inputs_by_name() if name not in DEFAULTS} <= {field.key for field in app.number_input}
-    (group,) = [each for each in app.expander if each.label == "Assumptions of time and cost"]
+    (group,) = [pane for pane in app.expander if pane.label == "Assumptions of time and cost"]
     assert not group.proto.expanded
     before = paid(app)
     run(app.get_by_key("utilization").set_value(0.4))
@@ -122,12 +124,6 @@ def test_a_plan_without_a_price_says_so(catalogs):
     assert words.heading(unpriced, scenario, "tune", catalogs) == "No price is known for fine-tuning Llama 3.2 1B on 1 × H100 SXM5 80GB"
     assert ways.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
-
-
-def test_a_plan_outside_a_limit_is_billed_and_says_which():
-    app = bill(**RUN, usd_most="1")
-    assert app.warning[0].value
-    assert title(app).startswith("About")
 
 
 def test_a_refused_plan_and_a_model_that_cannot_serve_show_no_bill():
@@ -152,16 +148,6 @@ def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_
     assert table["usd"].is_monotonic_decreasing
     assert table["milliseconds"].is_monotonic_increasing
     assert table[table["now"]]["sequences"].tolist() == [20]
-
-
-@pytest.mark.parametrize(
-    ("market", "code", "command"), [("on-demand", "L-417A185B", ""), ("spot", "L-C4BD4855", "get-spot-placement-scores")]
-)
-def test_what_the_account_must_be_allowed_is_said(market, code, command):
-    app = bill(**RUN, markets=market)
-    assert f"({code}) in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0" in page_text(app)
-    asks = "\n".join(block.value for block in app.code)
-    assert (code in asks, command in asks) == (True, True)
 
 
 def test_another_market_becomes_the_plans():

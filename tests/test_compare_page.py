@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 import pytest
-from examples import table
+from examples import billed_row, table
 from pages import address, opened, page_text, run, title
 
 from calc.files.csv import tables as csv_tables
@@ -26,13 +26,13 @@ def names(app):
     return [text.split("~")[0] for text in address(app).get("kept", [])]
 
 
-def more(app, at, what):
-    return run(app.menu_button(key=f"more_{at}").set_value(what))
+def more(app, place, action):
+    return run(app.menu_button(key=f"more_{place}").set_value(action))
 
 
-def given(app, content, name="plans.csv"):
+def uploaded(app, content):
     content = content.encode() if isinstance(content, str) else content
-    return run(app.file_uploader(key="uploaded").set_value((name, content, "text/csv")))
+    return run(app.file_uploader(key="uploaded").set_value(("plans.csv", content, "text/csv")))
 
 
 def accept(app):
@@ -55,13 +55,12 @@ def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answe
 
 def test_choices_that_differ_come_first_and_differences_say_why(catalogs):
     app = opened("compare", kept=[PLAIN, EIGHT_BIT, ON_SPOT])
-    rows = billed(table([{}], model="llama-3.1-8b", gpus=8, sharding="zero3", instance="p5.48xlarge", sequence_tokens=4096,
-                        train_tokens=1.5e8).assign(market="on-demand"), catalogs)  # fmt: skip
+    row = billed_row(catalogs, **HOLD | {"train_tokens": 1.5e8})
     assert "“on spot” costs least" in title(app)
     differing = app.table[0].value
     assert list(differing.iloc[:, 0]) == ["Market", "Optimizer"]
     assert list(differing.columns[1:]) == ["plain", "8-bit", "on spot"]
-    hourly = f"{rows['usd_per_hour'].iloc[0]:.2f} an hour on demand"
+    hourly = f"{row['usd_per_hour']:.2f} an hour on demand"
     for words in (": optimizer state", "on spot instead of on demand", hourly, "The others are compared with this one."):
         assert words in page_text(app)
 
@@ -104,10 +103,10 @@ def test_a_run_and_a_month_are_not_compared_in_all_and_either_becomes_the_plan()
 def test_the_plan_that_a_scenario_became_costs_what_it_cost():
     rest = "tensor_parallel~1~batch~1"
     app = opened("compare", kept=[PLAIN, f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}"])
-    for at in (0, 1):
+    for place in (0, 1):
         app.switch_page("views/pages/compare.py")
-        run(run(app).button(key=f"take_{at}").click())
-        before = app.table[1].value.set_index("").loc["USD in all"].iloc[at]
+        run(run(app).button(key=f"take_{place}").click())
+        before = app.table[1].value.set_index("").loc["USD in all"].iloc[place]
         app.switch_page("views/pages/bill.py")
         assert str(run(app).table[0].value["USD"].iloc[-1]).strip("*") == before.split(" ")[0]
 
@@ -122,12 +121,10 @@ def test_of_more_than_six_the_six_chosen_are_shown():
 
 
 def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs):
-    same = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p5.48xlarge", "sequence_tokens": 4096}
-    rows = table(
-        [{"scenario": "plain"}, {"scenario": "fresh", "batch": 2}, {"scenario": "8-bit", "optimizer": "lion"}], **same, train_tokens=1.5e8
-    )
+    scenarios = {"scenario": "plain"}, {"scenario": "fresh", "batch": 2}, {"scenario": "8-bit", "optimizer": "lion"}
+    rows = table(scenarios, **HOLD | {"sequence_tokens": 4096, "train_tokens": 1.5e8})
     older = billed(rows.assign(market="on-demand"), catalogs).assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
-    app = given(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
+    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
     words = page_text(app)
     assert "1 new, 1 changed, 1 as kept" in words
     assert "Of 3 hourly prices in the file of 2026-01-02, 3 cost less today" in words
@@ -150,21 +147,21 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
     ],
 )
 def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentence):
-    app = given(opened("compare", kept=[PLAIN]), content)
+    app = uploaded(opened("compare", kept=[PLAIN]), content)
     assert (sentence in page_text(app), "Nothing is kept of a file that is not understood whole" in page_text(app)) == (True, True)
     assert accept(app).disabled
     assert names(app) == ["plain"]
 
 
 def test_a_file_that_is_no_table_costs_one_sentence():
-    app = given(opened("compare", kept=[PLAIN, EIGHT_BIT]), b"\x89PNG\xff")
+    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), b"\x89PNG\xff")
     assert ["is not UTF-8" in error.value for error in app.error] == [True]
     assert len(app.table) == 3
 
 
 def test_a_file_with_more_than_there_is_room_for_is_left():
     rows = "".join(f"s{number},gpt2,{number + 1}\n" for number in range(25))
-    app = given(opened("compare"), "scenario,model,batch\n" + rows)
+    app = uploaded(opened("compare"), "scenario,model,batch\n" + rows)
     assert "There is room for 24 more scenarios" in page_text(app)
     assert accept(app).disabled
 
@@ -173,7 +170,7 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
     rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
     older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
     content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
-    words = page_text(given(opened("compare"), content))
+    words = page_text(uploaded(opened("compare"), content))
     assert "in the file of 2026-01-02, 2 cost more today" in words
     assert re.search(r"p5.48xlarge on demand in us-east-1: \$49.00 → \$55.04 an hour \(12 % more\), its price of \d+ \w+ 20", words)
     assert re.search(r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB \(20 % less\)", words)
@@ -184,5 +181,5 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
 
 def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
     rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
-    words = page_text(given(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
+    words = page_text(uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
     assert ("none of 2 has moved" in words, "→" in words) == (True, False)

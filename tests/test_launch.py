@@ -15,127 +15,101 @@ from calc import answer, estimate
 from calc.catalogs.rooms import path_of
 from calc.files.configs.documents import readings_of as read_config
 from calc.files.configs.run import read_run
-from calc.files.launch.kit import comment, kits, resuming
+from calc.files.launch.kit import kits, resuming
 from calc.files.launch.specs import kit_specs
 from calc.files.launch.values import launch_values
 from calc.files.launch_files import files_of, write_folder, zipped
 from calc.scenarios.inputs import BY_NAME
 
-RUN = {"model": "llama-3.1-8b", "sequence_tokens": 4096, "recompute": "full", "train_tokens": 150e6}
-SHARDED = {"gpus": 8, "instance": "p5.48xlarge", "sharding": "zero3"}
-ALONE = {"gpus": 1, "instance": "p5.4xlarge"}
-SERVED = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge",
-          "sequence_tokens": 8192, "max_sequences": 32, "max_batched_tokens": 4096}  # fmt: skip
-# Tool, scenario: nothing of it is lost; choices that each tool can say, in any combination.
-EQUAL = recorded("cases/launch.json")["equal"]
+CASES = recorded("cases/launch.json")
+EQUAL, FREE, RUN, SERVED = (CASES[name] for name in ("equal", "free", "run", "served"))
 
 
-def made(scenario, market="on-demand"):
+def made(scenario, tool="", market="on-demand"):
+    """The row of a scenario, and its kit for a tool."""
     row = estimate(scenario, catalogs(), solve=False)
     assert row["problem"] == ""
-    return row, {kit.id: kit for kit in kits(row, catalogs(), market)}
+    return row, next(kit for kit in kits(row, catalogs(), market) if kit.id == tool)
 
 
 def brought_back(kit):
     """The columns that the kit's files settle, as `python -m calc import` reads them."""
     names = [name for name in kit.files if name != "spot_watch.sh"]
-    return read_run([(name, kit.files[name].encode()) for name in names], catalogs()).row
+    row = read_run([(name, kit.files[name].encode()) for name in names], catalogs()).row
+    assert row["problem"] == ""
+    return row
 
 
-@pytest.mark.parametrize(("tool", "scenario"), EQUAL, ids=[f"{tool} {at}" for at, (tool, _) in enumerate(EQUAL)])
+def differing(kit):
+    """The columns that the kit cannot say."""
+    return {difference.column for difference in kit.differences}
+
+
+@pytest.mark.parametrize(("tool", "scenario"), EQUAL, ids=[f"{tool} {place}" for place, (tool, _) in enumerate(EQUAL)])
 def test_a_kit_brought_back_is_the_same_scenario(tool, scenario):
-    row, found = made(scenario)
-    kit = found[tool]
-    assert [comment(each, kit.name) for each in kit.differences] == []
-    said = brought_back(kit)
-    assert said["problem"] == ""
-    again = estimate({name: said[name] for name in BY_NAME if said[name]}, catalogs(), solve=False)
-    assert again["memory_bytes"] == row["memory_bytes"]
-    assert again["instance"] == row["instance"]
+    row, kit = made(scenario, tool)
+    assert differing(kit) == set()
+    columns = brought_back(kit)
+    again = estimate({name: columns[name] for name in BY_NAME if columns[name]}, catalogs(), solve=False)
+    assert (again["memory_bytes"], again["instance"]) == (row["memory_bytes"], row["instance"])
     for name, value in scenario.items():
         if name != "train_tokens" and value is not None:
             assert str(again[name]) == str(row[name]), name
+    for name in [name for name in kit.files if name.endswith((".json", ".yaml", ".toml"))]:
+        for reading in read_config(kit.files[name], name):
+            assert [field for field in reading.fields if reading.tool and not reading.tool.knows(field)] == [], name
 
 
-@pytest.mark.parametrize(
-    ("tool", "scenario", "column"),
-    recorded("cases/launch.json")["different"],
-)  # fmt: skip
+@pytest.mark.parametrize(("tool", "scenario", "column"), CASES["different"])
 def test_a_choice_without_an_equivalent_stands_in_a_comment(tool, scenario, column):
-    _, found = made(scenario)
-    kit = found[tool]
-    assert column in [each.column for each in kit.differences]
+    _, kit = made(scenario, tool)
+    assert column in differing(kit)
     assert "No equivalent" in kit.files["launch.sh"]
     assert f"({column})" in kit.files["launch.sh"]
 
 
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_the_answers_of_a_usual_job_can_be_taken_home(work):
-    answers = answer({"work": work, "model": "llama-3.1-8b"}, catalogs())
-    for row in answers.to_dict("records"):
-        found = kits(row, catalogs(), row["market"])
-        assert found
-        said = {each.column for each in found[0].differences}
+    for row in answer({"work": work, "model": "llama-3.1-8b"}, catalogs()).to_dict("records"):
+        kit = kits(row, catalogs(), row["market"])[0]
         if work == "inference":
-            assert said == {"batch", "prompt_tokens"}  # of a service the load is no setting
+            assert differing(kit) == {"batch", "prompt_tokens"}  # of a service the load is no setting
         else:
-            assert said == ({"recompute"} if row["recompute"].startswith("selective") else set())  # no switch of the Trainer
-        assert "sky.yaml" in found[0].files
+            assert differing(kit) == ({"recompute"} if row["recompute"].startswith("selective") else set())  # no switch of the Trainer
+        assert "sky.yaml" in kit.files
 
 
 @pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
 def test_files_are_what_their_names_say(tool):
     scenario = next((scenario for name, scenario in EQUAL if name == tool), SERVED)
-    _, found = made(scenario, "spot")
-    for name, text in found[tool].files.items():
-        if name.endswith(".json"):
-            assert json.loads(text)
-        elif name.endswith(".yaml"):
-            assert yaml.safe_load(text)
-        elif name.endswith(".toml"):
-            assert tomllib.loads(text)
-        else:
-            assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode == 0
-    assert '"MarketType": "spot"' in found[tool].files["aws.sh"]
-    assert yaml.safe_load(found[tool].files["sky.yaml"])["resources"]["use_spot"] is True
-    assert ("spot_watch.sh" in found[tool].files) is (scenario.get("work") != "inference")
+    _, kit = made(scenario, tool, "spot")
+    readers = {".json": json.loads, ".yaml": yaml.safe_load, ".toml": tomllib.loads}
+    for name, text in kit.files.items():
+        reader = readers.get(name[-5:])
+        assert reader(text) if reader else subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode == 0, name
+    assert '"MarketType": "spot"' in kit.files["aws.sh"]
+    assert yaml.safe_load(kit.files["sky.yaml"])["resources"]["use_spot"] is True
+    assert ("spot_watch.sh" in kit.files) is (scenario.get("work") != "inference")
 
 
 @pytest.mark.parametrize("tool", ["sglang", "tensorrt-llm"])
 def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
-    _, found = made(SERVED)
-    kit = found[tool]
-    assert {each.column for each in kit.differences} == {"implementation", "memory_utilization"}
-    said = brought_back(kit)
-    assert said["problem"] == ""
-    assert (said["model"], said["sequence_tokens"], said["max_sequences"], said["max_batched_tokens"]) == (
-        "llama-3.1-8b",
-        "8192",
-        "32",
-        "4096",
-    )
-
-
-FREE = recorded("cases/launch.json")["free"]
+    _, kit = made(SERVED, tool)
+    assert differing(kit) == {"implementation", "memory_utilization"}
+    row = brought_back(kit)
+    columns = ("model", "sequence_tokens", "max_sequences", "max_batched_tokens")
+    assert [row[name] for name in columns] == ["llama-3.1-8b", "8192", "32", "4096"]
 
 
 @pytest.mark.parametrize("tool", FREE)
 @steady(3)
 @given(data=strategies.data())
 def test_any_scenario_that_a_tool_can_say_comes_back_as_it_was(tool, data):
-    scenario = {name: data.draw(strategies.sampled_from(values)) for name, values in FREE[tool].items()}
-    scenario |= {name: data.draw(strategies.sampled_from([1, 2, 4])) for name in ("batch", "accumulation_steps")}
-    scenario |= {
-        "sequence_tokens": data.draw(strategies.sampled_from([512, 2048])),
-        "train_tokens": 1e9,
-        "gpus": 16,
-        "instance": "p5.48xlarge",
-    }
-    row = estimate({"model": "llama-3.2-1b", **scenario}, catalogs(), solve=False)
-    if row["problem"]:
-        return
-    kit = next(kit for kit in kits(row, catalogs()) if kit.id == tool)
-    assert kit.differences == []
+    several = FREE[tool] | {"batch": [1, 2, 4], "accumulation_steps": [1, 2, 4], "sequence_tokens": [512, 2048]}
+    scenario = {name: data.draw(strategies.sampled_from(values)) for name, values in several.items()}
+    scenario = {"model": "llama-3.2-1b", "train_tokens": 1e9, "gpus": 16, "instance": "p5.48xlarge", **scenario}
+    if not estimate(scenario, catalogs(), solve=False)["problem"]:
+        assert differing(made(scenario, tool)[1]) == set()
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -151,31 +125,21 @@ def test_a_run_goes_on_from_its_last_whole_checkpoint(form, tmp_path):
             (tmp_path / f"checkpoints/checkpoint-{step}/trainer_state.json").write_text("{}")
         for _ in range(2):  # a second start finds the field there
             assert subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True).returncode == 0
-        found = yaml.safe_load((tmp_path / file).read_text())
-        assert found == ({"a": 1} if whole is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{whole}"})
+        assert yaml.safe_load((tmp_path / file).read_text()) == (
+            {"a": 1} if whole is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{whole}"}
+        )
 
 
 def test_an_arm_host_gets_an_arm_image_and_no_tool_no_kit():
-    _, found = made({"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"})
-    assert "/arm64/" in found["vllm"].files["aws.sh"]
-    row = estimate({**RUN, **SHARDED, "implementation": "litgpt", "precision": "bf16-mixed"}, catalogs(), solve=False)
+    _, kit = made({"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"}, "vllm")
+    assert "/arm64/" in kit.files["aws.sh"]
+    row = estimate({**RUN, "implementation": "litgpt"}, catalogs(), solve=False)
     assert kits(row, catalogs()) == []
 
 
-def test_every_field_that_is_written_is_one_that_is_read():
-    """What a kit writes and the importer does not know would be named `unused` and could not be checked."""
-    for tool, scenario in EQUAL:
-        _, found = made(scenario)
-        for name, text in found[tool].files.items():
-            if name.endswith((".json", ".yaml", ".toml")):
-                for reading in read_config(text, name):
-                    unknown = [field for field in reading.fields if reading.tool and not reading.tool.knows(field)]
-                    assert unknown == [], (tool, name)
-
-
 def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
-    row, found = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
-    files = files_of(found["transformers"], row)
+    row, kit = made(RUN, "transformers")
+    files = files_of(kit, row)
     assert {"training.json", "accelerate.yaml", "launch.sh", "sky.yaml", "aws.sh", "plan.csv", "plan.yml"} == set(files)
     content = zipped(files)
     assert content == zipped(files)
@@ -188,10 +152,9 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
 
 
 def test_the_table_of_launch_files_names_columns_and_derived_values():
-    row, _ = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
-    known = launch_values(row, catalogs())
+    values = launch_values(made(RUN, "transformers")[0], catalogs())
     document = yaml.safe_load(path_of("launch_files").read_text("utf-8"))
     for kit in document["kits"].values():
         for specs in (kit.get("flags", []), *(file["fields"] for file in kit.get("files", {}).values())):
             for spec in specs:
-                assert {spec.get("column", "gpus"), *spec.get("when", {})} <= known.keys(), spec
+                assert {spec.get("column", "gpus"), *spec.get("when", {})} <= values.keys(), spec
