@@ -10,7 +10,7 @@ from calc.catalogs.load import FOLDER
 from calc.files.link import link
 
 
-def said(app):
+def messages_of(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
 
 
@@ -34,23 +34,22 @@ def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
 def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
     for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):
-        assert wrong in said(app)
+        assert wrong in messages_of(app)
     assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (8192, "llama-3.1-8b")
     run(app.button(key="dismiss").click())
     assert not app.warning
-    assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
+    assert "left aside" in messages_of(opened(custom__mine__layers="4", model="mine"))
 
 
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])
 def test_an_impossible_choice_says_why(query, reason):
-    assert reason in said(opened(**query))
+    assert reason in messages_of(opened(**query))
 
 
-def test_prices_of_another_day_are_said():
-    assert "made with prices of 2025-01-01" in said(opened(prices_as_of="2025-01-01"))
-    told = said(opened(prices_as_of="2025-01-01", instance="p5.48xlarge"))
-    assert "98.32 per hour then and" in told
-    assert "55.04 now: 44 % less" in told
+def test_prices_of_another_day_are_messages_of():
+    assert "made with prices of 2025-01-01" in messages_of(opened(prices_as_of="2025-01-01"))
+    messages = messages_of(opened(prices_as_of="2025-01-01", instance="p5.48xlarge"))
+    assert ("98.32 per hour then and" in messages, "55.04 now: 44 % less" in messages) == (True, True)
 
 
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
@@ -59,14 +58,13 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     app.number_input(key="size_layers").set_value(16)
     run(app.button(key="add_model").click())
     assert title(app).startswith("Fine-tuning Mine costs")
-    asked, complaints = link.parse(address(app), catalogs)
-    assert not complaints
-    assert asked["custom_models"]["mine"]["layers"] == 16
+    choices, complaints = link.parse(address(app), catalogs)
+    assert (choices["custom_models"]["mine"]["layers"], complaints) == (16, [])
     assert title(opened(**address(app))) == title(app)
 
 
-@pytest.mark.parametrize(("goal", "stored", "held"), [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])])
-def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(goal, stored, held):
+@pytest.mark.parametrize(("goal", "stored", "precision"), [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])])
+def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(goal, stored, precision):
     app = with_model_form("paste", goal=goal)
     app.text_input(key="new_model").set_value("Mine")
     config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
@@ -75,14 +73,14 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(g
     app.text_area(key="config_text").set_value(json.dumps(config))
     run(app.button(key="add_model").click())
     assert title(app).lower().startswith(("serving mine", "fine-tuning mine costs")[goal == "tune"])
-    assert by_hand(app, "precision") == held
+    assert by_hand(app, "precision") == precision
 
 
 def test_a_pasted_config_that_is_none_says_what_is_wrong():
     app = with_model_form("paste")
     app.text_area(key="config_text").set_value("hello")
     run(app.button(key="add_model").click())
-    assert "this is not JSON" in said(app)
+    assert "this is not JSON" in messages_of(app)
     assert title(app).startswith("Fine-tuning Llama 3.1 8B")
 
 
@@ -112,14 +110,14 @@ def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_
     run(app.selectbox(key="model").set_value("gpt2"))
     assert title(app).startswith("Fine-tuning GPT-2 costs")
     assert address(app)["model"] == ["gpt2"]
-    assert "learned positions for 1,024 tokens" in said(app)
+    assert "learned positions for 1,024 tokens" in messages_of(app)
     run(app.selectbox(key="model").set_value("llama-3.1-8b"))
     assert app.session_state["sequence_tokens"] == 4096
-    assert "learned positions" not in said(app)
+    assert "learned positions" not in messages_of(app)
 
 
 @pytest.mark.parametrize(("model", "used"), [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")])
 def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert title(app).startswith("Serving")
-    assert used in said(app)
+    assert used in messages_of(app)

@@ -27,6 +27,12 @@ def pair(images=2, **scenario):
     return one(**scenario), one(**scenario, images_per_sequence=images)
 
 
+def more(name, images=2, **scenario):
+    """How much more of a quantity there is with images."""
+    before, after = pair(images, **scenario)
+    return after[name] - before[name]
+
+
 def test_the_tower_is_stored_trained_or_frozen_and_stays_in_16_bits():
     before, after = pair(**TRAINED)
     assert after["parameters"] - before["parameters"] == after["trained_parameters"] - before["trained_parameters"] == TOWER
@@ -36,24 +42,20 @@ def test_the_tower_is_stored_trained_or_frozen_and_stays_in_16_bits():
     assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
     for name in ("trained_parameters", "optimizer_bytes", "saved_activations_bytes"):
         assert after[name] == before[name]
-    sharded = [each["weights_bytes"] for each in pair(**TRAINED | {"gpus": 8, "sharding": "zero3"})]
-    assert sharded[1] - sharded[0] == 2 * TOWER / 8
-    before, after = pair(**SERVED, precision="awq-4bit")
-    assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
+    for scenario, gpus in ((TRAINED | {"gpus": 8, "sharding": "zero3"}, 8), (SERVED | {"precision": "awq-4bit"}, 1)):
+        assert more("weights_bytes", **scenario) == 2 * TOWER / gpus
 
 
-@pytest.mark.parametrize(("recompute", "each"), [("none", 16 * HIDDEN + 4 * FFN + 4 * HEADS + 16), ("full", 2 * HIDDEN)])
-def test_a_trained_tower_keeps_what_its_layers_save(recompute, each):
+@pytest.mark.parametrize(("recompute", "kept"), [("none", 16 * HIDDEN + 4 * FFN + 4 * HEADS + 16), ("full", 2 * HIDDEN)])
+def test_a_trained_tower_keeps_what_its_layers_save(recompute, kept):
     """SigLIP's layer is ViT's, read off in catalogs/read_off/blocks.yaml: of bf16 and flash attention so many bytes per patch."""
-    before, after = pair(images=3, **TRAINED, recompute=recompute, batch=2)
-    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * PATCHES * LAYERS * each
+    assert more("saved_activations_bytes", 3, **TRAINED, recompute=recompute, batch=2) == 2 * 3 * PATCHES * LAYERS * kept
 
 
 def test_autocast_copies_the_matrices_of_a_trained_tower():
     matrices = LAYERS * (4 * HIDDEN**2 + 2 * HIDDEN * FFN)
-    many, few = (pair(images=images, **TRAINED | {"precision": "bf16-mixed"}) for images in (2, 1))
-    added = [after["saved_activations_bytes"] - before["saved_activations_bytes"] for before, after in (many, few)]
-    assert 2 * added[1] - added[0] == 2 * matrices
+    two, one_image = (more("saved_activations_bytes", images, **TRAINED | {"precision": "bf16-mixed"}) for images in (2, 1))
+    assert 2 * one_image - two == 2 * matrices
 
 
 def test_the_text_part_sees_the_images_inside_its_sequence():
@@ -61,28 +63,22 @@ def test_the_text_part_sees_the_images_inside_its_sequence():
     assert after["kv_cache_bytes"] == before["kv_cache_bytes"]
     assert after["image_tokens"] == 256
     assert before["image_tokens"] != before["image_tokens"]  # none without images
-    assert problem(**SERVED, images_per_sequence=9).startswith("9 images or sounds make 2,304 tokens, more than the 2,048 of prompt_tokens")
     assert problem(**TRAINED, images_per_sequence=16) == ""
-    assert problem(**TRAINED, images_per_sequence=17).startswith(
-        "17 images or sounds make 4,352 tokens, more than the 4,096 of sequence_tokens"
-    )
+    for scenario, images, tokens, most in ((SERVED, 9, "2,304", "2,048 of prompt"), (TRAINED, 17, "4,352", "4,096 of sequence")):
+        sentence = f"{images} images or sounds make {tokens} tokens, more than the {most}_tokens"
+        assert problem(**scenario, images_per_sequence=images).startswith(sentence)
 
 
 def test_the_first_token_and_the_step_wait_for_the_tower():
     """In proportion to the images: 2 · weights and 4 · width per pair of patches, for each patch and layer."""
     flops = PATCHES * LAYERS * (2 * (4 * HIDDEN**2 + 2 * HIDDEN * FFN) + 4 * HIDDEN * PATCHES)
     rate = catalogs().gpus["bf16_flops_per_second"]
-    plain, two = pair(images=2, **SERVED)
-    four = one(**SERVED, images_per_sequence=4)
-    assert four["time_to_first_token_seconds"] - two["time_to_first_token_seconds"] == pytest.approx(
-        two["time_to_first_token_seconds"] - plain["time_to_first_token_seconds"], rel=1e-6
-    )
-    stated = [one(**SERVED, images_per_sequence=images, utilization=0.5)["time_to_first_token_seconds"] for images in (0, 2)]
-    assert stated[1] - stated[0] == pytest.approx(2 * flops / (0.5 * rate["l40s"]))
-    full, lora = (pair(**TRAINED, tuning=tuning, utilization=0.5) for tuning in ("full", "lora"))
-    seconds = [after["step_seconds"] - before["step_seconds"] for before, after in (full, lora)]
-    assert seconds[1] == pytest.approx(2 * flops / (0.5 * rate["h100-80gb-sxm"]), rel=0.01)  # a little hides
-    assert seconds[0] > 3 * seconds[1]  # and the optimizer's step
+    first = "time_to_first_token_seconds"
+    assert more(first, 4, **SERVED) == pytest.approx(2 * more(first, 2, **SERVED), rel=1e-6)
+    assert more(first, 2, **SERVED, utilization=0.5) == pytest.approx(2 * flops / (0.5 * rate["l40s"]))
+    full, lora = (more("step_seconds", **TRAINED, tuning=tuning, utilization=0.5) for tuning in ("full", "lora"))
+    assert lora == pytest.approx(2 * flops / (0.5 * rate["h100-80gb-sxm"]), rel=0.01)  # a little hides
+    assert full > 3 * lora  # and the optimizer's step
 
 
 def test_an_engine_keeps_the_features_of_its_pass_beside_it():
@@ -104,28 +100,25 @@ def test_what_is_not_modelled_is_said():
 def test_an_added_config_takes_images_of_its_own_size():
     config = json.loads((CONFIGS / "gemma-3-4b.json").read_text("utf-8"))
     half = config | {"mm_tokens_per_image": 128, "vision_config": config["vision_config"] | {"image_size": 448}}
-    added = add_models(catalogs(), {name: read_config(given, name, catalogs()) for name, given in (("whole", config), ("half", half))})
-    found = [estimate({**SERVED, "model": name, "images_per_sequence": 1}, added, solve=False) for name in ("gemma-3-4b", "whole", "half")]
-    assert [each["image_tokens"] for each in found] == [256, 256, 128]
-    assert found[0]["memory_bytes"] == found[1]["memory_bytes"]
-    assert found[2]["problem"] == ""
+    added = add_models(catalogs(), {name: read_config(fields, name, catalogs()) for name, fields in (("same", config), ("half", half))})
+    rows = [estimate({**SERVED, "model": name, "images_per_sequence": 1}, added, solve=False) for name in ("gemma-3-4b", "same", "half")]
+    assert [row["image_tokens"] for row in rows] == [256, 256, 128]
+    assert (rows[0]["memory_bytes"], rows[2]["problem"]) == (rows[1]["memory_bytes"], "")
 
 
 def test_a_tower_of_qwen3_vl_keeps_its_rotated_heads_too():
     """Read off in validation/simulate/towers.py: queries and keys as rotated, and each image's part joined again."""
     scenario = {"model": "qwen3-vl-2b", "precision": "bf16", "sequence_tokens": 4096, "batch": 2}
-    before, after = pair(images=2, **scenario)
-    each = 22 * 1024 + 4 * 4096 + 4 * 16 + 16
-    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 2 * 4 * 1024 * 24 * each
+    kept = 22 * 1024 + 4 * 4096 + 4 * 16 + 16
+    assert more("saved_activations_bytes", **scenario) == 2 * 2 * 4 * 1024 * 24 * kept
 
 
 def test_layers_that_attend_to_windows_of_an_image_have_scores_of_these_alone():
     """Qwen2.5-VL's: 4 of 32 layers attend to the 5,184 patches of an image, the others to windows of 8 x 8."""
     scenario = {"model": "qwen2.5-vl-7b", "precision": "bf16", "sequence_tokens": 4096}
-    flash, eager = (pair(images=2, **scenario, attention=attention) for attention in ("flash", "eager"))
-    added = [after["saved_activations_bytes"] - before["saved_activations_bytes"] for before, after in (flash, eager)]
-    assert added[0] == 2 * 5184 * 32 * (30 * 1280 + 8 * 3420 + 4 * 16 + 8)
-    assert added[1] == 2 * 5184 * (32 * (28 * 1280 + 8 * 3420 + 8) + 6 * 16 * (4 * 5184 + 28 * 64))
+    flash, eager = (more("saved_activations_bytes", **scenario, attention=attention) for attention in ("flash", "eager"))
+    assert flash == 2 * 5184 * 32 * (30 * 1280 + 8 * 3420 + 4 * 16 + 8)
+    assert eager == 2 * 5184 * (32 * (28 * 1280 + 8 * 3420 + 8) + 6 * 16 * (4 * 5184 + 28 * 64))
 
 
 def test_every_tower_of_a_model_of_the_catalog_was_read_off():
@@ -136,18 +129,13 @@ def test_every_tower_of_a_model_of_the_catalog_was_read_off():
     assert not taking["note_with_images"].str.contains("what its vision tower keeps").any()
 
 
-@pytest.mark.parametrize(("fields", "block"), [({}, "gemma4_vision"), ({"use_clipped_linears": True}, "gemma4_vision_clipped")])
-def test_towers_of_gemma4_that_clip_are_told_apart(fields, block):
-    text = {"model_type": "gemma4_text", "hidden_size_per_layer_input": 0}
-    config = {"model_type": "gemma4", "text_config": text, "vision_config": {"model_type": "gemma4_vision", **fields}}
-    assert read_config(config, "added", catalogs())["tower_block"] == block
-    assert block in catalogs().blocks
-
-
-@pytest.mark.parametrize(("fields", "block"), [({}, "internvl_vision"), ({"use_qk_norm": True}, "internvl_vision_normed")])
-def test_towers_of_internvl_with_normed_heads_are_told_apart(fields, block):
-    text = {"model_type": "qwen2"}
-    config = {"model_type": "internvl", "text_config": text, "vision_config": {"model_type": "internvl_vision", **fields}}
+@pytest.mark.parametrize(("kind", "text"), [("gemma4", {"model_type": "gemma4_text", "hidden_size_per_layer_input": 0}),
+                                            ("internvl", {"model_type": "qwen2"})])  # fmt: skip
+@pytest.mark.parametrize("special", [False, True])
+def test_towers_of_gemma4_that_clip_and_of_internvl_with_normed_heads_are_told_apart(kind, text, special):
+    field, ending = {"gemma4": ("use_clipped_linears", "clipped"), "internvl": ("use_qk_norm", "normed")}[kind]
+    config = {"model_type": kind, "text_config": text, "vision_config": {"model_type": f"{kind}_vision", field: special}}
+    block = f"{kind}_vision_{ending}" if special else f"{kind}_vision"
     assert read_config(config, "added", catalogs())["tower_block"] == block
     assert block in catalogs().blocks
 
@@ -158,12 +146,12 @@ def test_a_sound_is_thirty_seconds_of_whispers_frames(kind, frames):
     sizes = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "vocab_size": 32000}
     text = {**sizes, "num_key_value_heads": 8, "model_type": "qwen2" if kind != "voxtral" else "llama"}
     entry = read_config({"model_type": kind, "text_config": text, "audio_config": {}}, "it", catalogs())
-    asked = {"model": "it", "precision": "bf16", "sequence_tokens": 4096, "instance": "p5.48xlarge", "gpus": 1, "batch": 2}
+    scenario = {"model": "it", "precision": "bf16", "sequence_tokens": 4096, "instance": "p5.48xlarge", "gpus": 1, "batch": 2}
     with_it = add_models(catalogs(), {"it": entry})
-    before, after = (estimate(asked | {"images_per_sequence": sounds}, with_it, solve=False) for sounds in (0, 3))
+    before, after = (estimate(scenario | {"images_per_sequence": sounds}, with_it, solve=False) for sounds in (0, 3))
     assert after["problem"] == ""
     assert after["image_tokens"] == 1500 / frames
     assert after["parameters"] - before["parameters"] == entry["left_out_parameters"] > 636_968_960
-    each = 18 * 1280 + 4 * 5120 + 4 * 20 + 16
-    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * 1500 * 32 * each
+    kept = 18 * 1280 + 4 * 5120 + 4 * 20 + 16
+    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * 1500 * 32 * kept
     assert after["step_seconds"] > before["step_seconds"]

@@ -18,11 +18,11 @@ TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "
 
 def tried_instances(catalogs, most):
     """Instances of 8 GPUs that a training is tried on."""
-    whole = settled(TRAINED | {"instances_most": most}, catalogs)
-    places = places_of(whole, catalogs, 1)
-    found = grid(whole, places, tokens_each(whole, catalogs))
+    job = settled(TRAINED | {"instances_most": most}, catalogs)
+    places = places_of(job, catalogs, 1)
+    tried = grid(job, places, tokens_each(job, catalogs))
     of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
-    gpus = np.broadcast_to(found.layouts["gpus"], found.size)[found.layout[np.isin(found.place, of_eight)]]
+    gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[tried.layout[np.isin(tried.place, of_eight)]]
     return sorted({int(count) // 8 for count in gpus if count % 8 == 0})
 
 
