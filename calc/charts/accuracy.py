@@ -1,7 +1,7 @@
 """Estimates against truth as tables for a page: points, worst misses and why.
 
-Everything comes in as DataFrames (a row per case: case, group, family, model, quantity, truth, predicted, error_ratio,
-inside, problem, and the scenario's own columns) and goes out as DataFrames.
+Input and output are DataFrames. A row of the input is a case: case, group, family, model, quantity, truth, predicted,
+error_ratio, inside, problem, and the columns of the scenario.
 """
 
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ def peaks(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def on_gpus(errors: pd.DataFrame) -> pd.Series:
-    """Which cases ran on a real GPU."""
+    """The cases that ran on a real GPU."""
     return errors["group"].str.startswith(ON_GPUS)
 
 
 def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
-    """Cases, median, 90th percentile and worst error, and the share inside the range."""
+    """Number of cases, median, 90th percentile and worst error, share inside the range."""
     size = errors["error_ratio"].abs()
     return {
         "cases": len(errors),
@@ -48,7 +48,7 @@ def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
 
 
 def case_points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
-    """The cases as points of a chart: measured and predicted, and the rank of the family."""
+    """The cases as points of a chart: measured, predicted, and the rank of the family."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
     return pd.DataFrame(
         {
@@ -65,12 +65,12 @@ def case_points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
 
 
 def unit_of_quantity(quantity: str) -> tuple[float, str]:
-    """The unit in which a quantity is shown: its divisor and its name."""
+    """The divisor and the name of the unit in which a quantity is shown."""
     return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
 
 
 def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> pd.DataFrame:
-    """The cases with the largest errors, the largest first, each with the reason and its source."""
+    """The cases with the largest errors, largest first, each with a reason and its source."""
     covered = without_problem(errors)
     order = covered["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
     worst = covered.loc[order].head(count)
@@ -79,7 +79,7 @@ def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> p
 
 
 def _reason(row, reasons):
-    """The first reason whose patterns and side match the case."""
+    """The first reason whose patterns and sign match the case."""
     for reason in reasons:
         fits = all(_fits(str(row.get(name, "")), patterns) for name, patterns in reason["where"].items())
         if fits and np.sign(row["error_ratio"]) == TOO[reason["too"]]:
@@ -92,12 +92,12 @@ def _fits(word, patterns):
 
 
 def refused(errors: pd.DataFrame) -> pd.DataFrame:
-    """The problems of refused cases, each with its count and models."""
+    """The problems of refused cases, each with its number of cases and models."""
     return _counted(errors[errors["problem"] != ""], "problem")
 
 
 def not_compared(rows: pd.DataFrame) -> pd.DataFrame:
-    """The reasons why cases were not compared, each with its count and models."""
+    """The reasons for cases not compared, each with its number of cases and models."""
     return _counted(rows, "left_out")
 
 
@@ -109,7 +109,7 @@ def _counted(rows, name):
 
 
 def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """The errors by some columns: cases, median, signed median, p90, worst, share inside."""
+    """The errors grouped by columns: cases, median, signed median, p90, worst, share inside."""
     groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
     return groups.agg(
         cases=("size", "size"),
@@ -122,7 +122,7 @@ def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with every ratio in per cent as well, for tables on screen."""
+    """The rows with every ratio in per cent too, for tables on screen."""
     shares = [name for name in rows if name.endswith("_ratio")]
     return rows.assign(**{f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float) for name in shares})
 
@@ -130,7 +130,7 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
     """The published rates as points of a chart; held out means not used in the fit.
 
-    A time per token becomes the tokens per second of one request; times to first token are no rates and are left out.
+    A time per token is shown as the tokens per second of one request. Times to first token are no rates and are left out.
     """
     speed = speed[speed["measured"] != "time_to_first_token_seconds"]
     per_token = speed["measured"] == "time_per_output_token_seconds"

@@ -1,4 +1,4 @@
-"""The points of a chart of cost against time, and which of them have room for a name."""
+"""Points of a chart of cost against time, and the names that fit next to them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from calc.units import HOUR_SECONDS, MILLISECONDS
 
 NAME_SHARES = (0.38, 0.075)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.55  # points beyond this share of the width are named on their left
-NAMED_KINDS = ("now", "frontier")  # in this order; all others are only points
+NAMED_KINDS = ("now", "frontier")  # in this order; other kinds have no names
 
 
 def pace(seconds: Any, trains: bool) -> Any:
@@ -21,8 +21,8 @@ def pace(seconds: Any, trains: bool) -> Any:
 def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
     """Rows (seconds, usd, label, kind) as points, with the ticks of both axes.
 
-    A name is drawn where it covers no earlier one: on the right above its point, on the left below it, away from a frontier
-    that falls to the right.
+    A name is drawn where it covers no earlier one: right above its point, or left below it, away from a frontier that falls
+    to the right.
     """
     rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
     table = rows[["usd", "label", "kind"]].assign(time=pace(rows["seconds"], trains))
@@ -33,7 +33,7 @@ def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
     shown = np.zeros(len(table), dtype=bool)
     for kind in NAMED_KINDS:
         mine = np.flatnonzero(table["kind"] == kind)
-        for at in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
-            near = (np.abs(centre - centre[at]) < NAME_SHARES[0]) & (np.abs(height - height[at]) < NAME_SHARES[1])
-            shown[at] = not (shown & near).any()
+        for point in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
+            near = (np.abs(centre - centre[point]) < NAME_SHARES[0]) & (np.abs(height - height[point]) < NAME_SHARES[1])
+            shown[point] = not (shown & near).any()
     return with_ticks(table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")), x_ticks, y_ticks)

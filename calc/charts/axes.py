@@ -1,4 +1,4 @@
-"""The ticks of an axis, and the places of names that must not touch one another."""
+"""Ticks of an axis, and places of names that do not touch."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ STEPS = (1, 2, 5)
 
 
 def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
-    """1, 2, 5, 10 ... from at or below the smallest positive value to at or above the largest."""
+    """Ticks 1, 2, 5, 10 ... that enclose the positive values."""
     sound = [value for value in values if 0 < value < math.inf]
     if not sound:
         return (1.0, 10.0)
@@ -24,37 +24,37 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def with_ticks(table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> pd.DataFrame:
-    """The table with the ticks of both axes as words, in x_ticks and y_ticks."""
+    """The table with the ticks of both axes as text, in x_ticks and y_ticks."""
     return table.assign(x_ticks=" ".join(map(str, x_ticks)), y_ticks=" ".join(map(str, y_ticks)))
 
 
 def _next(tick):
-    """The tick after one: 5 after 2, 10 after 5."""
+    """The next tick: 5 after 2, 10 after 5."""
     digit = round(tick / 10 ** math.floor(math.log10(tick)))
     return float(tick * {1: 2, 2: 2.5, 5: 2}[digit])
 
 
 def log_share(values: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
-    """The positions of values on a log axis that ends at its ticks. [0 to 1]"""
+    """The positions of values on a log axis from the first to the last tick. [0 to 1]"""
     low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     return (np.log10(np.asarray(values, dtype=float)) - low) / (high - low)
 
 
 def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
-    """The values at these positions of a log axis: the inverse of log_share."""
+    """The values at positions of a log axis; the inverse of log_share."""
     low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
 
 
 def spread_names(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
-    """Places moved as little as possible to be a gap apart, between 0 and most, in order.
+    """Places between 0 and `most`, moved as little as possible to be a gap apart.
 
     Neighbours that would touch form a block around their middle; blocks that touch join.
     """
     wished = np.clip(np.asarray(places, dtype=float), 0.0, most)
     order = np.argsort(wished, kind="stable")
     gap = min(gap, most / max(len(wished) - 1, 1))
-    blocks: list[list[float]] = []  # the first place of each block, the places in it, the sum of what each would have it at
+    blocks: list[list[float]] = []  # of each block: its first place, its number of places, the sum of their wishes
     for place in wished[order]:
         blocks.append([place, 1.0, place])
         while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:

@@ -1,4 +1,4 @@
-"""The catalogs for look-up: models by name, family and size; cards with their instances."""
+"""Tables of the catalogs: models by name, family and size; cards with their instances."""
 
 from collections.abc import Collection
 
@@ -20,7 +20,7 @@ SEARCHED = ("name", "id", "family", "hf_repo")
 
 
 def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()) -> pd.DataFrame:
-    """The models that match every word of the text, of these families and sizes; none means all."""
+    """The models that match every word of the text, of these families and sizes (none: all)."""
     table = catalogs.models.rename_axis("id").reset_index()
     billions = table["parameters"] / BILLION
     names = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
@@ -41,7 +41,7 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
 
 
 def card_table(catalogs: Catalogs) -> pd.DataFrame:
-    """Every card: memory, bandwidth, rate and instance types; those that AWS rents first."""
+    """Every card with memory, bandwidth, rate and instance types; those that AWS rents first."""
     rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(

@@ -1,4 +1,4 @@
-"""Tables for charts of several lines: their points, and a name at the end of each."""
+"""Tables for charts of several lines: points, and a name at the end of each line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
 
 
 class Lines(NamedTuple):
-    """Points (line, rank, x, y, fits, now, ticks), a name at each end; a rule has rank -1."""
+    """Points (line, rank, x, y, fits, now, ticks) with a name at each end; a rule has rank -1."""
 
     table: pd.DataFrame
     y_ticks: tuple[float, ...]
@@ -22,7 +22,7 @@ class Lines(NamedTuple):
 def chart_lines(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
     """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
 
-    `rules`: named values to draw across, such as the memory of cards.
+    `rules` are named values drawn across the chart, such as the memory of cards.
     """
     table = pd.DataFrame(
         {
@@ -51,9 +51,9 @@ MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two nam
 
 
 def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Prices over time for a chart: day, usd, line, rank, name and name_y at the newest, source.
+    """Prices over time: day, usd, line, rank, name and name_y at the newest, source.
 
-    The markets with the most prices, in the order of `names`; a single price is a point.
+    The markets with the most prices are shown, in the order of `names`; a single price is a point.
     """
     priced = line[line["usd_per_hour"].notna()]
     counts = priced.groupby("market").size().sort_values(ascending=False, kind="stable")

@@ -1,4 +1,4 @@
-"""The long tables that charts draw, made from result rows: GiB per GPU, USD and words."""
+"""Long tables for charts, made from result rows: GiB per GPU, USD and words."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -18,12 +18,12 @@ COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
 
 
 def word_column(values: Any) -> pd.Index:
-    """Words as plain objects: in small tables pandas' Arrow strings cost more than all else."""
+    """Words as plain objects; in small tables pandas' Arrow strings would cost most of the time."""
     return pd.Index(values, dtype=object)
 
 
 def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ()) -> list[str]:
-    """A name for each row: the choices in which the rows differ, then its GPUs and instance."""
+    """A name for each row: the choices that differ between rows, then its GPUs and instance."""
     columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
     return _joined(rows, catalogs, always, [_where(catalogs, *row) for row in _records(rows, columns)])
 
@@ -33,7 +33,7 @@ def _records(rows, columns):
 
 
 def _joined(rows, catalogs, always, places):
-    """Choices before the place; a repeated name is numbered, as a chart draws one row per name."""
+    """Choices before the place; repeated names are numbered, as a chart needs them unique."""
     parts = []
     for name in NAMED:
         values = rows[name].to_list()
@@ -50,7 +50,7 @@ def _joined(rows, catalogs, always, places):
 
 
 def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
-    """2 × p5.48xlarge; with (4 GPUs) where some stay idle; the card without an instance."""
+    """2 × p5.48xlarge; with (4 GPUs) if some are idle; the card if there is no instance."""
     count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
     if not instance:
         return f"{gpus:.0f} × {card_name(gpu, catalogs)}" if gpu else count
@@ -83,7 +83,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
 
 
 def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The usable memory of each card among the rows; cards within 1 % share a rule."""
+    """The usable memory of each card in the rows; cards within 1 % share a rule."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups: list[tuple[list[str], float]] = []
     for gpu, capacity in sorted(((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)):
@@ -119,7 +119,7 @@ def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
 
 
 def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
-    """A catalog as one table with its ids; the closed lists are stacked."""
+    """A catalog as one table with its ids; closed lists are stacked."""
     if name == "choices":
         lists = [getattr(catalogs, closed).rename_axis("id").reset_index().assign(list=closed.replace("_", " ")) for closed in CLOSED]
         stacked = pd.concat(lists, ignore_index=True)
@@ -148,7 +148,7 @@ def _on_screen(rows, name):
 
 
 def screen_names(columns: Iterable[str]) -> list[str]:
-    """The names under which a catalog's columns are shown: bytes as GiB."""
+    """The names under which columns are shown: bytes as GiB."""
     return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
 
 
@@ -172,7 +172,7 @@ def one_row(row: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:
-    """GiB of each component, and the total last; a column for each row."""
+    """The GiB of each component and, last, the total; a column for each row."""
     parts = {COMPONENT_LABELS[name]: rows[name].to_numpy(dtype=float) / GIB for name in components}
     table = pd.DataFrame(parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)).T
     return table.rename_axis("GiB per GPU").reset_index()

@@ -1,4 +1,4 @@
-"""The formulas of price, run, spot and terms behind a bill, with its numbers put in."""
+"""The formulas of price, run, spot and terms behind a bill, with their numbers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from calc.explain.derivation import chain, fact
 from calc.explain.traced import Traced, plain_number
 from calc.units import YEAR_MONTHS
 
-TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # of the market: they run for one at a time, after the stages
+TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # run for one market, after the stages
 FORMULAS = {
     formula.__name__: formula for module in (machines, starts, prices, interruptions, spot) for formula in formulas_of(module)
 } | TERMS
@@ -28,13 +28,13 @@ OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),
     "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens", "endpoint_break_even_tokens"),
 }
-THE_OTHERS = "the_others"  # figures of price, spot and storage that stand behind none of the tops
+THE_OTHERS = "the_others"  # figures of price, spot and storage that no top rests on
 MARKET_PRICE = "market_usd_per_hour"
 TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
 
 
 class BillExplanation(NamedTuple):
-    """The formulas by what they explain (component), and the columns that they read."""
+    """The formulas by the figure that they explain (component), and the columns that they read."""
 
     formulas: pd.DataFrame
     facts: pd.DataFrame
@@ -43,7 +43,7 @@ class BillExplanation(NamedTuple):
 def explain_bill(
     scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number
 ) -> BillExplanation:
-    """How the bill of a scenario comes about; `bill` is its row of bill.billed."""
+    """The formulas and facts behind a scenario's bill, its row of bill.billed."""
     table = one_scenario(dict(scenario), catalogs)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY)
@@ -60,25 +60,25 @@ def explain_bill(
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     unbound = () if bound else ("committed_hours", *OF_TERMS)
-    known = [
+    priced = [
         name for name in FORMULAS if name not in unbound and isinstance(table.get(name), np.ndarray) and np.isfinite(table[name]).all()
     ]
-    for top, names in ({top: [top] for top in tops} | {THE_OTHERS: known}).items():
+    for top, names in ({top: [top] for top in tops} | {THE_OTHERS: priced}).items():
         seen = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            own = chain(names, seen, traced, (), facts, written, FORMULAS)
-        rows += [{"component": top, "step": step, **row} for step, row in enumerate(own)]
-    found = [fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts]
-    return BillExplanation(pd.DataFrame(rows), pd.DataFrame(found))
+            steps = chain(names, seen, traced, (), facts, written, FORMULAS)
+        rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
+    origins = [fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts]
+    return BillExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
 
 
 def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs) -> dict[str, str]:
-    """Where a column of the bill comes from: a price, an assumption, a formula, a market."""
+    """The origin of a column of the bill: a price, an assumption, a formula or a market."""
     if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
         price = price_of(catalogs, bill["instance"], bill["region"])
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
-        at = f"{label_of('prices')}, {bill['instance']}, {bill['region']}, {key}"
-        return {"from": at, "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else ""}
+        entry = f"{label_of('prices')}, {bill['instance']}, {bill['region']}, {key}"
+        return {"from": entry, "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else ""}
     if name == "period_months":
         return {"from": "calc/cost/terms.py", "source": "a year"}
     if name.startswith("listed_"):

@@ -1,12 +1,11 @@
-"""The formulas behind every component of a scenario at its peak, with its numbers put in.
+"""The formulas behind every component of a scenario at its peak, with their numbers.
 
-The formulas themselves run on columns that remember their names (traced.py): what is shown is what is computed.
+The formulas themselves run, on columns that remember their names (traced.py), so what is shown is what is computed.
 """
 
 import re
 from collections.abc import Callable
 from inspect import getdoc
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,12 @@ from calc.memory import block_forms, ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join_choices import FORMATS
-from calc.scenarios.lookups import numbers_in, work_of
+from calc.scenarios.lookups import work_of
+from calc.table import ORIGINS
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
-SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(ends))  # by components, explained once
+SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(ends))  # of several components, explained once
 PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
 COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks", "tower_forms": "blocks"}
 ENDINGS = (
@@ -42,7 +42,7 @@ ENDINGS = (
 
 
 class Explanation(NamedTuple):
-    """The peak, all moments, formulas by component, the columns they read, what a block keeps."""
+    """The peak, all moments, the formulas by component, the columns they read, a block's sizes."""
 
     phase: str
     says: str
@@ -53,7 +53,7 @@ class Explanation(NamedTuple):
 
 
 def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number) -> Explanation:
-    """The Explanation of a scenario; `written(name, value)` writes the numbers put in."""
+    """The Explanation of a scenario; `written(name, value)` writes its numbers."""
     table = one_scenario(scenario, catalogs)
     moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
@@ -76,7 +76,7 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
 
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
-    """Every moment in order: its phase, the column of its working memory, what it is, bytes."""
+    """Every moment in order: phase, the column of its working memory, description, bytes."""
     rows = [
         {
             "phase": moment.phase,
@@ -92,7 +92,7 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
 def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     """The (place, stack) at which a moment inside a block is largest; empty for others."""
     total = at_blocks(sum(table[column] for column in moment.parts.values()), table)
-    return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
+    return tuple(int(index) for index in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
 
 
 def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
@@ -118,7 +118,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
 
 
 def at_place(node: Any, place: tuple[int, ...]) -> Any:
-    """An equation over all places at one of them; sums over stacks stay as they are."""
+    """An equation over all places, reduced to one of them; sums over stacks are unchanged."""
     if not isinstance(node, Traced):
         return node
     value = node.value
@@ -142,18 +142,18 @@ def _row(formula, says, made, shown, written) -> dict:
 
 
 def _says(function: Callable) -> str:
-    """A formula's own words in one line, its unit left out."""
+    """The docstring of a formula in one line, without its unit."""
     return re.sub(r" \[[^\]]+\]", "", " ".join((getdoc(function) or "").split()), count=1)
 
 
 def unit_of(name: str) -> str:
-    """The unit of a column: what its name ends in, else what the glossary says."""
-    said = GLOSSARY[name].unit if name in GLOSSARY else ""
-    return next((unit for ending, unit in ENDINGS if name.endswith(ending)), said)
+    """The unit of a column, by the ending of its name or else by the glossary."""
+    default = GLOSSARY[name].unit if name in GLOSSARY else ""
+    return next((unit for ending, unit in ENDINGS if name.endswith(ending)), default)
 
 
 def fact(name: str, table: Columns, catalogs: Catalogs) -> dict:
-    """A column that formulas read and none makes: its value and where it comes from."""
+    """A column that formulas read and none makes: its value and its origin."""
     came_from, source = _origin(name, table, catalogs)
     entry = GLOSSARY.get(name)
     means = entry.meaning if entry else name.removeprefix("stack_").replace("_", " ")
@@ -162,40 +162,37 @@ def fact(name: str, table: Columns, catalogs: Catalogs) -> dict:
 
 
 def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
-    """Where a column comes from, and the source that the catalog entry names."""
+    """The place that a column comes from, and the source that its catalog entry names."""
     if name in BY_NAME or name.removeprefix("asked_") in BY_NAME:
         return "the scenario", "chosen"
     if name in FORMULAS:
         formula = FORMULAS[name]
-        used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
         file = f"{formula.__module__.replace('.', '/')}.py"
-        if used:
-            return f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")
-        return file, "from the choices"
-    for choice, catalog in CATALOG_OF.items():
-        frame, entry, prefix = getattr(catalogs, catalog), table[choice].in_row(0), PREFIXES.get(choice, "")
-        if choice != "model" and name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
-            own = frame.at[entry, "source"] if "source" in frame.columns else ""
-            return f"{label_of(catalog)}, {entry}", own or catalogs.about[catalog].get("source", "")
-    for choice, catalog in LIST_OF.items():
-        if name in getattr(catalogs, catalog).columns:
-            return f"{label_of('choices')}, {catalog}, {table[choice].in_row(0)}", catalogs.about["choices"]["source"]
-    if name in catalogs.model_kinds.columns:
-        return f"{label_of('choices')}, model_kinds, {table['model_kind'].in_row(0)}", catalogs.about["choices"]["source"]
+        used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
+        return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")) if used else (file, "from the choices")
+    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of[name]}  # by the step of the join that makes it
+    for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
+        frame, entry = getattr(catalogs, catalog), table[choice].in_row(0)
+        if choice not in read | {"model_kind"} or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns:
+            continue
+        if choice in CATALOG_OF and entry in frame.index:
+            source = frame.at[entry, "source"] if "source" in frame.columns else ""
+            return f"{label_of(catalog)}, {entry}", source or catalogs.about[catalog].get("source", "")
+        return f"{label_of('choices')}, {catalog}, {entry}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
         return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
-    if name.removeprefix("serving_") in catalogs.serving_engines.columns:
+    if "implementation" in read:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
-    model = table["model"].in_row(0)
-    if name.removeprefix("model_") in numbers_in(catalogs, "models") or name.removeprefix("stack_") in numbers_in(catalogs, "stacks"):
+    if "model_row" in read:
+        model = table["model"].in_row(0)
         return f"{label_of('models')}, {model}", catalogs.models.at[model, "source"]
     return "calc/scenarios/join.py", "from the choices"
 
 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
-    """What a block of each stack keeps and needs at worst: coefficient times size. [B per token]
+    """What a block of each stack keeps, and needs at most: coefficient times size. [B per token]
 
-    `kept` marks the vector that this scenario keeps; none where adapters or kernels change it.
+    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
     """
     rows, kinds = [], list(catalogs.blocks)
     trains = bool(table["trains"][0] > 0)
@@ -204,18 +201,17 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
         kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
         number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]
-        known = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form: dict[str, Any] = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
+        measured = {form["attention"]: form for form in forms if form["format"] == number_format}
+        form: dict[str, Any] = next((measured[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in measured), {})
         sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
         kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
         for moment in ("backward", "recomputed") if trains else ("forward",):
-            worst = [(sum(each[size] * sizes[size] for size in each), each) for each in form.get(moment) or [{}]]
-            kept[moment] = max(worst, key=itemgetter(0))[1]
+            kept[moment] = max(form.get(moment) or [{}], key=lambda vector: sum(vector[size] * sizes[size] for size in vector))
         for vector, coefficients in kept.items():
             total = sum(coefficients[size] * sizes[size] for size in coefficients)
             alive = vector in block_forms.VECTORS and np.isclose(total, table["stack_kept_bytes_per_token"][stack, 0])
             of_stack = (stack, kinds[kind], number_format, attention, vector, bool(alive))
-            rows += [(*of_stack, size, float(each), sizes[size]) for size, each in coefficients.items()]
+            rows += [(*of_stack, size, float(coefficient), sizes[size]) for size, coefficient in coefficients.items()]
     names = ["stack", "block", "format", "attention", "vector", "kept", "size", "coefficient", "size_value"]
     forms = pd.DataFrame(rows, columns=names)
     return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])

@@ -14,7 +14,7 @@ SHOWN = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on"
 
 
 def rules_that_count(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
-    """The rules behind the verdict of one scenario on a card, worst first; none without a card."""
+    """The rules that apply to a scenario on a card, worst first; none without a card."""
     part = next(parts(as_frame(dict(scenario)), catalogs))
     small, _ = distinguished(part.table, catalogs)
     if small["gpu_row"][0] < 0:

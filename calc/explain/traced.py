@@ -1,7 +1,7 @@
-"""Numbers that remember how they were made: a formula run on them returns its equation too.
+"""Numbers that remember how they were made: a formula run on them also returns its equation.
 
-The formulas of this package are plain functions of arrays; given `Traced` columns they run as they are. `text` writes
-the equation down by name or with numbers put in, `live` leaves out what is idle: zeros, factors of one, other branches.
+The formulas of this package are plain functions of arrays and run unchanged on `Traced` columns. `text` writes the
+equation with names or with numbers; `live` leaves out idle parts: zeros, factors of one, branches not taken.
 """
 
 from collections.abc import Callable, Iterable
@@ -65,10 +65,10 @@ class Traced(NDArrayOperatorsMixin):
 
 
 def _plain(operand):
-    """The operand without its memory."""
+    """The operand as a plain array."""
     if isinstance(operand, Traced):
         return operand.value
-    return type(operand)(_plain(each) for each in operand) if isinstance(operand, tuple | list) else operand
+    return type(operand)(_plain(part) for part in operand) if isinstance(operand, tuple | list) else operand
 
 
 def _all(value, number):
@@ -77,7 +77,7 @@ def _all(value, number):
 
 
 def live(node: Any) -> Any:
-    """The equation without terms of zero, factors of one and branches that are not taken."""
+    """The equation without terms of zero, factors of one and branches not taken."""
     if not isinstance(node, Traced) or node.name:
         return node
     parts = node.parts
@@ -99,7 +99,7 @@ def live(node: Any) -> Any:
 
 
 def _branch(op, parts):
-    """The operand that a choice comes down to, None where rows or stacks differ."""
+    """The operand that a choice takes; None where rows or stacks differ."""
     if op in SHORT:
         larger, smaller = (np.all(np.greater_equal(*_plain(pair))) for pair in (parts, parts[::-1]))
         first = larger if op == "maximum" else smaller
@@ -121,12 +121,12 @@ def columns_of_formula(node: Any) -> list[str]:
 
 
 def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
-    """An equation in names, or with numbers put in as `written(name, value)` writes them."""
+    """An equation with names, or with numbers in the form of `written(name, value)`."""
     return _text(node, written)[0]
 
 
 def _text(node, written):
-    """The text of an equation and how tightly its outermost operation binds."""
+    """The text of an equation, and the precedence of its outermost operation."""
     if not isinstance(node, Traced):
         return (str(node) if isinstance(node, str | tuple | list) else plain_number("", node)), 9
     if node.name:
@@ -139,31 +139,31 @@ def _text(node, written):
         sign, binds = INFIX[node.op]
         left, right = (_text(part, written) for part in node.parts)
         loose = right[1] < binds or (right[1] == binds and node.op in ("subtract", "divide"))
-        return _held(left, left[1] < binds) + sign + _held(right, loose), binds
+        return _in_brackets(left, left[1] < binds) + sign + _in_brackets(right, loose), binds
     if node.op in COMPARED:
         left, right = (_text(part, written) for part in node.parts)
-        return f"{_held(left, not left[1])} {COMPARED[node.op]} {_held(right, not right[1])}", 0
+        return f"{_in_brackets(left, not left[1])} {COMPARED[node.op]} {_in_brackets(right, not right[1])}", 0
     if node.op in ("where", "select"):
         cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
-        said = [f"{_inner(choice, written)} if {_text(condition, written)[0]}" for condition, choice in cases]
-        return f"{', '.join(said)} else {_inner(node.parts[2], written) if len(node.parts) > 2 else 0}", 0
+        branches = [f"{_inner(choice, written)} if {_text(condition, written)[0]}" for condition, choice in cases]
+        return f"{', '.join(branches)} else {_inner(node.parts[2], written) if len(node.parts) > 2 else 0}", 0
     return f"{SHORT.get(node.op, node.op)}({', '.join(_text(part, written)[0] for part in node.parts)})", 9
 
 
 def _inner(node, written):
-    said = _text(node, written)
-    return _held(said, not said[1])
+    inner = _text(node, written)
+    return _in_brackets(inner, not inner[1])
 
 
-def _held(said, loose):
-    return f"({said[0]})" if loose else said[0]
+def _in_brackets(inner, loose):
+    return f"({inner[0]})" if loose else inner[0]
 
 
 def plain_number(name: str, value: Any) -> str:
     """A number in an equation: 4,096 or 6.98e9; several stacks side by side."""
     several = list(dict.fromkeys(np.asarray(value).ravel().tolist()))
     if len(several) != 1:
-        return f"[{', '.join(plain_number(name, each) for each in np.asarray(value).ravel())}]"
+        return f"[{', '.join(plain_number(name, number) for number in np.asarray(value).ravel())}]"
     one = several[0]
     if not isinstance(one, int | float) or not np.isfinite(one):
         return str(one)

@@ -1,4 +1,4 @@
-"""A plan that ages: its figures of the day, those of today, and what moved them."""
+"""A plan that ages: its recorded figures, those of today, and what moved them."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -16,27 +16,27 @@ from calc.versions import formulas_version
 FIGURES = ("usd_per_hour", "usd", "hours", "memory_bytes")
 VERSIONS = ("made_on", "facts_version", "formulas_version")
 THEN = (*FIGURES, "fits", *VERSIONS)
-_DIGITS = 6  # significant ones, of a figure that is written down
-MOVED_RATIO = 0.001  # three digits show no less
+_DIGITS = 6  # significant digits of a recorded figure
+MOVED_RATIO = 0.001  # smaller moves do not show in three digits
 
 
 class Moved(NamedTuple):
-    """A figure that moved: its value when it was written down, and today's."""
+    """A figure that moved, with its recorded and its present value."""
 
     figure: str
     then: float
-    now: float
+    today: float
 
     @property
     def ratio(self) -> float:
-        """The gain as a share of the written value."""
-        return self.now / self.then - 1
+        """The gain as a share of the recorded value."""
+        return self.today / self.then - 1
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
-    """What to record of a billed row: figures, fit, day, versions of facts and formulas.
+    """The figures, fit, day and versions to record of a billed row.
 
-    A row that was written down before (then_*) keeps what was written then.
+    A row that was recorded before (then_*) keeps its record.
     """
     if row.get("then_made_on"):
         return {name: row[f"then_{name}"] for name in THEN if row[f"then_{name}"] != "" and _is_known(row[f"then_{name}"])}
@@ -45,12 +45,12 @@ def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[
 
 
 def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
-    """The day, and the versions of the facts and formulas in use on it."""
+    """The day and the versions of facts and formulas in use."""
     return {"made_on": today.isoformat(), "facts_version": catalogs.facts_version, "formulas_version": formulas_version()}
 
 
 def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str, Any]]:
-    """Recorded scenarios (scenario, market, then), estimated today beside their figures then_*."""
+    """Recorded scenarios (scenario, market, then) estimated today, with their record as then_*."""
     if not entries:
         return []
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries])
@@ -59,25 +59,28 @@ def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str
 
 
 def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The written figures of an entry as then_* of its row; None where it has none."""
+    """The recorded figures of an entry as then_* of its row; None where they are missing."""
     return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
 def changes(row: Mapping[str, Any]) -> list[Moved]:
     """The figures of a row that have moved, memory in GiB; both values must exist."""
-    pairs = [(name, _number(row.get(f"then_{name}")), _number(row.get(name))) for name in FIGURES]
-    moved = [(name, then, now) for name, then, now in pairs if then > 0 and abs(now / then - 1) > MOVED_RATIO]
-    return [Moved("memory_gib", then / GIB, now / GIB) if name == "memory_bytes" else Moved(name, then, now) for name, then, now in moved]
+    moved = []
+    for name in FIGURES:
+        then, today = _number(row.get(f"then_{name}")), _number(row.get(name))
+        if then > 0 and abs(today / then - 1) > MOVED_RATIO:
+            moved.append(Moved("memory_gib", then / GIB, today / GIB) if name == "memory_bytes" else Moved(name, then, today))
+    return moved
 
 
 def causes(row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
-    """Which of "facts" and "formulas" have another version today."""
+    """The names, facts and formulas, whose version has changed."""
     current = {"facts": catalogs.facts_version, "formulas": formulas_version()}
     return [name for name, version in current.items() if row.get(f"then_{name}_version") != version]
 
 
 def price_day(row: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """The day of the price that a row pays today; empty without a price."""
+    """The day of the price that a row pays; empty without a price."""
     return price_facts(dict(row), row["market"], catalogs)["as_of"][:10]
 
 

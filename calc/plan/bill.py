@@ -1,4 +1,4 @@
-"""The bill of one row: what is paid for which hours, and the same job paid in other ways."""
+"""The bill of one row: the hours paid and their money, and the same job on other markets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,15 +16,15 @@ from calc.units import GIB
 BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
-ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
-WAY_COLUMNS = (  # what on_markets has beside what a job has
+ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of one instance
+WAY_COLUMNS = (  # what on_markets adds to the columns of a job
     *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
     *("basis", *PRICE_FACTS, *ZONES),
 )
 
 
 def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Estimated rows with their bill on a market: instances, usd_per_hour, hours, usd, seconds."""
+    """Estimated rows with the columns of BILL, each on its market."""
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     return rows.assign(**{name: getattr(job, name) for name in BILL})
 
@@ -32,9 +32,9 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def lines(row: dict[str, Any]) -> pd.DataFrame:
     """The lines of a bill (work, start, spot, spare, unused, ratio); they sum to it.
 
-    `row` is one of billed. Work is the steps of the run without interruption, or the month; unused hours are those that a
-    market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
-    are the last of them where the row has any.
+    `row` is one of billed. Work is the steps of the run without interruption, or the month. Unused hours are billed beyond
+    the job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line
+    where the row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     table = {"work": hours}
@@ -57,18 +57,17 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
-    """The markets to compare: all by use, that of the row, and every commitment with a price."""
+    """The markets to compare: all paid by use, the row's, and every commitment with a price."""
     committed = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
     by_use = [name for name in BY_USE if sold_for(name, row["work"])]
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market: its bill, what is signed for, and the facts of the price.
+    """The row on every market: its bill, the commitment and the facts of the price.
 
-    billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
-    break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is
-    known, and so are the numbers.
+    low_usd and high_usd are a run at the fast and at the slow end of its range; committed_hours, committed_usd and
+    break_even_hours_per_month are set where unused hours are paid. Without a price all of them are empty.
     """
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
@@ -91,7 +90,7 @@ def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What each market commits to, and the use from which it pays off; NaN if paid by use."""
+    """The commitment of each market, and the use from which it pays off; NaN if paid by use."""
     sold = [MARKETS[market] for market in paid["market"]]
     block, years = (np.array([getattr(market, name) for market in sold]) for name in ("block_hours", "committed_years"))
     hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
@@ -104,7 +103,7 @@ def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _billed(markets: list[str], hours: np.ndarray, slow_hours: np.ndarray, trains: np.ndarray) -> np.ndarray:
-    """The hours that each market bills. [h]"""
+    """Hours that each market bills. [h]"""
     return np.array([float(billed_hours(*job)) for job in zip(markets, trains, hours, slow_hours, strict=True)])
 
 
@@ -127,10 +126,10 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
 
 
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """What the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
+    """Costs that the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
 
-    The kept checkpoints, or the weights, on each storage of the region (at least the size that it sells), and the same bytes
-    taken out once. A kind without a price in the region has NaN.
+    They are the checkpoints or weights on each storage of the region, at its least size, and their transfer out of it once.
+    A kind without a price in the region has NaN.
     """
     prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
     kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib"]]
@@ -149,9 +148,9 @@ def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 
 
 def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
-    """What AWS answered the account about the region: quota, blocks on offer, spot scores.
+    """AWS's answers to the account about the region: quota, blocks on offer, spot scores.
 
-    `instances`: how many of the row's type a quota of vCPUs allows while it runs nothing else; NaN for other answers.
+    `instances` is the number of the row's type that a quota of vCPUs allows on its own; NaN for other answers.
     """
     table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
     pools = [row["instance"] in of.split("+") for of in table["of"]]

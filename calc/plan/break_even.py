@@ -1,4 +1,4 @@
-"""Break-even lines: markets over the hours of use, instances against an endpoint over load."""
+"""Break-even lines: markets over hours of use, instances and an endpoint over load."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ USED_HOURS = {  # of instances: in training one run after another, in serving in
     "inference": (24, 73, 146, 219, 292, 365, 438, 511, 584, 657, MEAN_MONTH_HOURS),
 }
 MOST_COMMITTED = 2
-LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)  # of what the own instances can generate
+LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)  # shares of what the instances can generate
 OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
 def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
-    """The job's instances over the hours of use: hours, line (a market), usd, fits, now.
+    """The job's instances over hours of use: hours, line (a market), usd, fits, now.
 
-    `markets` is that of bill.on_markets. Blocks are paid in whole days, a commitment to its end or by the whole month, spot
-    with its interruptions; of commitments those of the least price.
+    `markets` is a table of bill.on_markets. Blocks are paid in whole days, commitments to their end or by the month, spot with
+    its interruptions; only the cheapest commitments are shown.
     """
     priced = markets[markets["usd_per_hour"].notna()]
     committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(MOST_COMMITTED, "usd_per_hour")["market"]
@@ -43,7 +43,7 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
 def over_load(row: dict[str, Any]) -> pd.DataFrame:
     """A month of instances and of an endpoint over tokens a day: tokens, line, usd, fits, now.
 
-    Beyond what they can generate, own instances are rented once more. Empty where no price of an endpoint is known.
+    Beyond what the instances can generate they are rented once more. Empty where no price of an endpoint is known.
     """
     endpoint = float(row["endpoint_usd_per_million_tokens"])
     month = float(row["usd_per_month_on_demand"])

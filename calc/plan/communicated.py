@@ -18,20 +18,20 @@ ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bit
 def data_parallel_bytes(
     parameters, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio, shards, accumulation_steps, members, replica_gpus
 ):
-    """Gradients all-reduced, or scattered with divided weights gathered. [B]
+    """Bytes of gradients all-reduced, or scattered with divided weights gathered. [B]
 
     A ring sends (g - 1) / g of what it passes on; an all-reduce is two of them (Rajbhandari et al. 2019, arXiv 1910.02054, 7).
     """
     shards_weights, shards_gradients, shards_optimizer = shards
     share = (1 - 1 / members) / replica_gpus * parameters
     weights, gradients = share * gathered_bytes_each, share * reduced_bytes_each * weight_gradient_ratio
-    each_micro_batch = 2 * shards_weights * weights + shards_gradients * gradients
+    by_micro_batch = 2 * shards_weights * weights + shards_gradients * gradients
     once = (1 - shards_gradients) * gradients * (2 - shards_optimizer) + (1 - shards_weights) * shards_optimizer * weights
-    return accumulation_steps * each_micro_batch + once
+    return accumulation_steps * by_micro_batch + once
 
 
 def tensor_parallel_bytes(block_output_bytes, tensor_parallel, accumulation_steps):
-    """Two all-reduces of a block's output forward and two backward, per micro-batch. [B]
+    """Bytes of two all-reduces of a block's output forward and two backward. [B]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
@@ -39,7 +39,7 @@ def tensor_parallel_bytes(block_output_bytes, tensor_parallel, accumulation_step
 
 
 def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_steps):
-    """A stage's output to the next and its gradient back. [B]
+    """Bytes of a stage's output to the next and of its gradient back. [B]
 
     Source: Narayanan et al. 2021, arXiv 2104.04473, section 3.2.
     """

@@ -1,6 +1,6 @@
 """The bill of a plan: every scenario times its runs and months, by market, against a budget.
 
-A run is paid as often as it is made, a service for its month; a commitment is paid every month of its term, however much is used.
+A run is paid as often as it is made, a service by the month; a commitment is paid every month of its term, used or not.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.cost.terms import month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
-PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # of a bill, its columns
+PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # the columns of a bill
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""One scenario over the length of its run, and over the sequences that it serves at once."""
+"""One scenario over the length of its run, and over the sequences served at once."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from calc.engine.pipeline import estimate
 from calc.plan.break_even import PER_TOKEN
 from calc.units import MILLISECONDS
 
-TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the run, shorter and longer
+TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # multiples of the run
 _MOST_SEQUENCES = 256
 
 
@@ -51,5 +51,5 @@ def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) 
         }
     )
     table = table[table["usd"].notna() & (table["fits"] != "")]
-    beside = table.assign(line=PER_TOKEN, usd=rows["paid_usd_per_million_output_tokens"].loc[table.index], now=False)
-    return pd.concat([table, beside[beside["usd"] > 0]], ignore_index=True)
+    endpoint = table.assign(line=PER_TOKEN, usd=rows["paid_usd_per_million_output_tokens"].loc[table.index], now=False)
+    return pd.concat([table, endpoint[endpoint["usd"] > 0]], ignore_index=True)

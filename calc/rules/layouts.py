@@ -1,4 +1,4 @@
-"""The layouts that are refused, and the nearest that work: conditions with sentences."""
+"""Layouts that are refused: conditions, and sentences that name the nearest valid one."""
 
 from collections.abc import Callable, Mapping
 from math import isqrt
@@ -14,9 +14,9 @@ from calc.table import Words, distinct, taken
 
 
 class Rule(NamedTuple):
-    """`wrong` is a condition on columns; `says` a sentence filled with columns and `more`.
+    """A condition on columns, and a sentence filled with columns and `more`.
 
-    `more` are formulas of one row's numbers, by the name under which the sentence has them.
+    `more` holds formulas of one row's numbers, by their name in the sentence.
     """
 
     wrong: Callable
@@ -25,39 +25,39 @@ class Rule(NamedTuple):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns that the sentence is made of."""
+        """The columns that the sentence reads."""
         fields = [field for _, field, _, _ in Formatter().parse(self.says) if field and field not in self.more]
         return tuple(dict.fromkeys([*fields, *(name for formula in self.more.values() for name in parameters_of(formula))]))
 
 
 def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
-    """Note the first rule that each row breaks; rows that a sentence says the same of share it."""
+    """Record the first rule that each row breaks; rows with equal columns share a sentence."""
     for rule in rules:
         rows = problems.fresh(evaluate(rule.wrong, table))
         if len(rows):
             columns = {name: taken(table[name], table["rows"], rows) for name in rule.reads}
             first, copies = distinct(columns.values(), len(rows))
-            told = np.array([said(rule, columns, row) for row in first.tolist()], dtype=object)
-            problems.note(rows, told[copies])
+            sentences = np.array([sentence_of(rule, columns, row) for row in first.tolist()], dtype=object)
+            problems.note(rows, sentences[copies])
 
 
-def said(rule: Rule, columns: Columns, row: int) -> str:
-    """The sentence of a rule for one row of the columns that it reads."""
+def sentence_of(rule: Rule, columns: Columns, row: int) -> str:
+    """The sentence of a rule for one row."""
     values = {name: _value(column, row) for name, column in columns.items()}
     return rule.says.format_map(values | {name: evaluate(formula, values) for name, formula in rule.more.items()})
 
 
 def _value(column: Words | np.ndarray, row: int) -> Any:
-    """One row's word or number."""
+    """The word or number of one row."""
     if isinstance(column, Words):
         return column.in_row(row)
     return column[row] if len(column) > 1 else column[0]
 
 
-def nearest_divisor(whole: float, wanted: float) -> int:
-    """The divisor of a count that is nearest to the wanted one."""
-    small = [d for d in range(1, isqrt(int(whole)) + 1) if whole % d == 0] or [1]
-    divisors = [*small, *(int(whole) // d for d in small)]
+def nearest_divisor(total: float, wanted: float) -> int:
+    """The divisor of a count nearest to the wanted number."""
+    small = [d for d in range(1, isqrt(int(total)) + 1) if total % d == 0] or [1]
+    divisors = [*small, *(int(total) // d for d in small)]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 

@@ -1,1 +1,1 @@
-"""Numbers, places, settings, changes and verdicts in words, one function for each."""
+"""Numbers, places, settings, changes and verdicts in words, each by one function."""

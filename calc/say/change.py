@@ -1,4 +1,4 @@
-"""Changes of choices in words, their cost in quality, and causes of differences."""
+"""Changes and causes of differences in words, and the cost of a change in quality."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from calc.say.numbers import counted
 from calc.say.setting import WORDS, choice
 from calc.scenarios.inputs import CATALOG_OF
 
-NOT_NAMED = (("tensor_parallel", 1.0), ("pipeline_parallel", 1.0))  # on a named instance: one GPU has neither
+NOT_NAMED = (("tensor_parallel", 1.0), ("pipeline_parallel", 1.0))  # on a named instance
 NOTED = ("precision", "optimizer")  # their catalogs say what a value costs in quality
 CAUSES = {
     "instances": "the number of instances",
@@ -25,7 +25,7 @@ CAUSES = {
 
 
 def change_in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> str:
-    """A change of choices: where, then how, with its recompute, then the batch."""
+    """A change of choices in words: the machine, the layout, recompute, then the batch."""
     rest = {name: value for name, value in change.items() if name in WORDS}
     if "instance" in rest:
         rest = {name: value for name, value in rest.items() if (name, value) not in NOT_NAMED}
@@ -66,7 +66,7 @@ def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) 
 
 
 def cause_in_words(cause: str) -> str:
-    """The cause of a difference: a component of the memory, a factor of the bill."""
+    """The cause of a difference in words: a component of the memory or a factor of the bill."""
     return GLOSSARY[cause].label.lower() if cause in COMPONENTS else CAUSES.get(cause, cause)
 
 
@@ -76,7 +76,7 @@ def is_unchanged(note: str, catalogs: Catalogs) -> bool:
 
 
 def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
-    """What a change costs in quality, and who says so; both empty where nothing is recorded."""
+    """The cost of a change in quality and its source; both empty where nothing is recorded."""
     notes = {}
     for name, value in change.items():
         entry = {} if serves and name == "batch" else catalogs.quality.get(name, {})

@@ -1,4 +1,4 @@
-"""Numbers in words: three digits, GiB, USD, per cent, counts, stretches of time."""
+"""Numbers in words: three digits, GiB, USD, per cent, counts, durations."""
 
 import math
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from typing import Any
 
 from calc.units import GIB, HOUR_SECONDS
 
-# A stretch of time is written in the first unit below whose limit it lies: limit, unit, the unit's size and below which
-# number of units a tenth is written, in seconds.
+# A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s], the number below which a tenth
+# is written.
 SPANS = (
     (1, "ms", 0.001, 100),
     (120, "s", 1, 10),
@@ -18,12 +18,12 @@ SPANS = (
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or the empty text, which stand for what is not known."""
+    """Whether a value is None, NaN or the empty text."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def three(value: float | None) -> str:
-    """Three significant digits, with separators between thousands: 0.0123, 4.57, 98.3, 1,230."""
+    """Three significant digits: 0.0123, 4.57, 98.3, 1,230."""
     if value is None or is_missing(value):
         return "unknown"
     if value == 0:
@@ -33,17 +33,17 @@ def three(value: float | None) -> str:
 
 
 def gib(value: float | None) -> str:
-    """Memory that is given in GiB."""
+    """Memory given in GiB: 1.25 GiB."""
     return "unknown" if is_missing(value) else f"{three(value)} GiB"
 
 
 def size(size_bytes: float) -> str:
-    """Memory that is given in bytes: 1.25 GiB, 424 MiB."""
+    """Memory given in bytes: 1.25 GiB, 424 MiB."""
     return f"{three(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib(size_bytes / GIB)
 
 
 def usd(value: float | None) -> str:
-    """Money in USD, with cents below 100 dollars: $3.36, $36.20, $245, $40,200."""
+    """Money with cents below 100 dollars: $3.36, $36.20, $245, $40,200."""
     if value is None or is_missing(value):
         return "no price"
     sign, size = "-" if value < 0 else "", abs(value)
@@ -51,12 +51,12 @@ def usd(value: float | None) -> str:
 
 
 def about(value: float | None) -> str:
-    """Money without cents from 10 dollars on: $3.36, $36, $245, $40,200."""
+    """Money with cents below 10 dollars: $3.36, $36, $245, $40,200."""
     return f"${value:,.0f}" if value is not None and 9.995 <= abs(value) < 100 else usd(value)
 
 
 def percent(ratio: float | None) -> str:
-    """A share of one, in whole per cent."""
+    """A share in whole per cent: 12 %, under 1 %."""
     if ratio is None or is_missing(ratio):
         return "unknown"
     return "under 1 %" if 0 < abs(ratio) < 0.01 else f"{100 * ratio:.0f} %"
@@ -70,12 +70,12 @@ def more(ratio: float) -> str:
 
 
 def changed_by(ratio: float) -> str:
-    """The size of a change that is given as a share of one: 12 % more, 9 % less."""
+    """A change given as a share: 12 % more, 9 % less."""
     return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"
 
 
 def signed(value: float, say: Callable[[float], str]) -> str:
-    """A difference in the words of `say`, with its sign: +$4.10, -18 GiB; "under 1 %" has none."""
+    """A difference with its sign, in the words of `say`: +$4.10, -18 GiB, under 1 %."""
     words = say(abs(value))
     return words if words.startswith("under") else f"{'+' if value > 0 else '-'}{words}"
 
@@ -91,12 +91,12 @@ def duration(seconds: float | None, low: float | None = None, high: float | None
 
 
 def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A stretch of time that is given in hours."""
+    """A duration given in hours."""
     return duration(*(None if value is None else value * HOUR_SECONDS for value in (hours, low, high)))
 
 
 def count(value: float | None) -> str:
-    """A count or a rate: 8.03 billion, 135 million, 4,096, 0.5."""
+    """A count or a rate: 8.03 billion, 4,096, 0.5."""
     if value is None or is_missing(value):
         return "unknown"
     for scale, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):

@@ -1,11 +1,11 @@
-"""Where a row runs, in words: its instances, market and region; its cards."""
+"""The place of a row in words: instances, market, region, cards."""
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import counted
 
-OBTAINABLE = {  # class of calc.cost.obtainability -> of an instance on a market
+OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "at-once": "to be had at once",
     "usually": "usually to be had",
     "unknown": "without a report of how hard it is to get",
@@ -20,7 +20,7 @@ def card_name(gpu: str, catalogs: Catalogs) -> str:
 
 
 def place(row: Row, with_region: bool = False) -> str:
-    """2 × p5.48xlarge in us-east-1 on spot + 1 spare; on demand is not named."""
+    """The instances: 2 × p5.48xlarge in us-east-1 on spot + 1 spare; on demand is not named."""
     region = f" in {row['region']}" if with_region else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     spare = row.get("spare_instances", 0) if market and MARKETS[row["market"]].interrupted else 0
@@ -28,5 +28,5 @@ def place(row: Row, with_region: bool = False) -> str:
 
 
 def cards(row: Row, catalogs: Catalogs) -> str:
-    """8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
+    """The cards: 8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
     return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")

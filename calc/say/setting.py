@@ -26,7 +26,7 @@ def spoken(name: str, value: Any) -> str:
 
 
 def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
-    """A choice in the words of its catalog; the value itself where no catalog names it."""
+    """A choice by its name in the catalog; the value itself where no catalog has it."""
     if column == "kv_precision":
         return f"KV {value or '16-bit'}"
     if column in CATALOG_OF and column not in CALLED_BY_ID:
@@ -35,7 +35,7 @@ def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def choice(name: str, value: Any, catalogs: Catalogs) -> str:
-    """A choice as a sentence names it: selective recompute, tensor parallel 2, spot."""
+    """A choice in a sentence: selective recompute, tensor parallel 2, spot."""
     if name == "market":
         return MARKETS[value].label
     if name == "implementation":
@@ -52,7 +52,7 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def arrangement(row: Row, catalogs: Catalogs) -> str:
-    """How the GPUs share the work: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
+    """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
     degree = f"tensor parallel {row['tensor_parallel']:.0f}" if row["tensor_parallel"] > 1 else ""
@@ -77,7 +77,7 @@ def sequences_at_once(row: Row) -> str:
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:
-    """All that decides the memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · ..."""
+    """All choices that decide memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · ..."""
     trains, software = row["work"] == "training", row["implementation"]
     parts = [_method(row, catalogs), *(_training(row, catalogs) if trains else _serving(row, catalogs))]
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]

@@ -14,7 +14,7 @@ RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to r
 
 
 def fit_word(fits: str) -> str:
-    """Whether it fits, in a word or two."""
+    """The word for fits, tight or no."""
     return FITS.get(fits, FITS[""])
 
 

@@ -1,7 +1,7 @@
 """Inputs joined with the catalogs, in steps whose parameters are the columns that they read.
 
-A step returns several columns, or the one of its name; its parameters `catalogs` and `problems` are no columns. So every
-joined column has its origins, from which follows which rows are alike (engine/origins.py).
+A step returns several columns, or the one of its name; its parameters `catalogs` and `problems` are no columns. The
+parameters are the origins of the joined columns, which decide the rows that share results (engine/origins.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,23 +22,23 @@ NO_COLUMNS = {"catalogs", "problems"}
 
 
 def _assumption(name: str) -> Callable:
-    """The step that takes an assumption as its row sets it, else as the catalog does."""
+    """The step that joins an assumption: the row's value, else the catalog's."""
 
     @reading([f"asked_{name}", "catalogs"])
-    def step(catalogs: Catalogs, **asked: np.ndarray) -> Columns:
-        values = asked[f"asked_{name}"]
+    def step(catalogs: Catalogs, **inputs: np.ndarray) -> Columns:
+        values = inputs[f"asked_{name}"]
         return {name: np.where(np.isnan(values), constants(catalogs, "assumptions")[name], values)}
 
     return step
 
 
 def _single_numbers(catalogs):
-    """The constants of overheads and of time, one number for all rows."""
+    """The constants of overheads and of time, each the same for all rows."""
     return constants(catalogs, "overheads") | constants(catalogs, "time_constants")
 
 
 def _starts(catalogs):
-    """The phases of a start and the ends of their ranges, one number each for all rows. [s]"""
+    """The phases of a start and their ranges, each the same for all rows. [s]"""
     return {
         f"{prefix}_{phase}": np.array([seconds])
         for prefix, column in (("usual", "value"), ("low", "low"), ("high", "high"))
@@ -47,7 +47,7 @@ def _starts(catalogs):
 
 
 def _ranges_of_time(trains, catalogs):
-    """The corners and boxes of published runs that the ranges of time are made of."""
+    """The corners and boxes of published runs, from which the ranges of time are made."""
     made: Columns = {}
     for end in ("low", "high"):
         made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[:-1, None]
@@ -74,7 +74,7 @@ def join(inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterabl
 
 
 def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
-    """The columns that the step of each joined column reads; the joined columns of several axes."""
+    """The columns that the step of each joined column reads; the columns of several axes."""
     table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
     made_of: dict[str, frozenset[str]] = {}
     for step, made in _made(table, catalogs, Problems(1), steps):
@@ -84,8 +84,8 @@ def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[di
 
 
 def _made(table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]) -> Iterator[tuple[Callable, Columns]]:
-    """Each step with the columns that it makes; the table must have those of earlier steps."""
-    beside: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
+    """Each step with its columns; the caller adds them to the table before the next step."""
+    others: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
     for step in steps:
-        made = step(**{name: beside[name] if name in beside else table[name] for name in parameters_of(step)})
+        made = step(**{name: others[name] if name in others else table[name] for name in parameters_of(step)})
         yield step, made if isinstance(made, dict) else {step.__name__: made}

@@ -1,4 +1,4 @@
-"""Published weights below 16 bits: a model's formats, their publishers, what shares a scale."""
+"""Published weights below 16 bits: formats, publishers and the elements that share a scale."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ WIDTH = re.compile(r"(?:block|group)-(\d+)")
 
 @kept("checkpoints")
 def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]:
-    """The published file of each (model, precision), its maker's where there is one."""
+    """The published file of each (model, precision); the maker's where there is one."""
     table = catalogs.checkpoints.rename_axis("file").reset_index()
     table = table.sort_values(["publisher", "as_of"], ascending=[True, False], kind="stable").drop_duplicates(["model", "precision"])
     return {(entry["model"], entry["precision"]): entry for entry in table.to_dict("records")}
@@ -22,7 +22,7 @@ def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]
 
 @kept("checkpoints", "models", "precisions")
 def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
-    """A model's original format, empty for 16 bits, and its maker's others of at least 8 bits."""
+    """A model's original format, empty for 16 bits, and the maker's others of at least 8 bits."""
     original = str(catalogs.models["published_precision"].get(model) or "")
     ours = [precision for (of, precision), entry in published_files(catalogs).items() if of == model and entry["publisher"] == MAKER]
     return original, *(name for name in ours if name != original and catalogs.precisions["matrix_bytes_each"][name] >= 1)
@@ -38,15 +38,15 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     elements = np.zeros((len(catalogs.models), len(catalogs.precisions)))
     padded = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():
-        at = models([model])[0], precisions([precision])[0]
+        row = models([model])[0], precisions([precision])[0]
         width = WIDTH.fullmatch(entry["scales"])
-        elements[at] = float(width[1]) if width else 0.0
-        padded[at] = np.nan_to_num(float(entry.get("padded_ffn") or 0))
+        elements[row] = float(width[1]) if width else 0.0
+        padded[row] = np.nan_to_num(float(entry.get("padded_ffn") or 0))
     return elements, padded
 
 
 def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
-    """Whose file is served: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
+    """The source of the served file: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
     width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)
     if width >= 2:
         return ""

@@ -1,4 +1,4 @@
-"""Reads scenario rows as people write them: inputs with defaults, and problems as sentences."""
+"""Reads the cells of scenarios: inputs with defaults, and problems as sentences."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from calc.scenarios.inputs import ASSUMPTIONS, BY_NAME, DEFAULTS, Input, bounded
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.table import Words, factorized, where, word
 
-# Inputs whose final value depends on others: they are read under asked_<name>.
+# Inputs whose final value depends on others: they are read as asked_<name>.
 ASKED = frozenset(
     ["precision", "loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "image_tokens", *ASSUMPTIONS]
 )
@@ -21,7 +21,7 @@ DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 
 def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
-    """A DataFrame of one or more scenarios from a DataFrame or one dict."""
+    """The scenarios as a DataFrame, from a DataFrame or one dict. Raises TableError."""
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
     if "model" not in frame.columns:
         raise TableError(
@@ -40,7 +40,7 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:
     """All scenario columns with defaults filled in: words as Words, numbers as float64 or NaN.
 
-    A column that the frame lacks is one value for all rows. What other inputs decide stands under asked_<name>.
+    A column that the frame lacks is one value for all rows. A value that other inputs decide is named asked_<name>.
     """
     inputs: dict[str, Any] = {}
     for column in bounded_inputs(catalogs).values():
@@ -56,7 +56,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
     unnamed = inputs["model"].are("")
-    if "problem" in frame.columns:  # a job's row without a plan, read again, says what it said
+    if "problem" in frame.columns:  # the row of a job without a plan keeps its problem when read again
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
         problems.add(unnamed & ~earlier.are(""), earlier.in_row)
     problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
@@ -64,9 +64,9 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
 
 
 def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """All scenario columns where the cells are known to be sound, as read_inputs has them.
+    """All scenario columns as read_inputs returns them, from cells that need no check.
 
-    `row`: one value for all rows; `columns`: what differs by row, words as Words.
+    `row`: values for all rows; `columns`: those that differ by row, words as Words.
     """
     inputs = dict(_defaults())
     for name, value in row.items():
@@ -95,16 +95,16 @@ def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
     """Whether each row names a value in a column."""
     if name not in frame.columns:
         return np.zeros(1, dtype=bool)
-    codes, found = factorized(frame[name])
-    return np.array([str(value).strip() != "" for value in found] + [False])[codes]
+    codes, values = factorized(frame[name])
+    return np.array([str(value).strip() != "" for value in values] + [False])[codes]
 
 
 def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
-    codes, found = factorized(cells)
-    said = [str(value).strip() for value in found] + [""]
+    codes, values = factorized(cells)
+    texts = [str(value).strip() for value in values] + [""]
     if column.kind == "choice":
-        said = [text.lower() for text in said]
-    words = Words(codes, np.array([text or str(column.default) for text in said], dtype=object))
+        texts = [text.lower() for text in texts]
+    words = Words(codes, np.array([text or str(column.default) for text in texts], dtype=object))
     if column.kind == "choice":
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
@@ -118,10 +118,10 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         values = cells.to_numpy(dtype=float)
         blank = np.isnan(values)
     else:
-        codes, found = factorized(cells)
-        said = [str(value).strip() for value in found] + [""]
-        values = np.array([number(text) for text in said])[codes]
-        blank = np.array([text == "" for text in said])[codes]
+        codes, entries = factorized(cells)
+        texts = [str(value).strip() for value in entries] + [""]
+        values = np.array([number(text) for text in texts])[codes]
+        blank = np.array([text == "" for text in texts])[codes]
     wrong = ~blank & ~column.allows(values)
     problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct that cell.")
     default = np.nan if column.default is None else float(str(column.default))
@@ -129,7 +129,7 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
 
 
 def number(text: str) -> float:
-    """A cell as a number, NaN where it is none."""
+    """The number in a cell, NaN without one."""
     try:
         return float(text.replace("_", "")) if text else np.nan
     except ValueError:
@@ -137,8 +137,8 @@ def number(text: str) -> float:
 
 
 def cross(choices: dict[str, Any]) -> pd.DataFrame:
-    """All combinations of choices as a table; a list stands for several values."""
-    known = {name: value for name, value in choices.items() if name in inputs_by_name()}
-    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in known.items()}
+    """All combinations of choices as a table; a list holds several values, or the default."""
+    inputs = {name: value for name, value in choices.items() if name in inputs_by_name()}
+    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in inputs.items()}
     lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
     return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

@@ -1,37 +1,37 @@
-"""What an empty cell means, given the model and the software: lengths, ties, counts."""
+"""Values that follow from the model and the software: lengths, ties, counts, widths."""
 
 import numpy as np
 
 
 def sequence_tokens(asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens):
-    """Tokens of a sequence; unnamed, at most the positions that the model has learned. [tokens]"""
+    """Tokens of a sequence; by default at most the positions that the model learned. [tokens]"""
     usual = np.minimum(asked_sequence_tokens, longest_sequence_tokens)
     return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
 
 
 def decoder_tokens(asked_decoder_tokens, sequence_tokens):
-    """The decoder's length of an encoder-decoder; unnamed, that of the sequence. [tokens]"""
+    """The decoder's length of an encoder-decoder; by default that of the sequence. [tokens]"""
     return np.where(np.isnan(asked_decoder_tokens), sequence_tokens, asked_decoder_tokens)
 
 
 def prompt_tokens(asked_prompt_tokens, sequence_tokens):
-    """Tokens prefilled at once per sequence; unnamed, the whole sequence. [tokens]"""
+    """Tokens prefilled at once per sequence; by default the whole sequence. [tokens]"""
     return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
 
 
 def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
-    """Tokens of one image or tile; unnamed, those of the model's config. [tokens]"""
+    """Tokens of one image or tile; by default those of the model's config. [tokens]"""
     unnamed = np.isnan(asked_image_tokens) & (images_per_sequence > 0) & (usual_image_tokens > 0)
     return np.where(unnamed, usual_image_tokens, asked_image_tokens)
 
 
 def image_patches_tokens(image_tokens, patches_per_image_token):
-    """Patches of one image, which are the tokens of the vision tower. [tokens]"""
+    """Patches of one image: the tokens of the vision tower. [tokens]"""
     return np.nan_to_num(image_tokens) * patches_per_image_token
 
 
 def tower_tokens(images_per_sequence, image_patches_tokens):
-    """Patches of all images of a sequence that run through the vision tower. [tokens]"""
+    """Patches of all images of a sequence, which pass through the vision tower. [tokens]"""
     return images_per_sequence * image_patches_tokens
 
 
@@ -43,26 +43,26 @@ def tower_parameters(images_per_sequence, left_out_parameters):
 def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder):
     """1 where embedding and head share a matrix. [0 or 1]
 
-    As the scenario sets it, else as the model has it; some software never shares a decoder's.
-    T5 of transformers 5 always does (configuration_t5.py).
+    The scenario decides, else the model; some software never shares a decoder's, and T5 of transformers 5 always does
+    (configuration_t5.py).
     """
-    own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
-    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(own, always_tied))
+    default = np.where(np.isnan(asks_ties), model_tied, asks_ties)
+    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(default, always_tied))
 
 
 def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):
-    """The head's matrix: none where tied, as large as the embedding where untied. [parameters]"""
+    """The head's matrix: none if tied, as large as the embedding if untied. [parameters]"""
     separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
     return np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
 
 
 def parameters(model_parameters, head_parameters, model_head_parameters, tower_parameters):
-    """Parameters of the model with its ties, and its tower where there are images. [parameters]"""
+    """Parameters of the model with its ties, and of its tower if there are images. [parameters]"""
     return model_parameters + (head_parameters - model_head_parameters) + tower_parameters
 
 
 def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
-    """Parameters that one token passes through: of E routed experts only its k. [parameters]
+    """Parameters that a token passes through: of E routed experts only its k. [parameters]
 
     Top-k routing: Shazeer et al. 2017, arXiv 1701.06538; counted in models/architecture.py.
     """
@@ -75,18 +75,18 @@ def outside_parameters(model_outside_parameters, head_parameters, model_head_par
 
 
 def memory_utilization(asked_memory_utilization, implementation_reserves_share):
-    """Share of the card that a serving engine takes; NaN for other software. [share]"""
+    """Share of the card that a serving engine reserves; NaN for other software. [share]"""
     usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
     return np.where(np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0), usual, asked_memory_utilization)
 
 
 def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
-    """Width of an adapter's parameter: the software's own, else as asked. [B]"""
+    """Width of an adapter's parameter: the software's, else the scenario's. [B]"""
     return np.where(implementation_adapter_bytes_each > 0, implementation_adapter_bytes_each, asked_adapter_bytes_each)
 
 
 def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
-    """Width of kept gradients, set or the software's; 0 where it is that of the weights. [B]"""
+    """Width of kept gradients: the scenario's or the software's; 0 to follow the weights. [B]"""
     return np.maximum(asked_gradient_bytes_each, implementation_gradient_bytes_each)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of models and of their stacks of blocks, looked up once for a set of catalogs."""
+"""Numbers of models and of their stacks of blocks, kept with their catalogs."""
 
 import numpy as np
 
@@ -9,38 +9,38 @@ from calc.scenarios.lookups import numbers_of
 SIDES = ("tokens", "source", "fixed")
 FIXED_SIDE = SIDES.index("fixed")  # of images and sound
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
-ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # all that `all-linear` reaches
+ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # the matrices that all-linear adapts
 
 
 @kept("models", "model_kinds")
 def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
-    """A number of each model's kind; 0 for a model without one."""
-    at = catalogs.model_kinds.index.get_indexer(catalogs.models["kind"])
-    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[at])
+    """A column of each model's kind; 0 for a model without a kind."""
+    kinds = catalogs.model_kinds.index.get_indexer(catalogs.models["kind"])
+    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[kinds])
 
 
 @kept("models", "blocks")
 def tower_kinds(catalogs: Catalogs) -> np.ndarray:
-    """The kind of block of each model's vision tower; -1 where it has none that was read off."""
+    """The kind of block of each model's vision tower; -1 where none was read off."""
     numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
     return np.array([numbers.get(kind, -1) for kind in catalogs.models["tower_block"]])
 
 
 @kept("stacks")
 def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
-    """A column of the stacks, its last entry for a stack that a model lacks: 0."""
+    """A column of the stacks; its last entry is 0, for a stack that a model lacks."""
     return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
 
 
 @kept("stacks")
 def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
-    """Width in or out of each matrix that LoRA may adapt. Shape (matrices, stacks). [elements]"""
+    """The width in or out of each matrix that LoRA adapts. Shape (matrices, stacks). [elements]"""
     return np.stack([stack_numbers(catalogs, f"adapter_{matrix}_{way}") for matrix in ADAPTED])
 
 
 @kept("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
-    """Whether the sizes of each kind of block come from the source of its kernels."""
+    """Whether the sizes of each kind of block are derived from the source of its kernels."""
     return np.array([block["source"].startswith("derived from source") for block in catalogs.blocks.values()])
 
 

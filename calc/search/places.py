@@ -12,7 +12,7 @@ from calc.cost.offers import age_days
 from calc.rules.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
-from calc.scenarios.private_prices import own_prices
+from calc.scenarios.private_prices import paid_prices
 from calc.search.job_row import JobError
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
@@ -90,7 +90,7 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ())), "paid_ratio": job["assumed"].get("paid_ratio")}
     if not any(terms.values()):
         return listed
-    paid = own_prices(listed, catalogs.instances.index, _on_demand(job), terms, catalogs)
+    paid = paid_prices(listed, catalogs.instances.index, _on_demand(job), terms, catalogs)
     return np.where(_price_rows(catalogs, tuple(job["regions"]))[:, :, None] >= 0, paid, np.nan)
 
 
@@ -113,7 +113,7 @@ def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     text = "".join(job["fixed"].get("private_prices", ()))
     if not text:
         return listed
-    private = own_prices(np.full(listed.shape, np.nan), catalogs.instances.index, _on_demand(job), {"private_prices": text}, catalogs)
+    private = paid_prices(np.full(listed.shape, np.nan), catalogs.instances.index, _on_demand(job), {"private_prices": text}, catalogs)
     return np.where(np.isnan(private), listed, np.nan)
 
 

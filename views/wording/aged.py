@@ -74,14 +74,14 @@ def _answer_then(row: Row) -> str:
 
 def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
-    return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({changed_by(change.ratio)})" + (
+    return f"{place(row)}: {usd(change.then)} → {usd(change.today)} an hour ({changed_by(change.ratio)})" + (
         f", its price of {day_text(day)}." if day else "."
     )
 
 
 def _figure(change: Moved) -> str:
     write = SAID[change.figure][1]
-    return f"{write(change.then)} → {write(change.now)} ({changed_by(change.ratio)})"
+    return f"{write(change.then)} → {write(change.today)} ({changed_by(change.ratio)})"
 
 
 def _verdict(whose: str, row: Row) -> str:
