@@ -156,8 +156,9 @@ def test_errors_and_refusals_are_counted():
     counted = {"cases": 2, "median_error_ratio": 0.03, "worst_error_ratio": 0.04, "inside_ratio": 0.5}
     assert {name: size[name] for name in counted} == pytest.approx(counted)
     table = pd.DataFrame([case(problem="no blocks"), case(problem="no blocks", model="gpt2"), case()])
-    assert accuracy_tables.refused(table).to_dict("records") == [{"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}]
-    assert accuracy_tables.refused(table[table["problem"] == ""]).empty
+    (reason,) = accuracy_tables.reasons_counted(table, "problem").to_dict("records")
+    assert reason == {"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}
+    assert accuracy_tables.reasons_counted(table[table["problem"] == ""], "problem").empty
 
 
 def test_points_are_in_the_unit_of_their_quantity():

@@ -13,7 +13,7 @@ from plain_support import RULES, SAID, pair, reading, traits
 
 from calc import estimate
 from calc.engine.stages import RESTING_ON_TIME
-from calc.explain.rules import rules_that_count
+from calc.explain.derivation import rules_that_apply
 from calc.rules.support import RUNS
 
 CAPABILITIES = ("6.0", "7.5", "7.9", "7.10", "8.0", "8.6", "8.8", "8.9", "9.0", "9.9", "10.0", "12.0", "12.1", "12.2")
@@ -200,11 +200,11 @@ def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emul
     for scenario in ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, {**TRAIN, "instance": "p6e-gb200.36xlarge"}):
         row = estimate(scenario, catalogs, solve=False)
         _, rules = reading(traits(row, catalogs))
-        shown = rules_that_count(scenario, catalogs)
+        shown = rules_that_apply(scenario, catalogs)
         assert set(shown.index) == set(rules)
         assert shown["verdict"].iloc[0] == {word: verdict for verdict, word in SAID.items()}[row["runs"]]
         assert shown["source"].to_dict() == {name: rule["source"] for name, rule in rules.items()}
-    assert rules_that_count(TRAIN, catalogs).empty
+    assert rules_that_apply(TRAIN, catalogs).empty
     # Without it such a row has no time.
     sourced = {name for name, rule in RULES.items() if "speed_source" in rule}
     assert {RULES[name]["verdict"] for name in sourced} == {"emulated"}

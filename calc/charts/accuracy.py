@@ -91,18 +91,9 @@ def _fits(word, patterns):
     return any(fnmatchcase(word, str(pattern)) for pattern in (patterns if isinstance(patterns, list) else [patterns]))
 
 
-def refused(errors: pd.DataFrame) -> pd.DataFrame:
-    """The problems of refused cases, each with its number of cases and models."""
-    return _counted(errors[errors["problem"] != ""], "problem")
-
-
-def not_compared(rows: pd.DataFrame) -> pd.DataFrame:
-    """The reasons for cases not compared, each with its number of cases and models."""
-    return _counted(rows, "left_out")
-
-
-def _counted(rows, name):
-    groups = rows.groupby(name)
+def reasons_counted(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The reasons in a column, most frequent first, each with its number of cases and models."""
+    groups = rows[rows[column] != ""].groupby(column)
     models = groups["model"].agg(lambda models: ", ".join(dict.fromkeys(models)))
     table = pd.DataFrame({"reason": models.index, "cases": groups.size().to_numpy(), "models": models.to_numpy()})
     return table.sort_values("cases", ascending=False, kind="stable", ignore_index=True)

@@ -1,6 +1,6 @@
 """Long tables for charts, made from result rows: GiB per GPU, USD and words."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -164,11 +164,6 @@ def ceilings(cards: Iterable[str], catalogs: Catalogs) -> list[tuple[str, float]
     """The usable memory of each card with its short name, in GiB, as rules across a chart."""
     memory = catalogs.gpus["memory_bytes"].astype(float)
     return [(f"{card_name(card, catalogs).split(' ')[0]} {memory[card] / GIB:.3g}", memory[card] / GIB) for card in cards]
-
-
-def one_row(row: Mapping[str, Any]) -> pd.DataFrame:
-    """One result row as a table."""
-    return pd.DataFrame([dict(row)])
 
 
 def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:

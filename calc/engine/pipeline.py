@@ -61,7 +61,8 @@ def estimate(
     distinct, copies = estimate_distinct(frame, catalogs, solve, columns)
     results = distinct.frame(copies, len(frame))
     if "scenario" in results and "scenario" in frame:
-        names = names_of(frame["scenario"])
+        codes, values = factorized(frame["scenario"])
+        names = np.array([str(value).strip() for value in values] + [""], dtype=object)[codes]
         results["scenario"] = pd.Categorical(names, categories=pd.Index(sorted(set(names)), dtype=object))
     extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
     return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
@@ -95,12 +96,6 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
     named = [name for name in (*inputs_by_name(), "problem") if name in frame.columns and name != "scenario"]
     repeated = Table({name: frame[name] for name in named}, len(frame)).distinct(named) if len(frame) >= FEWEST_SCENARIOS else None
     return repeated or (np.arange(len(frame)), None)
-
-
-def names_of(cells: pd.Series) -> np.ndarray:
-    """The names of scenarios as they were read."""
-    codes, values = factorized(cells)
-    return np.array([str(value).strip() for value in values] + [""], dtype=object)[codes]
 
 
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:

@@ -16,14 +16,18 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
+from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
+from calc.rules.support import distinguished
+from calc.rules.support_rules import applying, rules_of
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join_choices import FORMATS
 from calc.scenarios.lookups import work_of
+from calc.scenarios.read import as_frame
 from calc.table import ORIGINS
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
@@ -31,6 +35,7 @@ EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
 SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(ends))  # of several components, explained once
 PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
 COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks", "tower_forms": "blocks"}
+RULE_COLUMNS = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on", "confidence")
 ENDINGS = (
     ("_bytes_per_token", "B per token"),
     ("_bytes_each", "B per element"),
@@ -215,3 +220,13 @@ def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     names = ["stack", "block", "format", "attention", "vector", "kept", "size", "coefficient", "size_value"]
     forms = pd.DataFrame(rows, columns=names)
     return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])
+
+
+def rules_that_apply(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
+    """The rules that apply to a scenario on a card, worst first; none without a card."""
+    part = next(parts(as_frame(dict(scenario)), catalogs))
+    small, _ = distinguished(part.table, catalogs)
+    if small["gpu_row"][0] < 0:
+        return catalogs.support.iloc[:0][list(RULE_COLUMNS)]
+    order = rules_of(catalogs).order
+    return catalogs.support.iloc[order[applying(small, catalogs)[order, 0]]][list(RULE_COLUMNS)]

@@ -1,8 +1,8 @@
-"""Contexts beyond what a model takes: the limit, what extends it, what a training needs."""
+"""Contexts longer than the model's: the limit, its extension, and what training needs."""
 
 import numpy as np
-import pandas as pd
 
+from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import row_numbers
@@ -16,12 +16,12 @@ def is_beyond_model(generates, max_position, sequence_tokens):
 
 
 def extension(max_position, extended_tokens, extended_by):
-    """What extends a context, and how far: YaRN by 4 extends it to 131,072; else empty."""
+    """The method and reach of an extension (YaRN by 4 extends it to 131,072); else empty."""
     return f"{extended_by} in its config.json extends it to {extended_tokens:,.0f}" if extended_tokens > max_position else ""
 
 
 def refused_context(model: str, sequence_tokens: float, software: str, catalogs: Catalogs) -> str:
-    """Why a serving engine refuses a context, and what extends it; empty where it takes it."""
+    """The reason why a serving engine refuses a context, and the cure; empty if it does not."""
     entry = catalogs.models.loc[model]
     generates = kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]]
     if not (
@@ -33,20 +33,20 @@ def refused_context(model: str, sequence_tokens: float, software: str, catalogs:
     return f"{model} takes {entry['max_position']:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, which {software} refuses; {cure}."
 
 
-def context_notes(table: Columns) -> Words:
-    """For each training beyond its model's context the sentence of what that needs; else empty."""
+def context_notes(table: Columns, catalogs: Catalogs) -> Words:
+    """What a training needs whose sequences are longer than the model's context; else empty."""
     beyond = is_beyond_model(table["generates"], table["max_position"], table["sequence_tokens"]) & (table["trains"] > 0)
-    codes, rows = pd.factorize(np.where(np.broadcast_to(beyond, table["rows"]), table["model_row"], -1))
-    names = ("max_position", "extended_tokens", "model_row")
-    sizes, longest, models = (np.broadcast_to(table[name], table["rows"]) for name in names)
+    sentences = _training_sentences(catalogs)
+    return Words(np.where(beyond, table["model_row"], len(sentences) - 1), sentences)
+
+
+@kept("models")
+def _training_sentences(catalogs: Catalogs) -> np.ndarray:
+    """The sentence for each model, and an empty one."""
     sentences = []
-    for row in rows:
-        at = int(np.argmax(models == row))
-        by = extension(sizes[at], longest[at], table["extended_by"].in_row(at)) if row >= 0 else ""
-        more = (
-            f"{by}; longer ones are learned by training"
-            if by
-            else "longer positions are learned by training, with another base of its positions"
-        )
-        sentences.append("" if row < 0 else f"The model was made for {sizes[at]:,.0f} tokens: {more}.")
-    return Words(codes, np.array(sentences, dtype=object))
+    for size, longest, by in catalogs.models[["max_position", "extended_tokens", "extended_by"]].itertuples(index=False):
+        longer = extension(size, longest, by)
+        then = f"{longer}; longer ones are" if longer else "longer positions are"
+        rest = "learned by training" if longer else "learned by training, with another base of its positions"
+        sentences.append(f"The model was made for {size:,.0f} tokens: {then} {rest}.")
+    return np.array([*sentences, ""], dtype=object)

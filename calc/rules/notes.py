@@ -14,7 +14,7 @@ from calc.table import Words, word_pairs
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
-    columns = [_of_model(table, catalogs), support_note, _of_release(table, catalogs), _of_price(table), context_notes(table)]
+    columns = [_of_model(table, catalogs), support_note, _of_release(table, catalogs), _of_price(table), context_notes(table, catalogs)]
     return reduce(_joined, columns)
 
 

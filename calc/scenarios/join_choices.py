@@ -10,7 +10,7 @@ from calc.evaluate import Columns, reading
 from calc.scenarios.inputs import LIST_OF
 from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.problems import Problems, quoted
-from calc.scenarios.stacks import ADAPTED, PROJECTIONS, derived_blocks
+from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
@@ -114,7 +114,7 @@ def blocks_of_software(
     catalogs,
 ):
     """The kind of block of each stack: the family's, or what software uses for all decoders."""
-    block = _software_blocks(catalogs)[_row(catalogs, "implementations", implementation)]
+    block = block_rows(catalogs, "implementations", "block")[_row(catalogs, "implementations", implementation)]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
     kind = np.where(shares & ~keeps_state, block, stack_family_kind)
@@ -150,24 +150,21 @@ def loss_numbers(loss, catalogs):
     return {name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()}
 
 
-def reduce_bytes_each(reduce_precision, catalogs):
-    """The width of a sharded gradient reduction. [B]"""
-    return _width(reduce_precision, 4.0, catalogs)
+def _width(column: str, name: str, default: float) -> Callable:
+    """The step that joins the width of the number format in a column, or the default."""
+
+    @reading([column, "catalogs"])
+    def step(catalogs: Catalogs, **words: Words) -> Columns:
+        widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), word_rows(catalogs, "number_formats", words[column])
+        return {name: np.where(rows >= 0, widths[rows], np.where(words[column].are(""), default, 0.0))}
+
+    return step
 
 
-def asked_adapter_bytes_each(adapter_precision, catalogs):
-    """The width of an adapter's parameter in the scenario. [B]"""
-    return _width(adapter_precision, 4.0, catalogs)
-
-
-def asked_gradient_bytes_each(gradient_precision, catalogs):
-    """The width of kept gradients in the scenario; 0 where it is that of the weights. [B]"""
-    return _width(gradient_precision, 0.0, catalogs)
-
-
-def kv_bytes_each(kv_precision, catalogs):
-    """The width of a cached element. [B]"""
-    return _width(kv_precision, 2.0, catalogs)
+reduce_bytes_each = _width("reduce_precision", "reduce_bytes_each", 4.0)
+asked_adapter_bytes_each = _width("adapter_precision", "asked_adapter_bytes_each", 4.0)
+asked_gradient_bytes_each = _width("gradient_precision", "asked_gradient_bytes_each", 0.0)  # 0: that of the weights
+kv_bytes_each = _width("kv_precision", "kv_bytes_each", 2.0)
 
 
 def asks_ties(tie_embeddings):
@@ -199,19 +196,6 @@ def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
     """All numbers of the chosen entries of a closed list."""
     name = LIST_OF[column]
     return columns_of(catalogs, name, _row(catalogs, name, words))
-
-
-def _width(words: Words, default: float, catalogs: Catalogs) -> np.ndarray:
-    """The width of each named number format, the default where none is named. [B]"""
-    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), word_rows(catalogs, "number_formats", words)
-    return np.where(rows >= 0, widths[rows], np.where(words.are(""), default, 0.0))
-
-
-@kept("implementations", "blocks")
-def _software_blocks(catalogs: Catalogs) -> np.ndarray:
-    """The block that each implementation has for all decoders; -1 where it follows the family."""
-    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return np.array([numbers.get(kind, -1) for kind in catalogs.implementations["block"]])
 
 
 @kept("implementations", "engines", "serving_engines", "precisions", "kernels")

@@ -5,7 +5,7 @@ import numpy as np
 from calc.evaluate import formulas_of
 from calc.scenarios import published, settled
 from calc.scenarios.lookups import find, numbers_in, numbers_of, word_rows, words_of
-from calc.scenarios.stacks import adapter_widths, kind_numbers, stack_numbers, stack_rows, tower_kinds
+from calc.scenarios.stacks import adapter_widths, block_rows, kind_numbers, stack_numbers, stack_rows
 from calc.table import Words, where
 
 SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # numbers of a model joined as model_<name>
@@ -56,7 +56,7 @@ def model_numbers(model_row, catalogs):
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
     made["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
     kinds = {name: kind_numbers(catalogs, name)[model_row] for name in numbers_in(catalogs, "model_kinds")}
-    return made | kinds | {"tower_kind": tower_kinds(catalogs)[model_row]}
+    return made | kinds | {"tower_kind": block_rows(catalogs, "models", "tower_block")[model_row]}
 
 
 def longest_sequence_tokens(model_row, catalogs):

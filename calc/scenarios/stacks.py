@@ -1,6 +1,7 @@
 """Numbers of models and of their stacks of blocks, kept with their catalogs."""
 
 import numpy as np
+import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
@@ -19,11 +20,10 @@ def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[kinds])
 
 
-@kept("models", "blocks")
-def tower_kinds(catalogs: Catalogs) -> np.ndarray:
-    """The kind of block of each model's vision tower; -1 where none was read off."""
-    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return np.array([numbers.get(kind, -1) for kind in catalogs.models["tower_block"]])
+@kept("models", "stacks", "implementations", "blocks")
+def block_rows(catalogs: Catalogs, table: str, column: str) -> np.ndarray:
+    """The number of the kind of block that each entry of a catalog names, -1 for none."""
+    return np.asarray(pd.Index([*catalogs.blocks]).get_indexer(getattr(catalogs, table)[column]))
 
 
 @kept("stacks")
@@ -53,5 +53,4 @@ def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     first = np.full(len(models), -1)
     first[owner[::-1]] = np.arange(len(owner))[::-1]
     side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
-    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return first, depth, side, np.append([numbers.get(kind, -1) for kind in stacks["block"]], 0)
+    return first, depth, side, np.append(block_rows(catalogs, "stacks", "block"), 0)

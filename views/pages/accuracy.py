@@ -87,12 +87,12 @@ st.subheader("What is not covered", anchor=False)
 left, right = st.columns(2)
 with left:
     st.markdown("**Refused**, in the row's own words: no estimate is made.")
-    panel.reasons(accuracy_tables.refused(comparison.errors), "Cases that the estimate refuses", "refused")
+    panel.reasons(accuracy_tables.reasons_counted(comparison.errors, "problem"), "Cases that the estimate refuses", "refused")
     st.markdown("**Models of the catalog** that are refused by name:")
     st.markdown(accuracy_words.refused_models(catalogs.models))
 with right:
     st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
-    panel.reasons(accuracy_tables.not_compared(comparison.left_out), "Cases left out of the comparison", "left_out")
+    panel.reasons(accuracy_tables.reasons_counted(comparison.left_out, "left_out"), "Cases left out of the comparison", "left_out")
 
 if len(comparison.speed):
     st.subheader("Time against published runs", anchor=False)

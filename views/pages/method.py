@@ -9,8 +9,7 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.explain import calculators
 from calc.explain.bill import explain_bill
-from calc.explain.derivation import explain
-from calc.explain.rules import rules_that_count
+from calc.explain.derivation import explain, rules_that_apply
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
@@ -128,7 +127,7 @@ if not is_missing(bill["usd"]):
 if row["runs"]:
     st.subheader("Does it run there", anchor=False)
     st.markdown(plain(f"{method_words.RUNS_MEANING[row['runs']]} {row['note']}"))
-    panel.rules(rules_that_count(scenario, catalogs))
+    panel.rules(rules_that_apply(scenario, catalogs))
 
 st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))

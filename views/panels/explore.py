@@ -88,7 +88,7 @@ def _phases(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase of a step, or of a request, under the card."""
     allocated = tuple(name for name in components_of(plan.scenario["work"]) if name != "overhead_bytes")
     table = remembered("phases", (plan.scenario, catalogs.version), lambda: phase_table(plan.scenario, allocated, catalogs))
-    cards = chart_tables.card_rules(chart_tables.one_row(plan.row), catalogs)
+    cards = chart_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
     draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {plan.row['peak_phase']} phase", "explore_phases", cards)
     st.caption(words.phases(plan.row))
 
