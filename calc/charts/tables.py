@@ -1,5 +1,6 @@
 """Long tables for charts, made from result rows: GiB per GPU, USD and words."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -24,28 +25,19 @@ def word_column(values: Any) -> pd.Index:
 
 def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ()) -> list[str]:
     """A name for each row: the choices that differ between rows, then its GPUs and instance."""
-    columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
-    return _joined(rows, catalogs, always, [_where(catalogs, *row) for row in _records(rows, columns)])
-
-
-def _records(rows, columns):
-    return zip(*(rows[name].to_list() for name in columns), strict=True)
-
-
-def _joined(rows, catalogs, always, places):
-    """Choices before the place; repeated names are numbered, as a chart needs them unique."""
-    parts = []
-    for name in NAMED:
-        values = rows[name].to_list()
-        words = {value: name_of(name, value, catalogs) for value in set(values)}
-        if name in always or len(words) > 1:
-            parts.append([words[value] for value in values])
-    seen: dict[str, int] = {}
-    names = []
-    for row in zip(*parts, places, strict=True):
-        name = " · ".join(filter(None, row))
-        seen[name] = seen.get(name, 0) + 1
-        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    parts = [
+        [name_of(name, value, catalogs) for value in rows[name].to_list()]
+        for name in NAMED
+        if name in always or rows[name].nunique(dropna=False) > 1
+    ]
+    where = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
+    parts.append([_where(catalogs, *row) for row in zip(*(rows[name].to_list() for name in where), strict=True)])
+    seen: Counter[str] = Counter()
+    names = [" · ".join(filter(None, row)) for row in zip(*parts, strict=True)]
+    for place, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:  # a chart needs them unique
+            names[place] = f"{name} ({seen[name]})"
     return names
 
 

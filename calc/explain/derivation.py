@@ -175,7 +175,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         file = f"{formula.__module__.replace('.', '/')}.py"
         used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
         return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")) if used else (file, "from the choices")
-    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of[name]}  # by the step of the join that makes it
+    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}  # by the step of the join that makes it
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
         frame, entry = getattr(catalogs, catalog), table[choice].in_row(0)
         if choice not in read | {"model_kind"} or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns:
