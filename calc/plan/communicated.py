@@ -11,20 +11,28 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import one_scenario
+from calc.evaluate import evaluate
 
 ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bits
 
 
 def data_parallel_bytes(
-    parameters, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio, shards, accumulation_steps, members, replica_gpus
+    parameters,
+    weight_bytes_each,
+    sent_gradient_bytes_each,
+    shards_weights,
+    shards_gradients,
+    shards_optimizer,
+    members,
+    replica_gpus,
+    accumulation_steps,
 ):
     """Bytes of gradients all-reduced, or scattered with divided weights gathered. [B]
 
     A ring sends (g - 1) / g of what it passes on; an all-reduce is two of them (Rajbhandari et al. 2019, arXiv 1910.02054, 7).
     """
-    shards_weights, shards_gradients, shards_optimizer = shards
     share = (1 - 1 / members) / replica_gpus * parameters
-    weights, gradients = share * gathered_bytes_each, share * reduced_bytes_each * weight_gradient_ratio
+    weights, gradients = share * weight_bytes_each, share * sent_gradient_bytes_each
     by_micro_batch = 2 * shards_weights * weights + shards_gradients * gradients
     once = (1 - shards_gradients) * gradients * (2 - shards_optimizer) + (1 - shards_weights) * shards_optimizer * weights
     return accumulation_steps * by_micro_batch + once
@@ -48,29 +56,22 @@ def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_step
 
 def communicated(scenarios: Iterable[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
-    rows = [_sent(one_scenario(scenario, catalogs)) for scenario in scenarios]
-    return pd.DataFrame(rows, columns=["data_parallel_bytes", "tensor_parallel_bytes", "pipeline_parallel_bytes", "sent_bytes"])
+    formulas = (data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes)
+    rows = [_numbers(one_scenario(scenario, catalogs)) for scenario in scenarios]
+    sent = pd.DataFrame([[evaluate(formula, row) for formula in formulas] for row in rows], columns=[f.__name__ for f in formulas])
+    return sent.assign(sent_bytes=sent.sum(axis=1))
 
 
-def _sent(table):
-    tensor, pipeline, steps = (_first(table, name) for name in ("tensor_parallel", "pipeline_parallel", "accumulation_steps"))
-    gradient_bytes_each = _first(table, "reduce_bytes_each" if _first(table, "shards_gradients") else "gradient_bytes_each")
-    data = data_parallel_bytes(
-        _first(table, "parameters"),
-        _first(table, "gathered_bytes_each"),
-        gradient_bytes_each,
-        min(_first(table, "trained_parameters") / _first(table, "parameters"), 1.0),
-        [_first(table, name) for name in ("shards_weights", "shards_gradients", "shards_optimizer")],
-        steps,
-        _first(table, "data_parallel") * _first(table, "context_parallel"),
-        tensor * pipeline,
-    )
+def _numbers(table):
+    """The numbers of one scenario that the formulas read."""
+    row = {name: float(np.ravel(values)[0]) for name, values in table.items() if isinstance(values, np.ndarray) and values.ndim < 2}
+    gradient_bytes_each = row["reduce_bytes_each" if row["shards_gradients"] else "gradient_bytes_each"]
     token_bytes = ACTIVATION_BYTES * np.asarray(table["stack_tokens"]) * np.asarray(table["stack_hidden"])  # of a micro-batch
-    blocks = float(np.sum(table["stack_layers"] * token_bytes)) / pipeline
-    between = tensor_parallel_bytes(blocks, tensor, steps)
-    stages = pipeline_parallel_bytes(float(np.max(token_bytes)), pipeline, steps)
-    return data, between, stages, data + between + stages
-
-
-def _first(table, name):
-    return float(np.ravel(table[name])[0])
+    return row | {
+        "weight_bytes_each": row["gathered_bytes_each"],
+        "sent_gradient_bytes_each": gradient_bytes_each * min(row["trained_parameters"] / row["parameters"], 1.0),
+        "members": row["data_parallel"] * row["context_parallel"],
+        "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"],
+        "block_output_bytes": float(np.sum(table["stack_layers"] * token_bytes)) / row["pipeline_parallel"],
+        "boundary_bytes": float(np.max(token_bytes)),
+    }
