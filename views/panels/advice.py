@@ -21,6 +21,8 @@ SHOWN = 3
 SAME = {"training": "Trains the same", "inference": "Serves the same"}
 OTHER = "Other work on the same machine: look at what it costs in quality first"
 MACHINES = "Another machine"
+NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
+NOTHING_FITS = "No change or pair of changes that was tried makes it fit: take a smaller model, LoRA or more GPUs."
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 
@@ -33,7 +35,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     st.subheader("What to change" if fits else "What would make it fit", anchor=False)
     tried = changes(row, market, job, catalogs)
     if not len(tried):
-        st.markdown(_nothing(fits))
+        st.markdown(NOTHING_SAVES if fits else NOTHING_FITS)
         return
     more = st.session_state.get("more_changes", False)
     shown = tried if more else tried.head(SHOWN)
@@ -59,26 +61,15 @@ def _line(index: int, change: Row, row: Row, market: str, fits: bool, catalogs: 
     scenario.pop("market", None)
     text = plain(f"**{change['change']}**: {'; '.join(_effects(change, row['work'], fits))}.")
     words, buttons = st.columns([4, 1], vertical_alignment="center")
-    words.markdown(f"{text}  \n{faint(plain(quality))}" if (quality := _quality(change)) else text)
+    source = f" ({change['source']})" if change["source"] else ""
+    quality = f"Quality: {change['quality']}{source}."
+    words.markdown(f"{text}  \n{faint(plain(quality))}" if change["quality"] else text)
     with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
-        button(
-            "Take",
-            job_state.adopt,
-            scenario,
-            market,
-            catalogs,
-            key=f"take_{index}",
-            help=f"The plan becomes this with {change['change']}; Undo brings today's back.",
-        )
-        button(
-            "Keep",
-            kept.keep,
-            {**scenario, "market": market, "instances_needed": None},
-            change["change"],
-            disabled=kept.is_full(),
-            key=f"keep_change_{index}",
-            help="Keeps it beside the plan.",
-        )
+        name, full = change["change"], kept.is_full()
+        take = f"The plan becomes this with {name}; Undo brings today's back."
+        button("Take", job_state.adopt, scenario, market, catalogs, key=f"take_{index}", help=take)
+        row, keep = {**scenario, "market": market, "instances_needed": None}, "Keeps it beside the plan."
+        button("Keep", kept.keep, row, name, disabled=full, key=f"keep_change_{index}", help=keep)
 
 
 def _groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
@@ -88,19 +79,13 @@ def _groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
     return [(title, part) for title, part in parts if len(part)]
 
 
-def _nothing(fits: bool) -> str:
-    """Where no change helps."""
-    if fits:
-        return "No change that was tried saves money or memory worth naming."
-    return "No change or pair of changes that was tried makes it fit: take a smaller model, LoRA or more GPUs."
-
-
 def _effects(change: Row, work: str, fits: bool) -> list[str]:
     """The job's money and time with the change; per hour, memory and speed against now."""
     parts = []
     if not is_missing(change["usd"]):
         time = f" in {span(change['hours'])}" if work == "training" else " a month"
-        share = room(change) if work == "inference" and _same_bill(change) else _share(change["saved_work_ratio"])
+        same_bill = abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"]
+        share = room(change) if work == "inference" and same_bill else _share(change["saved_work_ratio"])
         parts.append(f"{about(change['usd'])}{time}{share}")
     if not is_missing(change["usd_per_hour"]):
         parts.append(f"{usd(change['usd_per_hour'])} an hour")
@@ -112,16 +97,6 @@ def _effects(change: Row, work: str, fits: bool) -> list[str]:
     if not fits or change["fits"] == "tight":
         parts.append({"yes": "fits", "tight": "fits tightly: it may run out of memory"}[change["fits"]])
     return parts
-
-
-def _quality(change: Row) -> str:
-    """What a change costs in quality, and who says so; empty where nothing is known to be lost."""
-    source = f" ({change['source']})" if change["source"] else ""
-    return f"Quality: {change['quality']}{source}." if change["quality"] else ""
-
-
-def _same_bill(change: Row) -> bool:
-    return bool(abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"])
 
 
 def room(change: Row) -> str:

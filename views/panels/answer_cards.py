@@ -23,6 +23,9 @@ from views.wording import rows as row_words
 from views.wording.markdown import faint, plain
 
 CARD_WIDTH = 222  # pixels below which cards stand one below the other
+TOLD_APART_BY = ("instance", "market", "gpus", "batch", "sharding", "tensor_parallel", "recompute", "precision")
+KEEP_HELP = "Puts it in the row of kept scenarios, on every page and in the link."
+LOOK_HELP = "The memory, the changes and the comparisons below start from it."
 
 
 def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | None, ink: Ink, catalogs: Catalogs) -> None:
@@ -47,28 +50,12 @@ def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, An
         sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
         _body(row, sentence, job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
-        done = kept.is_kept(row)
-        button(
-            "Kept" if done else "Keep",
-            kept.keep,
-            row,
-            icon="bookmark_added" if done else "bookmark_add",
-            disabled=done or kept.is_full(),
-            type="primary",
-            help="Puts it in the row of kept scenarios, on every page and in the link.",
-            key=f"keep_{index}",
-        )
-        here = _same(row, looked)
-        button(
-            "Shown below" if here else "Look at it",
-            look_at,
-            row,
-            icon="visibility",
-            disabled=here,
-            type="tertiary",
-            help="The memory, the changes and the comparisons below start from it.",
-            key=f"look_{index}",
-        )
+        done, here = kept.is_kept(row), all(row[name] == looked[name] for name in TOLD_APART_BY)
+        label, icon = ("Kept", "bookmark_added") if done else ("Keep", "bookmark_add")
+        look: dict[str, Any] = {"icon": icon, "disabled": done or kept.is_full(), "type": "primary", "help": KEEP_HELP}
+        button(label, kept.keep, row, key=f"keep_{index}", **look)
+        look = {"icon": "visibility", "disabled": here, "type": "tertiary", "help": LOOK_HELP}
+        button("Shown below" if here else "Look at it", look_at, row, key=f"look_{index}", **look)
 
 
 def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
@@ -96,8 +83,3 @@ def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs)
     st.markdown("\n\n".join(filter(None, (plain(f"**{place(row, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))))
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")
-
-
-def _same(row: Row, looked: Row) -> bool:
-    names = ("instance", "market", "gpus", "batch", "sharding", "tensor_parallel", "recompute", "precision")
-    return all(row[name] == looked[name] for name in names)

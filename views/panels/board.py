@@ -75,14 +75,8 @@ def _order(job: dict[str, Any]) -> str:
 
 
 def _keep_ticked(chosen: list[Row]) -> None:
-    button(
-        f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
-        kept.keep_all,
-        chosen,
-        icon="bookmark_add",
-        disabled=not chosen,
-        key="keep_ticked",
-    )
+    label = f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked"
+    button(label, kept.keep_all, chosen, icon="bookmark_add", disabled=not chosen, key="keep_ticked")
 
 
 def _looked(rows: list[Row]) -> None:

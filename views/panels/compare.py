@@ -22,6 +22,7 @@ from views.wording import compare as compare_words
 from views.wording.markdown import plain
 
 TANK = (300, 26)
+KEEP_HELP = "They stay here, in the link and in the CSV, whatever the plan becomes."
 NARROWEST = 195  # pixels of a card before the row of cards wraps
 LEFT, RIGHT, AGAIN, AWAY = "Move left", "Move right", "Duplicate", "Remove"
 ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY: "delete"}
@@ -31,16 +32,8 @@ def keep_answers(plan: Present) -> None:
     """A button that keeps the present answers."""
     rows = [row for row in plan.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
-    button(
-        many,
-        kept.keep_all,
-        rows,
-        icon="bookmark_add",
-        disabled=not rows or kept.is_full(),
-        type="secondary" if kept.kept() else "primary",
-        key="keep_answers",
-        help="They stay here, in the link and in the CSV, whatever the plan becomes.",
-    )
+    look = {"type": "secondary" if kept.kept() else "primary", "disabled": not rows or kept.is_full(), "help": KEEP_HELP}
+    button(many, kept.keep_all, rows, icon="bookmark_add", key="keep_answers", **look)
 
 
 def shown(rows: list[Row]) -> list[int]:

@@ -111,16 +111,8 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     obstacle = _obstacle(result.unread, len(wanted), room)
     if obstacle:
         st.caption(obstacle)
-    button(
-        f"Keep {counted(len(wanted), 'scenario')}",
-        _keep,
-        result.rows.iloc[wanted].to_dict("records"),
-        PurePath(name).stem,
-        icon="bookmark_add",
-        disabled=bool(obstacle),
-        type="primary",
-        key="accept_earlier",
-    )
+    rows, look = result.rows.iloc[wanted].to_dict("records"), {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
+    button(f"Keep {counted(len(wanted), 'scenario')}", _keep, rows, PurePath(name).stem, icon="bookmark_add", **look)
 
 
 def _keep(rows: list[Row], file: str) -> None:

@@ -67,15 +67,8 @@ def listed(table: pd.DataFrame, by: str, all_types: bool) -> list[dict[str, Any]
         frame["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in columns.items() if name in frame and not (all_types and name in OF_THE_JOB)}
     of_rows(KEY, (by, all_types, tuple(table["instance"])))
-    grid(
-        frame[list(columns)],
-        columns,
-        f"{len(frame)} instance types by {ORDERS[by].lower()}",
-        KEY,
-        on_select="rerun",
-        selection_mode="multi-row",
-        height=460 if len(frame) > 12 else "content",
-    )
+    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "multi-row", "height": 460 if len(frame) > 12 else "content"}
+    grid(frame[list(columns)], columns, f"{len(frame)} instance types by {ORDERS[by].lower()}", KEY, **look)
     return [table.iloc[index].to_dict() for index in chosen_in(KEY) if index < len(table)]
 
 
@@ -87,8 +80,10 @@ def actions(ticked: list[dict[str, Any]], plan: Present, all_types: bool) -> Non
         button(label, _use, ticked, plan.options.board, icon="input", disabled=not ticked, type="primary", key="use")
         rows = [] if all_types else [plan.options.board.iloc[row["board_row"]].to_dict() for row in ticked]
         button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
+        row = plan.row
+        present = f"In the plan now: {row['instances_needed']:.0f} × {row['instance']}." if row["instance"] else ""
         sentence = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
-        st.caption(plain(sentence + _in_the_plan(plan.row)), width="content")
+        st.caption(plain(sentence + present), width="content")
 
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
@@ -124,28 +119,14 @@ def regions(instance: str, sold: list[str], here: str, catalogs: Catalogs) -> No
         return
     columns = columns_of("instance_by_region", against_here_percent=f"Against {here}")
     key = f"regions_of_{chosen}"
-    grid(
-        pd.DataFrame(for_screen(table, list(columns))),
-        columns,
-        f"{chosen} in {len(table)} regions, cheapest first",
-        key,
-        on_select="rerun",
-        selection_mode="single-row",
-        height="content",
-    )
+    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": "content"}
+    grid(pd.DataFrame(for_screen(table, list(columns))), columns, f"{chosen} in {len(table)} regions, cheapest first", key, **look)
     _history(chosen, here, catalogs)
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
-        button(
-            f"Use in plan in {region}" if region else "Use in plan",
-            _move,
-            chosen,
-            region,
-            icon="input",
-            disabled=region is None,
-            key="use_region",
-        )
+        label = f"Use in plan in {region}" if region else "Use in plan"
+        button(label, _move, chosen, region, icon="input", disabled=region is None, key="use_region")
         missing = len(catalogs.regions) - len(table)
         st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
 
@@ -208,13 +189,6 @@ def best(table: pd.DataFrame, by: str, here: str) -> str:
 def _verdict(row: Row) -> str:
     """Fits, tight, too small; a word of its own for what is emulated or not known to run."""
     return RUNS.get(row.get("runs", ""), "") or fit_word(row["fits"])
-
-
-def _in_the_plan(row: Row) -> str:
-    """Which row the plan looks at now."""
-    if not row["instance"]:
-        return ""
-    return f"In the plan now: {row['instances_needed']:.0f} × {row['instance']}."
 
 
 def _facts(rows: list[Row], all_types: bool, catalogs: Catalogs) -> list[tuple[str, list]]:

@@ -1,5 +1,7 @@
 """Kept scenarios on every page: a chip for each, Undo, and the way to Compare."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -21,15 +23,9 @@ def tray(rows: pd.DataFrame) -> None:
     """The chips of the kept rows, Undo and Redo."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
         for index, row in enumerate(records(rows)):
-            st.menu_button(
-                _chip(row | then_of(kept.kept()[index])),
-                list(ACTIONS),
-                format_func=ACTIONS.__getitem__,
-                on_click=_act,
-                args=(index,),
-                icon=":material/bookmark:",
-                key=f"kept_{index}",
-            )
+            label, icon = _chip(row | then_of(kept.kept()[index])), ":material/bookmark:"
+            look: dict[str, Any] = {"format_func": ACTIONS.__getitem__, "icon": icon, "key": f"kept_{index}"}
+            st.menu_button(label, list(ACTIONS), on_click=_act, args=(index,), **look)
         if not (len(rows) or undo.can_undo() or undo.can_redo()):
             return
         if len(rows):

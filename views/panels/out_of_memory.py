@@ -4,10 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Row
 from calc.files.brought import Brought
 from calc.files.oom.explain import LogProblem, OomExplanation, explained, text_of
-from calc.files.oom.parts import MeasuredPart
 from calc.say.numbers import counted
 from calc.say.place import card_name
 from calc.say.setting import setting
@@ -26,7 +24,8 @@ def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catal
         st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
         return
     try:
-        result = remembered("explained", (logs, row, run_catalogs.version), lambda: _explained(logs, row, run_catalogs))
+        text = "\n".join(text_of(content) for content in logs)
+        result = remembered("explained", (text, row, run_catalogs.version), lambda: explained(text, row, run_catalogs))
     except LogProblem as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
@@ -35,18 +34,9 @@ def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catal
     if result.parts:
         whose = "the run above" if brought else "the plan"
         st.caption(plain(f"Beside {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
-        _table(result.parts)
+        table = pd.DataFrame([part.in_gib() for part in result.parts])
+        grid(table, columns_of("measured_parts"), "What was measured beside the estimate", "oom_parts")
     advice.panel(result.row, plan.market, plan.job, run_catalogs)
-
-
-def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
-    return explained("\n".join(text_of(content) for content in logs), row, catalogs)
-
-
-def _table(parts: list[MeasuredPart]) -> None:
-    columns = columns_of("measured_parts")
-    table = pd.DataFrame([part.in_gib() for part in parts])
-    grid(table, columns, "What was measured beside the estimate", "oom_parts")
 
 
 def _read(result: OomExplanation, catalogs: Catalogs) -> str:

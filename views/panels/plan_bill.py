@@ -1,6 +1,7 @@
 """The plan's bill: kept scenarios with runs and months, sums by market, budget, CSV."""
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -35,7 +36,7 @@ def plan(catalogs: Catalogs) -> None:
     budget, period = _budget()
     st.markdown(plain(_summary(bill, budget, period, against_budget(bill, budget, period) if budget else {})))
     _rows(bill)
-    _sums(by_market(bill))
+    text_table(_market_lines(by_market(bill)), "The plan's bill by market")
     st.caption(HOW)
     tables.download("The plan's bill as CSV", partial(csv_tables.to_csv, bill), "headroom-plan-bill.csv", "plan_bill_csv")
 
@@ -43,17 +44,8 @@ def plan(catalogs: Catalogs) -> None:
 def _budget() -> tuple[float | None, str]:
     """The budget and its period."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        budget = st.number_input(
-            "Budget, USD",
-            min_value=0.01,
-            value=None,
-            step=1000.0,
-            format="%.0f",
-            placeholder="none",
-            key="budget_usd",
-            width=220,
-            **SESSION,
-        )
+        look: dict[str, Any] = {"step": 1000.0, "format": "%.0f", "placeholder": "none", "width": 220}
+        budget = st.number_input("Budget, USD", 0.01, value=None, key="budget_usd", **look, **SESSION)
         st.session_state.setdefault("budget_for", "year")
         period = st.segmented_control("For a", list(PERIOD_MONTHS), key="budget_for", required=True, **SESSION)
     return budget, period
@@ -84,10 +76,6 @@ def _edit(key: str) -> None:
     """Callback: runs and months as they were written into the table."""
     for index, changed in st.session_state[key]["edited_rows"].items():
         kept.plan(int(index), **{name: value for name, value in changed.items() if name in EDITED and value})
-
-
-def _sums(sums: pd.DataFrame) -> None:
-    text_table(_market_lines(sums), "The plan's bill by market")
 
 
 def _summary(bill: pd.DataFrame, budget: float | None, period: str, against: dict[str, float]) -> str:

@@ -93,16 +93,8 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         "versions": [plan.versions for plan in plans],
         "answer": [plan.answer for plan in plans],
     }
-    columns = columns_of("shelf")
-    grid(
-        table,
-        columns,
-        "The plans on the shelf, what they cost then and cost now",
-        KEY,
-        on_select="rerun",
-        selection_mode="single-row",
-        height=TALLEST if len(plans) > 12 else "content",
-    )
+    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": TALLEST if len(plans) > 12 else "content"}
+    grid(table, columns_of("shelf"), "The plans on the shelf, what they cost then and cost now", KEY, **look)
     index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
     return plans[index], rows[index]
 

@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import cards
-from calc.units import GIB
+from calc.units import GIB, HOUR_SECONDS
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
 from views.wording.texts import TEXTS
@@ -66,19 +66,15 @@ def summary(row: Row, market_line: Row) -> str:
 
 def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
     """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
-    share = ("", row_words.own_share(row))
-    lines: list[tuple[str, ...]] = [
-        (*_line(row, line["line"], catalogs), *(_timed(row, line) if line["hours"] else share), usd(line["usd"]))
-        for line in table.to_dict("records")
-    ]
+    lines: list[tuple[str, ...]] = []
+    for line in table.to_dict("records"):
+        hours = line["hours"]
+        timed = (time(row, hours), usd(line["usd"] / hours)) if hours else ("", row_words.own_share(row))
+        lines.append((*_line(row, line["line"], catalogs), *timed, usd(line["usd"])))
     if len(lines) == 1:
         return lines
     total = time(row, table.loc[table["line"] != "spare", "hours"].sum())
     return [*lines, ("**Together**", "", f"**{total}**", "", f"**{usd(row['usd'])}**")]
-
-
-def _timed(row: Row, line: Row) -> tuple[str, str]:
-    return time(row, line["hours"]), usd(line["usd"] / line["hours"])
 
 
 def time(row: Row, hours: float) -> str:
@@ -93,12 +89,9 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if row["work"] == "training":
         return rented, f"{tokens(row)} at {three(row['tokens_per_second'])} a second"
-    return rented, f"up to {count(tokens_of_a_month(row))} generated tokens, {three(row['tokens_per_second'])} a second"
-
-
-def tokens_of_a_month(row: Row) -> float:
-    """What the deployments generate in the hours of the month at the steady rate."""
-    return row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * 3600
+    # What the deployments generate in the hours of the month at the steady rate.
+    generated = row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * HOUR_SECONDS
+    return rented, f"up to {count(generated)} generated tokens, {three(row['tokens_per_second'])} a second"
 
 
 def idle(row: Row) -> str:

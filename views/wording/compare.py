@@ -88,16 +88,13 @@ def _line(difference: Difference, say: Callable, unit: str, same: str, first: Ro
         return ""
     if abs(difference.ratio) < 1e-4 or not difference.cause:
         return same
-    head = f"**{signed(difference.change, say)}**{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
+    ratio = difference.ratio
+    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
+    head = f"**{signed(difference.change, say)}**{unit}, {times}: {cause(difference.cause, first, other)}"
     if not difference.against:
         return head
     more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
     return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
-
-
-def _times(ratio: float) -> str:
-    """-23 %, +37 %, and from three times on 20 × as much."""
-    return f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
 
 
 def cause(name: str, first: Row, other: Row) -> str:
@@ -130,7 +127,9 @@ def figures(rows: list[Row]) -> list[tuple[str, list]]:
     works = {row["work"] for row in rows}
     components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
     table = [("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])]
-    table += [(f"{_mark(name)} {COMPONENT_LABELS[name]}", [_component(row, name) for row in rows]) for name in components]
+    for name in components:
+        mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
+        table.append((f"{mark} {COMPONENT_LABELS[name]}", [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows]))
     table += [
         ("USD per hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("USD in all", [money(row) for row in rows]),
@@ -139,15 +138,6 @@ def figures(rows: list[Row]) -> list[tuple[str, list]]:
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]
     return [(label, [plain(cell) for cell in cells]) for label, cells in table if any(cell != "–" for cell in cells)]
-
-
-def _mark(name: str) -> str:
-    """A square in the colour that the component has in every picture."""
-    return f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
-
-
-def _component(row: Row, name: str) -> str:
-    return gib(row[name] / GIB) if row[name] > 0 else "–"
 
 
 def _serving(row: Row, name: str) -> str:

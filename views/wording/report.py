@@ -24,6 +24,7 @@ from views.wording import rows as row_words
 
 MOST_ROWS = 15  # of the board
 HEADS = ("Answer", "What to rent", "Cost", "USD per hour", "Memory per GPU", "How set")
+MEMORY = HEADS.index("Memory per GPU")
 BOARD_HEADS = ("What to rent", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
 PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
 STYLE = """
@@ -57,7 +58,7 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
         f"<h1>{escape(heading)}</h1>",
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
         f"<p>{escape(options.problem)}</p>" if options.problem else "",
-        _table(HEADS, [_with_tank(_answer(row, catalogs), row, 4) for row in answers]),
+        _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<p>{escape(plan_words.limits_cost(options))}</p>",
     ]
     if answers:
@@ -84,19 +85,20 @@ def file_name(row: Row, end: str) -> str:
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
-    hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
-    money = plan_words.money_and_time(row)
+    money, hourly = plan_words.money_and_time(row), usd(row["usd_per_hour"])
     return row_words.name(row["answer"]), place(row, True), money, hourly, memory_of(row), setting(row, catalogs)
 
 
+def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
+    """The cells of an answer in HTML, its tank under its memory."""
+    cells = [*map(escape, _answer(row, catalogs))]
+    cells[MEMORY] += _tank(row, 200, 24)
+    return cells
+
+
 def _board(row: Row, catalogs: Catalogs) -> list[str]:
-    hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
-    cells = [place(row), row_words.verdict(row), plan_words.money_and_time(row), hourly]
+    cells = [place(row), row_words.verdict(row), plan_words.money_and_time(row), usd(row["usd_per_hour"])]
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
-
-
-def _with_tank(cells: tuple[str, ...], row: Row, index: int) -> list[str]:
-    return [escape(cell) + (_tank(row, 200, 24) if number == index else "") for number, cell in enumerate(cells)]
 
 
 def _tank(row: Row, width: int, height: int) -> str:

@@ -153,7 +153,7 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
     """Each line beside the bill on a line: what it is, how much, USD, of when."""
     return [
         {
-            "What": f"{line['label']}{', once' if is_traffic(line) else ', a month'}",
+            "What": f"{line['label']}{', once' if line['kind'].startswith('traffic') else ', a month'}",
             "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
             "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
             "Price of": line["as_of"],
@@ -161,11 +161,6 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
         }
         for line in table.to_dict("records")
     ]
-
-
-def is_traffic(line: Row) -> bool:
-    """Whether a line is paid for what moves, not for what lies."""
-    return line["kind"].startswith("traffic")
 
 
 SMALL_LINES = TEXTS["ways"]["small_lines"]
