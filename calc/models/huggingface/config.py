@@ -1,7 +1,6 @@
 """Turns a Hugging Face config.json into an entry like those of catalogs/edited/models.yaml.
 
-What is wrong with it is a ConfigError.
-torch_dtype is not read: 16 or 32 bits are the scenario's to choose.
+A fault in it is a ConfigError. torch_dtype is not read: the scenario chooses 16 or 32 bits.
 """
 
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "re
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a config given as JSON text, which may hold the index of its weights too."""
+    """The entry of a config in JSON text, which may also hold the index of its weights."""
     try:
         config, index = read_documents(text)
     except ConfigError as error:
@@ -29,9 +28,9 @@ def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
 
 
 def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-    """The entry of a config given as a mapping, by the model types and families of the catalogs.
+    """The entry of a config, by the model types and families of the catalogs.
 
-    `index`: that of its weights, which tells the total of a type that is not covered.
+    `index` is the index of its weights, which gives the parameter count of a type that is not covered.
     """
     try:
         return _read(config, model_id, catalogs, index)
@@ -41,7 +40,7 @@ def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, A
 
 def _read(config, model_id, catalogs, index):
     if not isinstance(config, dict):
-        raise ConfigError("this is no config; give a JSON object with a model_type.")
+        raise ConfigError("this is not a config; give a JSON object with a model_type.")
     model_types, config = catalogs.model_types, ReadFields(config)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
@@ -65,7 +64,7 @@ def _read(config, model_id, catalogs, index):
 
 
 def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a pair, and a sentence where the class named is not that of both sides."""
+    """The entry of an image-text pair, with a remark where its class does not hold both sides."""
     entry, sides = pair_entry(part.config, name, catalogs)
     _, unknown_class = named_class(part.config, name, "dual", None)
     defaults = {**catalogs.config_defaults[f"{name}_vision_model"], **catalogs.config_defaults[f"{name}_text_model"]}
@@ -75,9 +74,9 @@ def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
 
 
 def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of one model and what its config says beside its sizes.
+    """The entry of one model, with remarks on what its config says besides sizes.
 
-    That is: parts left out, the class it names, code of its own, how it is stored, and fields that are not read.
+    These are: parts left out, the class, custom code, how weights are stored, and fields that are not read.
     """
     model_types, model_type = catalogs.model_types, catalogs.model_types.types[name]
     entry = config_entry(part.config, model_type, catalogs, part.outer is not None)
@@ -100,12 +99,12 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
 
 
 def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
+    """The entry of a Llama-like model of six sizes, whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
     return {**read_config({"model_type": "llama", **sizes}, name, catalogs), "source": "six sizes given by hand"}
 
 
 def refused_entry(model_id: str, why: str) -> dict[str, Any]:
-    """The entry of a model whose config cannot be read: rows that name it say why."""
+    """The entry of a model whose config cannot be read; rows that name it give the reason."""
     return {"name": model_id, "family": "", "model_type": "", "kind": "decoder", "refused": why}

@@ -1,4 +1,4 @@
-"""The sizes of one config, checked: of a model, or of the two sides of a pair."""
+"""The checked sizes of one config: of a model, or of both sides of an image-text pair."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -10,17 +10,17 @@ from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
 from calc.models.huggingface.values import ConfigError, UnknownLayer, check_covered, must_divide, need_sizes, values_of, whole_number
 
-TEXT_SIDE = "bert"  # the model_type whose fields the text sides of pairs have
+TEXT_SIDE = "bert"  # the model_type with the fields of a pair's text side
 OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
-# One kernel saves its input alone; other activations are composed of operations that each save something (activations.py).
+# These run in one kernel, which saves only its input; other activation functions are several operations that each save something.
 ONE_KERNEL = {"gelu", "gelu_pytorch_tanh", "silu", "swish", "mish", "sigmoid", "tanh"}
-LIKE = {"relu": "gelu", "gelu_fast": "gelu_new", "gelu_new": "gelu"}  # the next where a block was not simulated with one
+LIKE = {"relu": "gelu", "gelu_fast": "gelu_new", "gelu_new": "gelu"}  # the substitute where no block was simulated with it
 
 
 def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
-    """The sizes of a model and what differs from its family.
+    """The sizes of a model, and how it differs from its family.
 
-    With `all_defaults` the defaults of its class stand for its sizes too.
+    With `all_defaults` the defaults of its class also fill in its sizes.
     """
     class_defaults = catalogs.config_defaults[model_type.name]
     config = config.over({name: class_defaults[name] for name in catalogs.model_types.rule_fields if name in class_defaults})
@@ -47,7 +47,7 @@ def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_d
 
 
 def _head_sizes(entry):
-    """The widths of a head and of all shared experts where the config says them in other words."""
+    """Widths of a head and of all shared experts, from the fields that the config has instead."""
     sizes = {}
     if "plain_head_dim" in entry:
         sizes["head_dim"] = entry["rope_head_dim"] + entry["plain_head_dim"]
@@ -62,7 +62,7 @@ def _head_sizes(entry):
 
 
 def _layer_sizes(config, model_type, entry):
-    """How many layers there are of each kind, and their window, where not all are alike."""
+    """The number of layers of each kind and their window, where layers differ."""
     layers, types = entry["layers"], config.get("layer_types")
     check_layer_types(types, model_type, layers)
     try:
@@ -73,12 +73,12 @@ def _layer_sizes(config, model_type, entry):
     except (TypeError, ValueError, ArithmeticError, LookupError):
         kinds, counts = [], Counter()
     if sum(counts.values()) != layers:
-        raise ConfigError("the fields that tell its layers apart contradict num_hidden_layers.")
+        raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
     check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
     for name, value in (size for _, of_layer in counts for size in of_layer):
         whole_number(value, 0, f"the {name} of some of its layers")
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
-        raise ConfigError(f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} experts; mend one.")
+        raise ConfigError(f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} experts; correct one of them.")
     sizes: dict[str, Any] = {}
     if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
         sizes["layer_kinds"] = [{"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)} for kind, of_layer in sorted(counts)]
@@ -88,7 +88,7 @@ def _layer_sizes(config, model_type, entry):
 
 
 def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
-    """The vision side of a pair whose config names a class of that side alone; any other as is."""
+    """The vision side of a pair whose config names only that side's class; else the config."""
     if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(config).endswith(OF_VISION_SIDE):
         return config
     of_class = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
@@ -97,7 +97,7 @@ def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
 
 
 def _side(config: Mapping[str, Any], name: str) -> ReadFields:
-    """A side of a pair's config, which early files hold under a second name."""
+    """One side of a pair's config, which early files hold under a second name."""
     sides = {field: config.get(field) or {} for field in (name, f"{name}_dict")}
     for field, side in sides.items():
         if not isinstance(side, dict):
@@ -106,7 +106,7 @@ def _side(config: Mapping[str, Any], name: str) -> ReadFields:
 
 
 def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, Any], list[ReadFields]]:
-    """The entry of CLIP or SigLIP, from both sides, and the configs that were read for it."""
+    """The entry of CLIP or SigLIP from both sides, and the configs that were read."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
     of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"

@@ -1,8 +1,8 @@
-"""What a tower makes of an image or a sound: patches, layers, tokens for the text part.
+"""Sizes of a vision or audio tower: patches, layers, and tokens for the text part.
 
-An image is one tile where a class cuts it into several. Where a class takes images of any size, one of 1024 x 1024 pixels
-stands for them, unless the scenario says how many tokens an image makes. A sound is the 30 seconds that Whisper's encoder takes,
-its frames are the patches. Classes: transformers 5.23.
+An image counts as one tile where a class cuts images into tiles, and as 1024 x 1024 pixels where a class takes any size,
+unless the scenario sets the tokens per image. A sound is 30 seconds long, as Whisper's encoder takes it, and its frames are the
+patches. Source: the classes of transformers 5.23.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from calc.models.huggingface.model_types import ModelTypes, Parts, Tower
 from calc.models.huggingface.parts import tower_of
 from calc.models.huggingface.rules.shapes import Config, side
 
-USUAL_PIXELS = 1024  # a side of an image where the class does not fix it
-GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
+USUAL_PIXELS = 1024  # per side of an image, where the class does not fix it
+GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # most tokens per image; patches per token (image_processing_gemma4.py)
 
 
 def image_sizes(outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]) -> dict[str, Any]:
-    """Sizes of the tower and of an image or sound; none without a tower that can be read."""
+    """Sizes of the tower and of an image or a sound; {} without a tower that can be read."""
     usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
     sound = bool(usual) and model_types.towers[usual].frames_per_token > 0
     part = "audio_config" if sound else "vision_config"
@@ -65,7 +65,7 @@ def _sound_sizes(_outer: Config, kind: str, tower: Tower, fields: Config) -> dic
 
 
 def patches_per_token(outer: Config, kind: str, tower: Config) -> float:
-    """Patches of which one token of the text part is made."""
+    """Patches that become one token of the text part."""
     if kind == "gemma4_vision":
         return GEMMA4_POOLED
     if "mm_tokens_per_image" in outer or outer.get("model_type") in ("gemma3", "shieldgemma2"):
@@ -74,7 +74,7 @@ def patches_per_token(outer: Config, kind: str, tower: Config) -> float:
         rows, columns = tower["merge_kernel_size"]
         return rows * columns
     merged_by_text_part = outer.get("model_type") in ("mistral3", "lighton_ocr")
-    sides: dict[str, int] = {  # of the square of patches that make a token
+    sides: dict[str, int] = {  # of the square of patches that become one token
         "idefics3_vision": outer.get("scale_factor", 2),
         "internvl_vision": round(1 / outer.get("downsample_ratio", 0.5)),
         "llama4_vision_model": round(1 / tower.get("pixel_shuffle_ratio", 0.5)),
@@ -94,7 +94,7 @@ def _tokens(kind: str, tower: Tower, fields: Config, merged: float) -> int:
 
 
 def _block(kind: str, tower: Tower, fields: Config) -> str:
-    """The kind of block of a tower's layers; none where it was not read off."""
+    """The kind of block of a tower's layers; "" where it was not read off."""
     if kind == "internvl_vision":
         return "internvl_vision_normed" if fields.get("use_qk_norm") or fields.get("qk_normalization") else kind
     if kind == "gemma4_vision":

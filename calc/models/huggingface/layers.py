@@ -1,7 +1,7 @@
-"""The kinds of layers that a config describes: attention, network, sizes of their own.
+"""The kinds of layers that a config describes: attention, network and sizes.
 
-The rules are those of the config and model classes in transformers 5.23. What the classes fill in
-(catalogs/read_off/config_defaults.yaml) stands in the config already.
+The rules are those of the config and model classes in transformers 5.23. The config already holds the defaults of its class
+(catalogs/read_off/config_defaults.yaml).
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from calc.models.huggingface.rules.mixed_layers import WAYS
 from calc.models.huggingface.values import ConfigError, short_value
 
 Config = Mapping[str, Any]
-LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees a window alone
+LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees only a window
 UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": ""}
 
 
 def window_tokens(config: Config, model_type: ModelType) -> Any:
-    """The window of windowed layers, None where there is none. [tokens]"""
+    """The window of windowed layers; None without a window. [tokens]"""
     switched_off = model_type.window_switch and not config[model_type.window_switch]
     tokens = None if switched_off else config.get(model_type.window)
     if model_type.window_before and config.get(model_type.window_before):
@@ -25,7 +25,7 @@ def window_tokens(config: Config, model_type: ModelType) -> Any:
     if tokens and model_type.window_covers == "half_behind":
         return tokens // 2
     if tokens and (model_type.window_covers == "both_sides" or encodes(config, model_type)):
-        return tokens // 2 * 2 + 1  # half on either side of the token at work
+        return tokens // 2 * 2 + 1  # half on either side of the current token
     return tokens // 2 + 1 if tokens and _sees_both_ways(config, model_type) else tokens
 
 
@@ -34,12 +34,12 @@ def _sees_both_ways(config, model_type):
 
 
 def encodes(config: Config, model_type: ModelType) -> bool:
-    """Whether a decoder's config makes it an encoder, as EmbeddingGemma's does."""
+    """Whether the config turns a decoder into an encoder, as that of EmbeddingGemma does."""
     return model_type.two_way_window == "encoder" and _sees_both_ways(config, model_type)
 
 
 def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[bool]:
-    """Whether a layer sees a window alone, for each layer."""
+    """For each layer, whether it sees only a window."""
     if window_tokens(config, model_type) is None:
         return [False] * layers
     types = config.get("layer_types") if model_type.layer_types == "read" else None
@@ -49,7 +49,7 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
 
 
 def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
-    """The kind of each layer, in the words of calc/models/stacks.py, and its own sizes."""
+    """The kind of each layer, as calc/models/stacks.py names it, and its own sizes."""
     if model_type.layer_kinds:
         return model_type.layer_kinds(config, values)
     layers = values["layers"]
@@ -65,7 +65,7 @@ def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]
 
 
 def check_layer_types(types: Any, model_type: ModelType, layers: int) -> None:
-    """Refuse layer_types that are not one known kind for each layer."""
+    """Refuse layer_types that do not name one covered kind per layer."""
     if types is None or model_type.layer_types == "by_rule":
         return
     if not isinstance(types, list) or len(types) != layers:
@@ -76,7 +76,7 @@ def check_layer_types(types: Any, model_type: ModelType, layers: int) -> None:
 
 
 def check_unread_layer_types(types: Any, model_type: ModelType, kinds: list[str]) -> None:
-    """Refuse layer_types that contradict the layers of a class that does not read them."""
+    """Refuse layer_types that contradict the layers of a class that ignores the list."""
     if model_type.layer_types:
         return
     for named, kind in zip(types or (), kinds, strict=False):

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ModelType:
-    """One model_type; each field is explained at the top of the catalog."""
+    """One model_type; the top of the catalog explains each field."""
 
     name: str
     family: str
@@ -35,7 +35,7 @@ class ModelType:
     unread: Sequence[str] = ()
 
     def rule_fields(self) -> set[str]:
-        """The fields of a config that its window and its layers by position may read."""
+        """Fields of a config that its window and its rules by position may read."""
         rules = (self.windowed_layers, self.dense_layers, self.mixed_layers)
         named = {value for rule in rules for value in getattr(rule, "keywords", {}).values() if isinstance(value, str)}
         return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {""}
@@ -43,7 +43,7 @@ class ModelType:
 
 @dataclass(frozen=True)
 class Parts:
-    """A config of several parts: its text part, towers and projector."""
+    """A config with several parts: its text part, towers and projector."""
 
     text: str = ""
     ties: str = ""
@@ -85,5 +85,5 @@ class ModelTypes:
         return names | {name for name, parts in self.parts.items() if parts.text in names}
 
     def named(self, model_type: str) -> str:
-        """The model_type under which a class is read that goes by several names."""
+        """The model_type under which a class with several names is read."""
         return self.aliases.get(model_type, model_type)

@@ -17,7 +17,7 @@ INDEX = ("metadata", "weight_map")
 
 
 def read_documents(text: str) -> tuple[Any, Config]:
-    """The config in a text, and the safetensors index that stands before or after it, if any."""
+    """The config in a text, and the safetensors index before or after it, if any."""
     documents: list[Any] = []
     start, text = 0, text.strip()
     try:
@@ -36,7 +36,7 @@ def read_documents(text: str) -> tuple[Any, Config]:
         is_index = isinstance(document, dict) and all(isinstance(document.get(name), dict) for name in INDEX)
         (indexes if is_index else configs).append(document)
     if len(configs) != 1:
-        raise ConfigError("give one config.json, and with it at most the index of its weights.")
+        raise ConfigError("give one config.json and at most one index of its weights.")
     return configs[0], indexes[0] if indexes else {}
 
 
@@ -53,7 +53,7 @@ def total_entry(config: Config, model_type: str, index: Config, model_id: str, n
 
 
 def _total_parameters(config: Config, index: Config) -> int:
-    """Parameters that the index counts, or that its bytes come to; 0 if unknown. [parameters]"""
+    """Parameters as the index counts them, or from its bytes; 0 if unknown. [parameters]"""
     metadata = index.get("metadata", {})
     counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
     if isinstance(counted, int) and 0 < counted < 1e15:
@@ -67,7 +67,7 @@ def _total_parameters(config: Config, index: Config) -> int:
 
 
 def refusal(config: Config, model_type: str, model_types: ModelTypes) -> str:
-    """One sentence, without the model's name."""
+    """The reason for a refusal in one sentence, without the model's name."""
     lower, covered = model_type.lower(), model_types.covered()
     if lower != model_type and lower in covered:
         return f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write it in small letters."

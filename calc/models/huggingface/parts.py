@@ -1,4 +1,4 @@
-"""A Hugging Face config of several parts: its text part, and what the towers beside it hold."""
+"""Hugging Face configs with several parts: the text part, and the parameters of the towers."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,13 +8,13 @@ from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.values import ConfigError
 
 Config = Mapping[str, Any]
-# Names under which a config holds its text part, the outermost first; a thinker holds one of its own.
+# Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 PARTS = {"vision_config": "vision", "audio_config": "audio"}
 
 
 class TextPart(NamedTuple):
-    """A text part, its model_type, and the config around it where there is one."""
+    """A text part, its model_type, and the config around it, if any."""
 
     config: ReadFields
     model_type: str
@@ -24,7 +24,7 @@ class TextPart(NamedTuple):
 def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]) -> TextPart:
     """The text part of a config, or the config itself.
 
-    The sizes of early Qwen2-VL files stand beside its parts.
+    Early Qwen2-VL files hold the sizes of the text part next to the other parts.
     """
     model_type = model_type_of(config)
     parts = model_types.parts.get(model_type, Parts())
@@ -46,7 +46,7 @@ def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str
 
 
 def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
-    """Whether head and embedding are shared; None where the text part's class settles it."""
+    """Whether head and embedding are shared; None where the text part's class decides."""
     of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
     if ties == "text_part":
         return of_text
@@ -60,7 +60,7 @@ def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | N
 
 
 def model_type_of(config: Config) -> str:
-    """The model_type that a config names; raises ConfigError where it is no config of a model."""
+    """The model_type that a config names; raises ConfigError where it names none."""
     model_type = config.get("model_type")
     if isinstance(model_type, str) and model_type:
         return model_type
@@ -78,10 +78,7 @@ def _instead(config):
 
 
 def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
-    """What a config holds beside the text part, in words and counted. [parameters]
-
-    The count is 0 where no formula covers it.
-    """
+    """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
     named = [name for name in PARTS if isinstance(outer.get(name), dict)]
     if not named:
@@ -96,14 +93,14 @@ def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapp
 
 
 def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, Config]:
-    """The kind of a tower, the usual one where it names none, and its fields with defaults."""
+    """The kind of a tower (the usual one if it names none), and its fields with defaults."""
     fields = outer[name]
     kind = str(fields.get("model_type") if fields.get("model_type") in model_types.towers else usual)
     return kind, {**defaults.get(kind, {}), **{field: value for field, value in fields.items() if value is not None}}
 
 
 def _tower_parameters(outer, name, usual, hidden, model_types, defaults):
-    """Parameters of one tower and its projector, 0 where its config is faulty. [parameters]"""
+    """Parameters of one tower and its projector; 0 where its config is faulty. [parameters]"""
     kind, tower = tower_of(outer, name, usual, model_types, defaults)
     projector = model_types.parts[outer["model_type"]].projector
     try:

@@ -1,4 +1,4 @@
-"""Which fields of a config were looked at, so that the others can be named."""
+"""Records which fields of a config are read, so that a remark can name the others."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -10,9 +10,9 @@ MOST_NAMED = 6
 
 
 class ReadFields(dict):
-    """A config that records in `read` which of its fields were looked up.
+    """A config that records in `read` which of its fields are looked up.
 
-    To copy it or to walk over it records nothing.
+    Copying it or iterating over it records nothing.
     """
 
     def __init__(self, fields: Mapping[str, Any], read: set[str] | None = None):
@@ -20,7 +20,7 @@ class ReadFields(dict):
         self.read: set[str] = set() if read is None else read
 
     def over(self, defaults: Mapping[str, Any]) -> "ReadFields":
-        """The same config with defaults where it is silent; what is read of one is recorded in both."""
+        """The same config with defaults for missing fields; both share one record."""
         return ReadFields({**defaults, **self}, self.read)
 
     def __getitem__(self, field: str) -> Any:
@@ -37,9 +37,9 @@ class ReadFields(dict):
 
 
 def unread_fields(configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]) -> list[str]:
-    """Fields that a config sets otherwise than its class and that nothing looked up.
+    """Fields that a config sets differently from its class and that were never looked up.
 
-    `harmless`: names or patterns of fields that are left out.
+    `harmless` holds names or patterns of fields that change nothing.
     """
     read = {name for config in configs for name in config.read}
     unread = {name for config in configs for name, value in config.items() if value and value != defaults.get(name)} - read
@@ -47,7 +47,7 @@ def unread_fields(configs: Sequence[ReadFields], defaults: Mapping[str, Any], ha
 
 
 def sentence_of_unread(names: Sequence[str]) -> str:
-    """A sentence that names the fields which an estimate does not read; none without any."""
+    """A sentence that names the fields which are not read; "" without any."""
     if not names:
         return ""
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []

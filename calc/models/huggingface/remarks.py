@@ -1,13 +1,13 @@
-"""What a config says beside its sizes: class, code of its own, how weights are stored.
+"""What a config says besides sizes: its class, custom code, and how weights are stored.
 
-What is known is counted; what is not becomes a sentence, so that nothing is estimated as the plain model in silence.
+What is covered is counted; anything else becomes a sentence, so that no model is silently estimated as the plain one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from calc.models.huggingface.model_types import ModelType
-from calc.models.huggingface.values import short_value, whole_number
+from calc.models.huggingface.values import labels_of, short_value, whole_number
 
 Config = Mapping[str, Any]
 PLAIN = (
@@ -15,22 +15,22 @@ PLAIN = (
     *("MTModel", "GenerationDecoder"),
 )
 TWO_SIDED = ("encoder-decoder", "audio")
-OF_VISION_SIDE = ("ForImageClassification", "VisionModel")  # ends of the classes of a pair's vision side alone
+OF_VISION_SIDE = ("ForImageClassification", "VisionModel")  # suffixes of classes with only the vision side of a pair
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 
 
 def class_name(config: Config) -> str:
-    """The class that a config names, "" where it names none."""
+    """The class that a config names; "" where it names none."""
     names = config.get("architectures")
     return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
 
 
 def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, Any]:
-    """What differs from the family where the class named is a decoder alone; else {}.
+    """How a model differs from its family where its class is only the decoder; else {}.
 
-    Of two sides the decoder is left, with its own tables and norms; its cross attention has weights and nothing to look at.
-    An encoder whose config says is_decoder sees what is before each token and caches it. What such blocks keep for the
-    backward pass was not read off.
+    The decoder of a two-sided model keeps its own tables and norms, and the weights of its unused cross attention. An encoder
+    whose config sets is_decoder attends to earlier tokens and caches them. What such blocks save for the backward pass was not
+    read off.
     """
     name, of_two_sides = class_name(config), traits["kind"] in TWO_SIDED
     if of_two_sides and name.endswith("ForCausalLM"):
@@ -43,15 +43,15 @@ def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, An
 
 
 def named_class(config: Config, name: str, kind: str, model_type: ModelType | None) -> tuple[dict[str, int], str]:
-    """Sizes of a named class in place of the usual head, or a sentence where it is unknown.
+    """Sizes of the head of the class that a config names, or a sentence where it is not covered.
 
-    `name` is what the model is estimated as; a pair has no type of its own.
+    `name` is the type as which the model is estimated; an image-text pair has no `model_type`.
     """
     of_class = class_name(config)
     if any(word in of_class.lower() for word in DRAFTS):
         return {}, f"Its architectures name {short_value(of_class)}, a draft head beside a model; it is estimated as a plain {name}."
     none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
-    if of_class == "ElectraForPreTraining":  # says of each token whether it was replaced
+    if of_class == "ElectraForPreTraining":  # classifies each token as original or replaced
         return {**none, "labels": 1, "head_bias": 1, "pooler": 1}, ""
     pre_trains_sound = kind == "sound" and of_class.endswith("ForPreTraining")
     if not of_class or (of_class.endswith(PLAIN) and "Reward" not in of_class and not pre_trains_sound):
@@ -60,33 +60,28 @@ def named_class(config: Config, name: str, kind: str, model_type: ModelType | No
         return {}, ""
     if kind == "sound" and of_class.endswith("ForSequenceClassification") and not config.get("use_weighted_layer_sum"):
         width = whole_number(config.get("classifier_proj_size", 256), 1, "classifier_proj_size")
-        return {"labels": _labels(config), "pooler": 1, "pooled_width": width}, ""
+        return {"labels": labels_of(config), "pooler": 1, "pooled_width": width}, ""
     poolers = model_type.classifier_poolers if model_type and kind == "encoder" else ()
     if model_type and (kind in ("decoder", "vision", "sound") or poolers):
         of_tokens = of_class.endswith("ForTokenClassification")
         if kind != "sound" and (of_tokens or of_class.endswith("ForSequenceClassification")):
             biased = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
-            sizes = {"labels": _labels(config), "head_bias": int(biased), "pooler": poolers[of_tokens] if poolers else 0}
+            sizes = {"labels": labels_of(config), "head_bias": int(biased), "pooler": poolers[of_tokens] if poolers else 0}
             return none | sizes | {"masked_head": int(model_type.classifier_keeps_head)}, ""
         if of_class.endswith("Model") and "Reward" not in of_class:
             return none | {"headless": 1, "pooler": int(model_type.headless_pooler)}, ""
     return {}, f"Its architectures name {short_value(of_class)}, which is not covered; it is estimated as a plain {name}."
 
 
-def _labels(config):
-    """Classes that a classifier tells apart, two where its config names none."""
-    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels")
-
-
 def own_code(config: Config, model_type: str) -> str:
-    """A sentence about a config that brings code of its own."""
+    """A sentence about a config with custom code; "" without any."""
     if not config.get("auto_map"):
         return ""
     return f"It brings code of its own (auto_map), which is not read; it is estimated as a plain {model_type}."
 
 
 def stored_precision(config: Config) -> tuple[str, str]:
-    """The precision in which the weights are stored, or a sentence where it is not covered."""
+    """The precision of the stored weights, or a sentence where it is not covered."""
     stored = config.get("quantization_config") or config.get("compression_config")
     if not stored:
         return "", ""

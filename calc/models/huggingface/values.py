@@ -1,4 +1,4 @@
-"""The values of a config under our names, each checked; what is wrong is a ConfigError."""
+"""The checked values of a config under our names; a fault is a ConfigError."""
 
 import json
 import math
@@ -7,13 +7,13 @@ from typing import Any
 
 from calc.models.huggingface.model_types import ModelType
 
-LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
+LARGEST = 10**8  # far beyond any size of a model: a larger number is a mistake
 MOST_LAYERS = 10**4
 FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm", "convolution_bias", "mixer_bias", "head_bias"}
 FLAGS |= {"router_bias", "learned_positions", "embedding_norms", "head_gate"}
 FLAGS |= {"masked_head_bias", "pool_head", "mask_tokens", "stem_bias"}
 WORDS = {"activation"}
-SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config has them above zero
+SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config sets them above zero
 MAY_BE_ZERO = {"registers", "token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}
 MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
 MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
@@ -22,20 +22,20 @@ NEEDED = (
     *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
     *("experts", "experts_per_token", "expert_ffn"),
 )
-# Sizes that make a model what it is: a config says them itself, or it is refused; no class default stands for them.
+# Sizes that a config must state itself: no default of its class replaces them.
 OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
-OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
+OWN_FIELDS = {"intermediate_size"}  # whatever our name for it
 
 
 class ConfigError(Exception):
-    """One sentence: which field, what is wrong, what to do.
+    """One sentence: the field, the problem, the fix.
 
-    read_config puts the model's name before it.
+    read_config prefixes the name of the model.
     """
 
 
 def short_value(text: object) -> str:
-    """A word of a config as a sentence shows it: one line, escaped, at most 40 characters."""
+    """A value of a config as a sentence quotes it: one line, escaped, at most 40 characters."""
     escaped = json.dumps(str(text)[:80])[1:-1]
     return escaped if len(escaped) <= 40 else escaped[:37] + "..."
 
@@ -50,22 +50,27 @@ def whole_number(value: Any, least: int, field: str) -> int:
 
 
 def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
-    """Refuse a whole that its parts do not share evenly; `words` names both."""
+    """Refuse a total that is not a multiple of its part; `words` names both."""
     if total % part:
-        raise ConfigError(f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); mend one.")
+        raise ConfigError(f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); correct one of them.")
 
 
 def size_of(config: Mapping[str, Any], name: str) -> int:
-    """A field of the config that its class fills in where it is left out."""
+    """The whole number in a field, which the class fills in where a config leaves it out."""
     return whole_number(config[name], 1, name)
 
 
+def labels_of(config: Mapping[str, Any]) -> int:
+    """Number of classes of a classifier; two where its config names none."""
+    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels")
+
+
 class UnknownLayer(Exception):
-    """Layers of a kind that is not covered, in words."""
+    """Layers of a kind that is not covered; the message names them."""
 
 
 def word_of(kind: Any, names: Mapping[str, str]) -> str:
-    """The word for a kind of layer that a config names."""
+    """Our name for a kind of layer that a config names."""
     if kind not in names:
         raise UnknownLayer(f"layers of the kind {short_value(kind)}")
     return names[kind]
@@ -74,9 +79,9 @@ def word_of(kind: Any, names: Mapping[str, str]) -> str:
 def values_of(
     config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False
 ) -> dict[str, int]:
-    """Our fields with their values: of the config, else the default of its class.
+    """Our fields with their values: from the config, else the default of its class.
 
-    With `all_defaults` that stands for its sizes too, as in the parts of a config, which leave out what is usual.
+    With `all_defaults` this includes its sizes: the parts of a config leave out the usual ones.
     """
     values = defaults_of(model_type, class_defaults, all_defaults)
     for ours, theirs in model_type.fields.items():
@@ -95,7 +100,7 @@ def values_of(
 
 
 def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
-    """Our fields as the class fills them in; all flags but `tied` are traits of the family."""
+    """Our fields as the class fills them in; all flags except `tied` are traits of the family."""
     values: dict[str, int] = {}
     for ours, theirs in model_type.fields.items():
         required = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)
@@ -115,7 +120,7 @@ def check_covered(config: Mapping[str, Any], model_type: ModelType, class_defaul
 
 
 def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
-    """Refuse a config that leaves out a size which nothing else settles."""
+    """Refuse a config without a size that nothing else determines."""
     for ours in NEEDED:
         if ours in model_type.fields and ours not in values:
             name = model_type.fields[ours].split()[0]

@@ -1,4 +1,4 @@
-"""What only code can say of a model_type; the catalog of model types names each rule."""
+"""Rules that the catalog of model types names: what only code can derive from a config."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,7 @@ BY_POSITION: dict[str, Callable] = {
 
 
 def rule_of(key: str, value: Any) -> Callable | None:
-    """The function that a key of a type names, or the one by position with its parameters."""
+    """The rule that a key of a model_type names, or the one by position with its parameters."""
     if isinstance(value, dict):
         return partial(BY_POSITION[key], **value)
     return RULES[key][value] if value else None

@@ -1,13 +1,13 @@
-"""Which layers of a model with experts are dense: one truth value per layer.
+"""Which layers of a model with experts are dense: one boolean per layer.
 
 Source: the model classes of transformers 5.23.
 """
 
 
 def dense_by_position(config, layers, first=0, usual=None, listed=False):
-    """Dense as mlp_layer_types lists them, or else the first so many.
+    """Dense are those that mlp_layer_types lists, or else the first ones.
 
-    `first` is a number, or a field whose usual value may be given.
+    `first` is a number of layers, or the field that holds it, with `usual` as its default.
     """
     kinds = config.get("mlp_layer_types") if listed else None
     if kinds:
@@ -18,19 +18,19 @@ def dense_by_position(config, layers, first=0, usual=None, listed=False):
 
 
 def off_the_sparse_step(config, layers, usual=()):
-    """All but each decoder_sparse_step-th, and those of mlp_only_layers."""
+    """All layers except every decoder_sparse_step-th, and those of mlp_only_layers."""
     listed, step = config.get("mlp_only_layers"), config["decoder_sparse_step"]
     dense = usual if listed is None else listed
     return [index in dense or (index + 1) % step != 0 for index in range(layers)]
 
 
 def sparse_steps_but_first_two(config, layers):
-    """The same, and the first two where no list says otherwise (Flint)."""
+    """As off_the_sparse_step, and the first two unless a list says otherwise (Flint)."""
     return off_the_sparse_step(config, layers, usual=(0, 1))
 
 
 def not_listed_as_experts(config, layers):
-    """All but moe_layers, else but each so many (Llama 4)."""
+    """All except moe_layers, or else except every interleave_moe_layer_step-th (Llama 4)."""
     step = config["interleave_moe_layer_step"]
     sparse = config.get("moe_layers")
     sparse = range(step - 1, layers, step) if sparse is None else sparse
@@ -38,19 +38,19 @@ def not_listed_as_experts(config, layers):
 
 
 def outside_the_expert_range(config, layers):
-    """All but each so many layers between a first and a last one (ERNIE 4.5)."""
+    """All except every moe_layer_interval-th between a first and a last layer (ERNIE 4.5)."""
     start, end, step = (config[f"moe_layer_{name}"] for name in ("start_index", "end_index", "interval"))
     last = layers - 1 if end == -1 else end
     return [(index + 1) % step != 0 or not start <= index <= last for index in range(layers)]
 
 
 def off_the_expert_period(config, layers):
-    """All but one layer of each period (Jamba)."""
+    """All except one layer of each period (Jamba)."""
     period, offset = config["expert_layer_period"], config["expert_layer_offset"]
     return [index % period != offset for index in range(layers)]
 
 
 def flagged_or_listed(config, layers):
-    """As moe_layer_freq flags them, else as mlp_layer_types lists them (MiniMax M3)."""
+    """Those without a flag in moe_layer_freq, or else as mlp_layer_types lists (MiniMax M3)."""
     flags = config.get("moe_layer_freq")
     return [not routed for routed in flags] if isinstance(flags, list) else dense_by_position(config, layers, listed=True)

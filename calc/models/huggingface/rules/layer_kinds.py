@@ -1,7 +1,7 @@
-"""The kind of each layer and its own sizes, in models with rules of their own.
+"""The kind of each layer and its own sizes, in model types with special rules.
 
-A kind is a word of calc/models/stacks.py. The rules are those of the config and model classes in transformers 5.23; what the
-classes fill in stands in the config already.
+calc/models/stacks.py names the kinds. The rules are those of the config and model classes in transformers 5.23; the config
+already holds the defaults of its class.
 """
 
 from collections.abc import Mapping
@@ -10,19 +10,19 @@ from typing import Any
 from calc.models.huggingface.values import whole_number, word_of
 
 Config = Mapping[str, Any]
-Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and the sizes of its own
+Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and its own sizes
 PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
 PATTERN |= {"linear_attention": "none-linear", "mamba": "none-linear", "moe": "moe-alone", "mlp": "dense-alone"}
 PATTERN |= {"full_attention": "none", "attention": "none"}
 
 
 def nemotron_layers(config: Config, _values: Config) -> Kinds:
-    """Each layer is one of attention, a mixer, experts, and a dense network."""
+    """Each layer is one of four: attention, a mixer, experts, or a dense network."""
     return [(word_of(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
 
 
 def nemotron_pattern(config: Config) -> list[str]:
-    """The kinds of Nemotron-H's layers as a config has them: a list, or a letter for each."""
+    """The kinds of Nemotron-H's layers as a config writes them: a list, or a letter per layer."""
     named = config.get("layers_block_type") or config.get("layer_types") or config.get("hybrid_override_pattern")
     return list(named) if named else ["M", "E", "*", "-"]
 
@@ -48,13 +48,13 @@ def _shared(config: Config, layers: int) -> list[bool]:
 
 
 def gemma4_layers(config: Config, values: Config) -> Kinds:
-    """Full layers have heads of their own; the last layers share keys and values."""
+    """Full layers have different heads; the last layers share keys and values."""
     layers, network = values["layers"], "both" if values.get("experts") else "dense"
     full: dict[str, Any] = {
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
     }
-    if "per_layer_config" in config:  # files that transformers 5 wrote say it so, and leave out what is as in windowed layers
+    if "per_layer_config" in config:  # the form of transformers 5, which leaves out what equals the windowed layers
         full = {"head_dim": values["head_dim"], **next(iter((config["per_layer_config"] or {}).values()), {})}
     of_full = {"head_dim": full["head_dim"]}
     if config.get("attention_k_eq_v"):
@@ -62,7 +62,7 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
     wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
     norms = {"block_norms": 7} if network == "both" else {}
     ways = _gemma_ways(config, layers, 6)
-    ways[-1] = ""  # whatever a config says of the last layer, it attends to all
+    ways[-1] = ""  # the last layer attends to all tokens whatever the config says
     kinds = []
     for way, shares in zip(ways, _shared(config, layers), strict=True):
         sizes = norms | ({} if way else of_full) | (wide if shares else {})
@@ -95,11 +95,11 @@ def mimo_layers(config: Config, values: Config) -> Kinds:
 
 
 def bias_in_the_last_layer(_config: Config, values: Config) -> Kinds:
-    """Attention's output has a bias in the last layer alone."""
+    """Attention's output has a bias only in the last layer."""
     return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
 
 
-# What the windowed layers of dots3-note have of their own: our size, the field, its usual value.
+# Sizes that differ in the windowed layers of dots3-note: our size, the field, its default.
 DOTS3 = (
     ("heads", "num_attention_heads", 64),
     ("query_latent_rank", "q_lora_rank", 1024),
@@ -111,7 +111,7 @@ DOTS3 = (
 
 
 def dots3_layers(config: Config, values: Config) -> Kinds:
-    """Two first layers and each fourth attend by an indexer, the others to a window."""
+    """The first two layers and every fourth attend by an indexer, the others to a window."""
     layers, listed = values["layers"], config.get("per_layer_config")
     types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
     dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
@@ -121,7 +121,7 @@ def dots3_layers(config: Config, values: Config) -> Kinds:
         windowed: Config = next((layer for layer in listed.values() if "qk_nope_head_dim" in layer), {})
         sizes = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
     sizes |= {"rope_head_dim": sizes["head_dim"] - sizes.pop("plain_head_dim"), "kv_heads": sizes["heads"], "index_ratio": 0}
-    chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
+    chosen = config.get("use_dsa", None if listed else True)  # without the field, the list names the layers without an indexer
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
         network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
@@ -131,6 +131,6 @@ def dots3_layers(config: Config, values: Config) -> Kinds:
 
 
 def crossed_layers(config: Config, values: Config) -> Kinds:
-    """Some layers attend to an image alone, with normed heads and two gates."""
+    """Some layers attend only to an image, with norms on heads and two gates."""
     crossed, sizes = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
     return [("dense-crossed", sizes) if index in crossed else ("dense", {}) for index in range(values["layers"])]

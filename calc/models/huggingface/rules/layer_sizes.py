@@ -1,12 +1,12 @@
-"""The sizes that layers have of their own, where their kinds are the usual ones."""
+"""Sizes that differ between layers whose kinds are the usual ones."""
 
 
 def own_heads(config, values, kinds):
-    """Each layer may have heads of its own number."""
+    """Each layer may have a different number of heads."""
     heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
     return [{"heads": count} if count != values["heads"] else {} for count in heads]
 
 
 def normed_experts(_config, _values, kinds):
-    """What the experts give is normed."""
+    """A norm follows the experts."""
     return [{"block_norms": 3} if kind.startswith("moe") else {} for kind in kinds]

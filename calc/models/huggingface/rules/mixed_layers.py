@@ -1,14 +1,14 @@
-"""What each layer looks at, in models some of whose layers keep a state."""
+"""What each layer attends to, in models some of whose layers keep a state."""
 
 from calc.models.huggingface.values import word_of
 
-# What a layer is called by layer_types, now and in earlier files: what it looks at.
+# The names in layer_types, of current and earlier files: what the layer attends to.
 WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
 WAYS |= {"sliding_attention": "windowed"}
 
 
 def linear_by_position(config, layers, all_but_last_of=0, field=""):
-    """As the list of the config says, else linear but for the last of each so many layers."""
+    """As the config lists them, or else linear except for the last of each period."""
     every = config.get(field) or all_but_last_of
     return _listed(config, layers, lambda index: (index + 1) % every == 0)
 
@@ -19,7 +19,7 @@ def parallel_layers(_config, layers):
 
 
 def _listed(config, layers, attends):
-    """Ways of the layers by their list, else linear but where a layer of this number attends."""
+    """As the config lists the layers, or else linear except where `attends` is true."""
     types = config.get("layer_types") or config.get("layers_block_type")
     if types is None:
         return ["" if attends(index) else "linear" for index in range(layers)]
@@ -27,7 +27,7 @@ def _listed(config, layers, attends):
 
 
 def minimax_mixed(config, layers):
-    """Each second layer attends; the files of MiniMax-Text-01 say so by a flag for each layer."""
+    """Every second layer attends; the files of MiniMax-Text-01 have a flag per layer."""
     flags = config.get("attn_type_list")
     if flags:
         return ["" if attends else "linear" for attends in flags]
@@ -35,12 +35,12 @@ def minimax_mixed(config, layers):
 
 
 def olmo_mixed(config, layers):
-    """Each fourth attends, or the last of fewer than four (OLMo Hybrid)."""
+    """Every fourth layer attends, or the last of fewer than four (OLMo Hybrid)."""
     return _listed(config, layers, lambda index: index % 4 == 3 or (layers < 4 and index == layers - 1))
 
 
 def kimi_mixed(config, layers):
-    """By the numbers of full and linear layers, else each fourth after the first attends."""
+    """By the lists of full and linear layers, or else every fourth after the first attends."""
     numbered = config.get("linear_attn_config") or {}
     if config.get("layer_types") is None and "full_attn_layers" in numbered and "kda_layers" in numbered:
         return ["" if index + 1 in numbered["full_attn_layers"] else "linear" for index in range(layers)]
@@ -48,12 +48,12 @@ def kimi_mixed(config, layers):
 
 
 def all_linear(config, layers):
-    """None attends but those that the config lists (Granite 4 hybrid)."""
+    """Only the layers that the config lists attend (Granite 4 hybrid)."""
     return _listed(config, layers, lambda _index: False)
 
 
 def bamba_mixed(config, layers):
-    """Those of attn_layer_indices attend."""
+    """The layers in attn_layer_indices attend."""
     return ["" if index in (config.get("attn_layer_indices") or ()) else "linear" for index in range(layers)]
 
 
@@ -64,13 +64,13 @@ def jamba_mixed(config, layers):
 
 
 def lfm2_mixed(config, layers):
-    """Those of full_attn_idxs attend, all where there is no such list."""
+    """The layers in full_attn_idxs attend; all of them without such a list."""
     full = config.get("full_attn_idxs")
     return _listed(config, layers, lambda index: full is None or index in full)
 
 
 def lfm3_mixed(config, layers):
-    """Of four layers one sees a window and one attends to all, but the first keeps a state."""
+    """Of four layers one sees a window, one attends to all tokens, and two keep a state."""
     ways = {0: "windowed", 2: ""}
     usual = ["linear" if index == 0 else ways.get(index % 4, "linear") for index in range(layers)]
     return _listed(config, layers, lambda _index: False) if config.get("layer_types") else usual

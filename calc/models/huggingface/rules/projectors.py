@@ -7,12 +7,12 @@ from calc.models.huggingface.rules.shapes import Config, linear
 
 
 def no_projector(_outer: Config, _tower: Config, _hidden: int) -> int:
-    """The tower ends in the width of the text part."""
+    """No projector: the tower ends in the width of the text part."""
     return 0
 
 
 def llava_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """LLaVA's two matrices, from one layer of the tower or several. [parameters]
+    """LLaVA's two matrices, on one or several layers of the tower. [parameters]
 
     Source: Liu et al. 2023, arXiv 2310.03744.
     """
@@ -22,7 +22,7 @@ def llava_projector(outer: Config, tower: Config, hidden: int) -> int:
 
 
 def llava_next_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """The same and a vector that ends each row of patches. [parameters]"""
+    """LLaVA's projector and a vector that ends each row of patches. [parameters]"""
     return llava_projector(outer, tower, hidden) + hidden
 
 
@@ -42,14 +42,14 @@ def llama4_projector(_outer: Config, tower: Config, hidden: int) -> int:
 
 
 def mistral3_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """A norm, the merger of patches, and two matrices. [parameters]"""
+    """A norm, a merger of patches, and two matrices. [parameters]"""
     width, bias = tower["hidden_size"], outer.get("multimodal_projector_bias", False)
     merger = (width * outer.get("spatial_merge_size", 2)) ** 2
     return width + merger + linear(width, hidden, bias) + linear(hidden, hidden, bias)
 
 
 def idefics3_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """One matrix from the patches shuffled together. [parameters]"""
+    """One matrix on patches that are shuffled together. [parameters]"""
     return tower["hidden_size"] * outer.get("scale_factor", 2) ** 2 * hidden
 
 
@@ -65,18 +65,18 @@ def audio_flamingo_projector(outer: Config, tower: Config, hidden: int) -> int:
 
 
 def voxtral_projector(_outer: Config, tower: Config, hidden: int) -> int:
-    """Two matrices, from four frames at a time. [parameters]"""
+    """Two matrices on four frames at a time. [parameters]"""
     return tower["intermediate_size"] * hidden + hidden**2
 
 
 def internvl_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """A norm and two matrices, from patches shuffled together (InternVL). [parameters]"""
+    """A norm and two matrices on patches that are shuffled together (InternVL). [parameters]"""
     width = tower["hidden_size"] * round(1 / outer.get("downsample_ratio", 0.5)) ** 2
     return 2 * width + linear(width, hidden) + linear(hidden, hidden)
 
 
 def kimi_k25_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """A norm and two matrices, the first as wide as the patches merged. [parameters]"""
+    """A norm and two matrices, the first as wide as the merged patches. [parameters]"""
     width = tower.get("vt_hidden_size", tower["hidden_size"])
     rows, columns = tower["merge_kernel_size"]
     normed = tower.get("mm_hidden_size", outer.get("projection_hidden_size", width))
@@ -84,5 +84,5 @@ def kimi_k25_projector(outer: Config, tower: Config, hidden: int) -> int:
 
 
 def gemma4_projector(_outer: Config, tower: Config, hidden: int) -> int:
-    """One matrix, from the width of the tower or that of its output. [parameters]"""
+    """One matrix on the tower's output. [parameters]"""
     return tower.get("output_proj_dims", tower["hidden_size"]) * hidden

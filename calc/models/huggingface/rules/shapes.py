@@ -12,7 +12,7 @@ def linear(inside: int, outside: int, bias: bool = True) -> int:
 
 
 def side(size: Any) -> int:
-    """A side of an image or a patch, which some configs give for height and width. [pixels]"""
+    """Side of an image or a patch, which some configs state as height and width. [pixels]"""
     return size[0] if isinstance(size, list) else size
 
 

@@ -1,11 +1,11 @@
 """Sizes that encoders of text, images and sounds derive, as in transformers 5.23."""
 
 from calc.models.huggingface.rules.sizes_of_decoders import four_times_hidden
-from calc.models.huggingface.values import ConfigError, must_divide, short_value, size_of, whole_number
+from calc.models.huggingface.values import ConfigError, labels_of, must_divide, short_value, size_of, whole_number
 
 
 def ernie_sizes(config, values):
-    """Embeddings of tasks beside those of segments."""
+    """Task embeddings in addition to segment embeddings."""
     if not config.get("use_task_id"):
         return {}
     rows = whole_number(config.get("task_type_vocab_size", 3), 1, "task_type_vocab_size")
@@ -13,14 +13,14 @@ def ernie_sizes(config, values):
 
 
 def deberta_sizes(config, values):
-    """Learned positions, relative ones shared by all blocks, and a newer or older head."""
+    """Learned positions, relative positions shared by all blocks, and a newer or older head."""
     for field in ("conv_kernel_size", "embedding_size"):
         if config.get(field) not in (0, None, values["hidden"]):
             raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
     normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
     sizes = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
     if not config["legacy"]:
-        sizes["tied"] = 1  # the newer head reads the embedding table itself
+        sizes["tied"] = 1  # the newer head reads the embedding table
     if not config["relative_attention"]:
         return sizes
     reach = config["max_relative_positions"]
@@ -32,19 +32,19 @@ def deberta_sizes(config, values):
 
 
 def modernbert_sizes(config, _values):
-    """Norms with or without biases; it was read off without dropout."""
+    """Norms with or without biases."""
     return {"norm_vectors": 2, "unbiased_norms": 0} if config["norm_bias"] else {}
 
 
 def xlm_sizes(config, values):
-    """Embeddings of languages; a causal one is a decoder that keeps no cache."""
+    """Language embeddings; a causal model is a decoder without a cache."""
     languages = size_of(config, "n_langs")
     tables = {"token_types": languages} if languages > 1 and config["use_lang_emb"] else {}
     return four_times_hidden(config, values) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
 
 
 def rembert_sizes(config, values):
-    """Tables as narrow as the embedding, and a wider head of its own."""
+    """Tables as narrow as the embedding, and a wider, separate head."""
     hidden, narrow, wide = values["hidden"], values["embedding_width"], size_of(config, "output_embedding_size")
     head = (values["vocab"] + hidden) * (wide - narrow) + hidden + 3 * wide
     tables = (values["max_position"] + values["token_types"] + 2) * (hidden - narrow)
@@ -52,39 +52,39 @@ def rembert_sizes(config, values):
 
 
 def roberta_sizes(_config, values):
-    """Two rows of its table of positions stand for no position."""
+    """Two rows of the table of positions are not positions."""
     return {"max_position": max(values["max_position"] - 2, 1)}
 
 
 def longformer_sizes(config, values):
-    """Chosen tokens see all others, by projections of their own."""
+    """Global tokens see all others, through their own projections."""
     return {**roberta_sizes(config, values), "position_projections": 3}
 
 
 def nystromformer_sizes(config, values):
-    """A convolution for each head beside its attention."""
+    """One convolution per head in addition to attention."""
     return {"further_parameters": values["heads"] * size_of(config, "conv_kernel_size")}
 
 
 def albert_sizes(_config, values):
-    """Layers in groups that share a block, behind a matrix that stands at any width."""
+    """Groups of layers share one block, after a matrix that exists at any width."""
     must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"))
     hidden = values["hidden"]
     return {"further_outside_parameters": (hidden + 1) * hidden if values["embedding_width"] == hidden else 0}
 
 
 def layoutlm_sizes(config, values):
-    """Tables of where on the page a word lies, and how large it is."""
+    """Tables of the position and size of a word on the page."""
     return {"pooler": 1, "further_outside_parameters": 4 * size_of(config, "max_2d_position_embeddings") * values["hidden"]}
 
 
 def tapas_sizes(config, _values):
-    """Segments of several kinds, each with a table of its own."""
+    """Several kinds of segments, each with its own table."""
     return {"token_types": sum(whole_number(rows, 1, "type_vocab_sizes") for rows in config["type_vocab_sizes"])}
 
 
 def roc_bert_sizes(config, values):
-    """Tables of how a word sounds and looks, and the matrix that joins them with its own."""
+    """Tables of pronunciation and shape, and the matrix that joins them with the embedding."""
     widths = {name: size_of(config, f"{name}_embed_dim") for name in ("pronunciation", "shape")}
     tables = sum(width * size_of(config, f"{name}_vocab_size") for name, width in widths.items())
     joined = values["hidden"] + 1 + sum(width for name, width in widths.items() if config[f"enable_{name}"])
@@ -92,7 +92,7 @@ def roc_bert_sizes(config, values):
 
 
 def roformer_sizes(config, values):
-    """Its table of angles is held as a parameter."""
+    """The table of rotation angles is a parameter."""
     if config.get("embedding_size") not in (None, values["hidden"]):
         raise ConfigError("a roformer whose embedding_size is not hidden_size is not covered; choose another model.")
     must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"))
@@ -100,7 +100,7 @@ def roformer_sizes(config, values):
 
 
 def xmod_sizes(config, values):
-    """An adapter of each language in each block, over the block's last norm or one of its own."""
+    """One adapter per language in each block, on the block's last norm or on its own norm."""
     hidden, languages = values["hidden"], config["languages"]
     width = hidden // size_of(config, "adapter_reduction_factor")
     adapter = 2 * hidden * width + width + hidden
@@ -110,19 +110,18 @@ def xmod_sizes(config, values):
 
 
 def vit_sizes(config, values):
-    """Whole patches, and classes."""
+    """A whole number of patches, and the classes."""
     must_divide(values["image"], values["patch"], ("image_size", "patch_size"))
     return image_classes(config, values)
 
 
 def image_classes(config, _values):
-    """Classes that it tells apart, two where none are named."""
-    labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
-    return {"classes": whole_number(labels, 1, "num_labels")}
+    """The number of classes."""
+    return {"classes": labels_of(config)}
 
 
 def dinov2_sizes(config, values):
-    """The inner width as a multiple of the hidden one, two thirds of it where gated."""
+    """The inner width is a multiple of hidden, or two thirds of that where gated."""
     ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"), config["use_swiglu_ffn"]
     narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
     sizes = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
@@ -130,10 +129,10 @@ def dinov2_sizes(config, values):
 
 
 def dinov3_sizes(config, values):
-    """Keys without a bias, or no bias at all; a gated network is another family's."""
+    """Keys without a bias, or no bias at all; a gated network is another family."""
     queries, keys, of_values = (bool(config[f"{name}_bias"]) for name in ("query", "key", "value"))
     if queries != of_values or (keys and not queries):
-        raise ConfigError("a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or false; mend one.")
+        raise ConfigError("a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or false; correct one of them.")
     return {
         **({"model_type": "dinov3_vit_gated"} if config["use_gated_mlp"] else {}),
         "keyless_bias": int(not keys),
@@ -141,12 +140,12 @@ def dinov3_sizes(config, values):
     }
 
 
-# Of wav2vec 2.0's seven convolutions over a waveform: their widths, their strides and their lengths.
+# The seven convolutions of wav2vec 2.0 over a waveform: widths, strides and kernels.
 WAVEFORM = {"conv_dim": [512] * 7, "conv_stride": [5, 2, 2, 2, 2, 2, 2], "conv_kernel": [10, 3, 3, 3, 3, 2, 2]}
 
 
 def waves_sizes(config, values):
-    """Norms among its convolutions, and a vector for hidden frames where training hides some."""
+    """Norms among the convolutions, and a vector for masked frames where training masks some."""
     other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
     added = [field for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm") if config.get(field)]
     if other or added:

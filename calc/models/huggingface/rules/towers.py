@@ -15,14 +15,14 @@ def _plain_layer(hidden: int, ffn: int) -> int:
 
 
 def clip_tower(config: Config) -> int:
-    """CLIP's vision side, with a class token and norms on both ends. [parameters]"""
+    """CLIP's vision side: a class token, and norms at both ends. [parameters]"""
     hidden = config["hidden_size"]
     stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config) + 1)
     return stem + 4 * hidden + config["num_hidden_layers"] * _plain_layer(hidden, config["intermediate_size"])
 
 
 def siglip_tower(config: Config) -> int:
-    """SigLIP's vision side, with a head that pools unless left out. [parameters]
+    """SigLIP's vision side, with a pooling head unless switched off. [parameters]
 
     Source: Zhai et al. 2023, arXiv 2303.15343.
     """
@@ -32,7 +32,7 @@ def siglip_tower(config: Config) -> int:
 
 
 def headless_siglip_tower(config: Config) -> int:
-    """The same without that head (Idefics 3, SmolVLM). [parameters]"""
+    """SigLIP's vision side without a pooling head (Idefics 3, SmolVLM). [parameters]"""
     hidden = config["hidden_size"]
     stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config))
     return stem + 2 * hidden + config["num_hidden_layers"] * _plain_layer(hidden, config["intermediate_size"])
@@ -60,7 +60,7 @@ def qwen2_vl_tower(config: Config) -> int:
 
 
 def qwen2_5_vl_tower(config: Config) -> int:
-    """Qwen2.5-VL: the same with RMSNorms and a gated network. [parameters]
+    """Qwen2.5-VL: Qwen2-VL's tower with RMSNorms and a gated network. [parameters]
 
     Source: Bai et al. 2025, arXiv 2502.13923.
     """
@@ -73,7 +73,7 @@ def qwen2_5_vl_tower(config: Config) -> int:
 
 
 def qwen3_vl_tower(config: Config) -> int:
-    """Qwen3-VL and Qwen3.5: learned positions, a merger for each deepstack layer. [parameters]"""
+    """Qwen3-VL and Qwen3.5: learned positions, one merger per deepstack layer. [parameters]"""
     hidden = config["hidden_size"]
     merged = hidden * config["spatial_merge_size"] ** 2
     stem = linear(config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2, hidden)
@@ -100,7 +100,7 @@ def voxtral_tower(config: Config) -> int:
 
 
 def intern_vit_tower(config: Config) -> int:
-    """InternVL's vision side: CLIP's stem, scaled halves of a layer. [parameters]
+    """InternVL's vision side: CLIP's stem, and scaled residuals. [parameters]
 
     Source: Chen et al. 2023, arXiv 2312.14238.
     """
@@ -124,7 +124,7 @@ def moonvit_tower(config: Config) -> int:
 
 
 def glm4v_tower(config: Config) -> int:
-    """GLM-4.1V: gated networks as wide as the text part, a merger with one more. [parameters]
+    """GLM-4.1V: gated networks as wide as the text part, and another in the merger. [parameters]
 
     Source: GLM-4.1V, 2025, arXiv 2507.01006.
     """
@@ -136,7 +136,7 @@ def glm4v_tower(config: Config) -> int:
 
 
 def gemma4_tower(config: Config) -> int:
-    """Gemma 4's vision side: Gemma's block, positions for each axis. [parameters]"""
+    """Gemma 4's vision side: Gemma's block, and positions per axis. [parameters]"""
     hidden, width = config["hidden_size"], config["head_dim"]
     attention = 2 * hidden * width * (config["num_attention_heads"] + config["num_key_value_heads"]) + 2 * width
     layer = attention + 3 * hidden * config["intermediate_size"] + 4 * hidden
@@ -144,7 +144,7 @@ def gemma4_tower(config: Config) -> int:
 
 
 def gemma4_audio_tower(config: Config) -> int:
-    """Gemma 4's audio side, a Conformer behind two convolutions. [parameters]
+    """Gemma 4's audio side: a Conformer after two convolutions. [parameters]
 
     Source: Gulati et al. 2020, arXiv 2005.08100.
     """
@@ -155,7 +155,7 @@ def gemma4_audio_tower(config: Config) -> int:
 
 
 def llama4_tower(config: Config) -> int:
-    """Llama 4's vision side: CLIP's stem, and an adapter of shuffled patches. [parameters]"""
+    """Llama 4's vision side: CLIP's stem, and an adapter on shuffled patches. [parameters]"""
     hidden, shuffled = config["hidden_size"], config["projector_output_dim"]
     stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config) + 1)
     adapter = config["intermediate_size"] * config["projector_input_dim"] + shuffled**2

@@ -1,13 +1,13 @@
-"""Which layers see a window alone: one truth value per layer.
+"""Which layers see only a window: one boolean per layer.
 
 Source: the model classes of transformers 5.23.
 """
 
 
 def windowed_by_position(config, layers, all_but_last_of=0, all_but_first_of=0, starting_at="", field=""):
-    """All but the last, or the first, of each so many layers; or all from one layer on.
+    """All except the last, or the first, layer of each period; or all from one layer on.
 
-    `field`: a field that says of how many; `starting_at`: a field that names the first.
+    `field` names the field with the length of the period, `starting_at` the field with the first layer.
     """
     if starting_at:
         return [index >= config[starting_at] for index in range(layers)]
@@ -17,28 +17,28 @@ def windowed_by_position(config, layers, all_but_last_of=0, all_but_first_of=0, 
 
 
 def no_layers(_config, layers):
-    """None but those that layer_types lists."""
+    """Only the layers that layer_types lists."""
     return [False] * layers
 
 
 def even_first_layers(config, layers):
-    """Each second of the first max_window_layers (Qwen 2 MoE)."""
+    """Every second of the first max_window_layers (Qwen 2 MoE)."""
     return [index % 2 == 0 and index < config["max_window_layers"] for index in range(layers)]
 
 
 def five_of_six_but_the_last(config, layers):
-    """Five of six, and never the last layer (Beam)."""
+    """Five of six layers, and never the last (Beam)."""
     of_six = windowed_by_position(config, layers, 6, field="sliding_window_pattern")
     return [windowed and index + 1 < layers for index, windowed in enumerate(of_six)]
 
 
 def flint_windows(_config, layers):
-    """Three of four, without the first two layers and the last (Flint)."""
+    """Three of four layers, but not the first two nor the last (Flint)."""
     return [1 < index < layers - 1 and index % 4 != 1 for index in range(layers)]
 
 
 def cohere2_moe_windows(config, layers):
-    """Dense layers come first and have a pattern of their own."""
+    """The dense layers come first and have a different period (Cohere 2 MoE)."""
     first = min(config.get("first_k_dense_replace") or 0, layers)
     every = config["prefix_dense_sliding_window_pattern"]
     after = windowed_by_position(config, layers - first, 4, field="sliding_window_pattern")
