@@ -21,7 +21,6 @@ from calc.search.places import places_of
 from calc.search.ranking import ranking
 from calc.search.rows import rows_of
 from calc.search.settle import settled
-from calc.search.tokens import tokens_each
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
@@ -163,7 +162,7 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     job = settled(PLAIN[name], catalogs)
-    combined = combinations(grid(job, places_of(job, catalogs), tokens_each(job, catalogs)), job, catalogs)
+    combined = combinations(grid(job, places_of(job, catalogs), catalogs), job, catalogs)
     some = np.random.default_rng(7).choice(combined.size, 200)
     results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
     rows = results.plain(**figures)

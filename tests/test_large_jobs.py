@@ -11,7 +11,6 @@ from calc.search.job_row import JobRow
 from calc.search.options import _combinations_of, options_of
 from calc.search.places import places_of
 from calc.search.settle import settled
-from calc.search.tokens import tokens_each
 
 TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
 
@@ -20,7 +19,7 @@ def tried_instances(catalogs, most):
     """Instances of 8 GPUs that a training is tried on."""
     job = settled(TRAINED | {"instances_most": most}, catalogs)
     places = places_of(job, catalogs, 1)
-    tried = grid(job, places, tokens_each(job, catalogs))
+    tried = grid(job, places, catalogs)
     of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
     gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[tried.layout[np.isin(tried.place, of_eight)]]
     return sorted({int(count) // 8 for count in gpus if count % 8 == 0})

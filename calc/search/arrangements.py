@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import settled_table
+from calc.engine.stages import MEMORY, TIME, walk
+from calc.scenarios.lookups import row_numbers, words_of
+from calc.scenarios.problems import Problems
+from calc.scenarios.read import known_inputs
 from calc.search.inputs import FIXABLE, PUBLISHED, SHARDINGS
+from calc.search.job_row import JobError
 from calc.search.places import Place
 from calc.search.settle import bounded_by, fixed_at, tunings
 
@@ -25,6 +33,7 @@ COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "b
 TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
 SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
 LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+ONE_SIDED = ("decoder", "encoder", "sound")  # kinds of model whose sequence adds its own tokens to a step
 
 
 class Shapes(NamedTuple):
@@ -60,20 +69,40 @@ class Part(NamedTuple):
         return len(self.shape) * self.combinations
 
 
-def arrangements(job: dict[str, Any], places: list[Place], tokens_each: float) -> list[Part]:
-    """Everything that a job tries. `tokens_each`: tokens of one sequence in a training step."""
-    trains = job["work"] == "training"
+def arrangements(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Part]:
+    """Everything that a job tries."""
+    trains, tokens = job["work"] == "training", tokens_each(job, catalogs)
     parts = []
     for native in (True, False):
         numbers = [number for number, place in enumerate(places) if place.has_bf16 == native]
         if numbers:
             tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in numbers]
-            shapes = _training(job, tried, tokens_each) if trains else _serving(job, [places[number] for number in numbers])
+            shapes = _training(job, tried, tokens) if trains else _serving(job, [places[number] for number in numbers])
             pairs = _pairs(job, places, tried, shapes, trains)
             part = Part(places, shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
             bounded_by(part.size, job["most_ways"], job["fixed"])
             parts.append(part)
     return parts
+
+
+def tokens_each(job: dict[str, Any], catalogs: Catalogs) -> float:
+    """Tokens of one sequence in a training step; JobError where it is too long. [tokens]"""
+    kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[job["model"]]]
+    if job["work"] != "training" or kind in ONE_SIDED:
+        return float(job["sequence_tokens"])
+    decoder = job["fixed"].get("decoder_tokens", [None])[0]
+    return _sides(catalogs, job["model"], job["sequence_tokens"], decoder)
+
+
+@kept("models", "stacks")
+def _sides(catalogs: Catalogs, model: str, sequence_tokens: float, decoder_tokens: float | None) -> float:
+    row = {"model": model, "sequence_tokens": sequence_tokens} | ({"decoder_tokens": decoder_tokens} if decoder_tokens else {})
+    problems = Problems(1)
+    table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
+    if not problems.sound[0]:
+        raise JobError(str(problems.text[0]))
+    table = walk(walk(table, MEMORY[:1]), TIME[:1])
+    return float(np.ravel(table["step_tokens"])[0])
 
 
 def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
@@ -92,7 +121,7 @@ def _instances(most: int) -> tuple[int, ...]:
     return tuple(sorted(counts | {most}))
 
 
-def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
+def _training(job: dict[str, Any], tried: list, tokens: float) -> Shapes:
     """Shapes of every count of GPUs that some place takes, in order of the counts."""
     divides = DEGREES if job["sequence_tokens"] >= LONG_TOKENS and job["divides_sequences"] else (1,)
     free = (DEGREES if job["divides_matrices"] else (1,), (1,), divides)
@@ -108,7 +137,7 @@ def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
             key = (replicas, pipeline > 1)
             if key not in by_replicas:
                 by_replicas[key] = []
-                for batch, accumulations in _steps(job, replicas, tokens_each):
+                for batch, accumulations in _steps(job, replicas, tokens):
                     for alike in [[step] for step in accumulations] if pipeline > 1 else _alike(accumulations):
                         by_replicas[key].append((batch, alike[0] if pipeline > 1 else min(alike[0], 2), len(steps), len(alike)))
                         steps += alike
@@ -125,13 +154,13 @@ def _alike(steps: list[int]) -> list[list[int]]:
     return [group for group in groups if group]
 
 
-def _steps(job: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
+def _steps(job: dict[str, Any], replicas: int, tokens: float) -> list[tuple[int, list[int]]]:
     """Micro-batches with the accumulations that keep the step's factor, or come nearest to it.
 
     Micro-batches are powers of two and divisors of the sequences of one replica; each has the accumulation nearest to the
     job's step and both ends.
     """
-    sequences = job["step_tokens"] / (tokens_each * replicas)
+    sequences = job["step_tokens"] / (tokens * replicas)
     low, high = sequences / job["step_factor"], sequences * job["step_factor"]
     batches = [int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(high)))]
     by_hand = [int(steps) for steps in job["fixed"].get("accumulation_steps", ())]

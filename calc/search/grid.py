@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calc.catalogs.load import Catalogs
 from calc.search.arrangements import COUNTS, Part, Shapes, arrangements
 from calc.search.places import Place
 from calc.table import Words, taken
@@ -27,9 +28,9 @@ class Grid(NamedTuple):
     steps: np.ndarray
 
 
-def grid(job: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
+def grid(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> Grid:
     """Everything that a job tries, as one grid."""
-    return joined([_crossed(part) for part in arrangements(job, places, tokens_each)])
+    return joined([_crossed(part) for part in arrangements(job, places, catalogs)])
 
 
 def grids(parts: list[Part], most: int) -> Iterator[Grid]:

@@ -6,6 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import parameters_of
 from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY, Input
+from calc.search import inputs
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
 from calc.search.job_row import listed
 from calc.units import DAY_HOURS
@@ -28,14 +29,13 @@ JOB_FIELDS = (
     Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
     Input("markets", "choice", JOB_BY_NAME["markets"].default, JOB_MARKETS),
     Input("days_most", "number", 7),
-    *(JOB_BY_NAME[name] for name in ("usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")),
-    *(JOB_BY_NAME[name] for name in ("fewest_bits", "confidence")),
+    *(JOB_BY_NAME[name] for name in (*inputs.LIMITS[1:], "fewest_bits", "confidence")),
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
 BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
-LIMITS = ("days_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
+LIMITS = ("days_most", *inputs.LIMITS[1:])
 MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second")
 OF_TRAINING = ("examples", "example_tokens", "epochs", "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
 OF_SERVING = ("people", "users", "requests_per_second", "prompt_tokens", "answer_tokens", "first_token_seconds", "token_seconds")

@@ -19,7 +19,7 @@ from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import micro_batches
-from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, PACE, SHARDINGS
+from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, LIMITS, PACE, SHARDINGS
 from calc.search.job_row import blank
 from calc.search.options import options
 from calc.search.settle import divides_matrices
@@ -33,7 +33,6 @@ LAYOUT = ("sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumula
 _PLACE = ("instance", "gpus")
 _LAYOUT_READ = {"training": tuple(name for name in LAYOUT if name != "pipeline_parallel"), "inference": LAYOUT[1:4]}
 _COMPARED: dict[str, dict[str, Any]] = {"training": {"sharding": list(SHARDINGS)}, "inference": {"tensor_parallel": list(DEGREES)}}
-_LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds", "confidence")
 
 Change = dict[str, Any]
 
@@ -50,7 +49,7 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
-    limited = {name: value for name in _LIMITS if not blank(value := limits.get(name))}
+    limited = {name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))}
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
         usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}

@@ -25,9 +25,8 @@ from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import EDGE_COLUMNS, best_of_places, edge_of, rows_of
+from calc.search.rows import EDGE_COLUMNS, best_of_places, money_and_place, rows_of
 from calc.search.settle import DERIVED, published_bits, settled, varied
-from calc.search.tokens import tokens_each
 from calc.units import GIB
 
 KEPT_JOBS, KEPT_COMBINATIONS = 64, 8
@@ -85,7 +84,7 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
 def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinations]:
     """The ranking of a job's candidates, None where it has none; and its candidates."""
     job = settled(row.columns, catalogs)
-    combined = _combined(catalogs)(row.without(ranking.LIMITS))
+    combined = _combined(catalogs)(row.without(ranking.SORTING))
     if combined.problem or not combined.size:
         return None, combined
     return ranking.ranking(combined.candidates, combined.grid, job), combined
@@ -102,9 +101,8 @@ def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
 def _combinations_of(row: JobRow, catalogs: Catalogs) -> Combinations:
     """All candidates of a job; with more instances than it allows where none fits."""
     job = settled(row.columns, catalogs)
-    tokens = tokens_each(job, catalogs)
     for factor in (1, WIDER):
-        combined = combinations(grid(job, places_of(job, catalogs, factor), tokens), job, catalogs)
+        combined = combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
         if combined.problem or combined.size:
             break
     return combined
@@ -154,7 +152,8 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     head |= {"problem": [problem] * (count + 1) + rest}
     table = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "obtainable", "problem")})
     shown, below = table.iloc[:count].reset_index(drop=True), table.iloc[count:].reset_index(drop=True)
-    return Options(_plain_job(job), shown, below, edge_of(ranked), tried, possible, problem, records(shown))
+    edge = money_and_place(ranked, ranking.frontier(ranked.candidates, qualifying))
+    return Options(_plain_job(job), shown, below, edge, tried, possible, problem, records(shown))
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:

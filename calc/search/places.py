@@ -49,7 +49,7 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
     """
     numbers, columns = row_numbers(catalogs, "instances"), hardware(catalogs)
     named, cards = job["fixed"].get("instance"), job["fixed"].get("gpu")
-    allowed = list(named) if named else [name for name, current in _current(catalogs).items() if current]
+    allowed = list(named) if named else _current(catalogs)
     rows = np.array([numbers[name] for name in allowed], dtype=int)
     rows = rows[~np.isnan(_paid(job, catalogs)[rows]).all(axis=(1, 2))]
     if cards:
@@ -67,8 +67,8 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
 
 
 @kept("instances")
-def _current(catalogs: Catalogs) -> dict[str, bool]:
-    return dict(zip(catalogs.instances.index, catalogs.instances["current"].tolist(), strict=True))
+def _current(catalogs: Catalogs) -> list[str]:
+    return list(catalogs.instances.index[catalogs.instances["current"].astype(bool)])
 
 
 def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) -> str:
@@ -83,8 +83,11 @@ def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) 
 
 
 def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
-    """What the job pays for every type, with private prices and paid share. [USD/h]"""
-    listed = _prices(catalogs, tuple(job["regions"]), tuple(job["markets"]))
+    """What the job pays for every type, with private prices and paid share. [USD/h]
+
+    Shape: as of _listed.
+    """
+    listed, _ = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
     other = [not sold_for(name, job["work"]) for name in job["markets"]]
     listed = np.where(other, np.nan, listed) if any(other) else listed
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ())), "paid_ratio": job["assumed"].get("paid_ratio")}
@@ -95,10 +98,12 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
 
 
 @kept("prices", "instances")
-def _prices(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> np.ndarray:
-    """The listed price of every instance type. Shape: (instances, regions, markets). [USD/h]"""
-    prices = np.stack([numbers_of(catalogs, "prices", MARKETS[market].price) for market in markets], axis=-1)
-    return prices[_price_rows(catalogs, regions)]
+def _listed(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The listed price of every type [USD/h], and its age [days]. Shape: (instances, regions, markets)."""
+    prices = [numbers_of(catalogs, "prices", MARKETS[market].price) for market in markets]
+    ages = [age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on) for market in markets]
+    rows = _price_rows(catalogs, regions)
+    return np.stack(prices, axis=-1)[rows], np.stack([np.append(age.to_numpy(dtype=float), np.nan) for age in ages], axis=-1)[rows]
 
 
 def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> np.ndarray:
@@ -108,19 +113,13 @@ def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -
 
 
 def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
-    """Age of every price; NaN where there is none, or a private one. Shape: as _prices. [days]"""
-    listed = _listed_ages(catalogs, tuple(job["regions"]), tuple(job["markets"]))
-    text = "".join(job["fixed"].get("private_prices", ()))
-    if not text:
-        return listed
-    private = paid_prices(np.full(listed.shape, np.nan), catalogs.instances.index, _on_demand(job), {"private_prices": text}, catalogs)
-    return np.where(np.isnan(private), listed, np.nan)
-
-
-@kept("prices", "instances")
-def _listed_ages(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> np.ndarray:
-    ages = [age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on) for market in markets]
-    return np.stack([np.append(age.to_numpy(dtype=float), np.nan) for age in ages], axis=-1)[_price_rows(catalogs, regions)]
+    """Age of every price; NaN where there is none, or a private one. Shape: as of _listed. [days]"""
+    _, ages = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
+    terms = {"private_prices": "".join(job["fixed"].get("private_prices", ()))}
+    if not any(terms.values()):
+        return ages
+    private = paid_prices(np.full(ages.shape, np.nan), catalogs.instances.index, _on_demand(job), terms, catalogs)
+    return np.where(np.isnan(private), ages, np.nan)
 
 
 def _on_demand(job: dict[str, Any]) -> np.ndarray:

@@ -14,15 +14,12 @@ from calc.rules.support import RUNS
 from calc.search.arrangements import RECOMPUTES
 from calc.search.combinations import FITS
 from calc.search.grid import Grid
-from calc.search.inputs import CONFIDENCE_REACH, JUDGED, SHARDINGS
+from calc.search.inputs import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
 from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
-LIMITS = (
-    *("hours_most", "confidence", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds"),
-    *("obtainable", "answers", *JUDGED),
-)
+SORTING = {*LIMITS, "confidence", "obtainable", "answers", *JUDGED} - {"instances_most"}
 QUALIFIES, AGED, BRIEF, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(8)
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)

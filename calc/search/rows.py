@@ -15,7 +15,7 @@ from calc.search.combinations import inputs_of
 from calc.search.ranking import Ranking
 from calc.table import Words, key_codes, take
 
-EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market"]
+EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
 
 
 def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
@@ -62,10 +62,10 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
     return results_of(inputs_of(job, columns), catalogs), figures
 
 
-def edge_of(ranked: Ranking) -> pd.DataFrame:
-    """The frontier of money against time."""
-    edge = {name: values[ranking.frontier(ranked.candidates, ranked.qualifying)] for name, values in ranked.candidates.items()}
-    columns = {name: edge[name] for name in ("hours", "usd", "seconds")}
-    columns["instance"] = [ranked.grid.places[place].instance for place in edge["place"]]
-    columns |= {"instances_needed": edge["instances"], "market": [ranked.job["markets"][market] for market in edge["market"]]}
-    return pd.DataFrame(columns, columns=EDGE_COLUMNS)
+def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
+    """The money, time, instances and place of some candidates."""
+    chosen = {name: values[numbers] for name, values in ranked.candidates.items()}
+    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")}
+    columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
+    columns |= {"instances_needed": chosen["instances"], "market": [ranked.job["markets"][market] for market in chosen["market"]]}
+    return pd.DataFrame(columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]}, columns=EDGE_COLUMNS)

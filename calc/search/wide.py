@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,8 @@ from calc.search.job_row import JobError, JobRow
 from calc.search.options import in_the_way, nothing_near
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import best_of_places, rows_of, telling
+from calc.search.rows import best_of_places, money_and_place, rows_of, telling
 from calc.search.settle import settled
-from calc.search.tokens import tokens_each
 
 PAIRS_OF_A_GRID = 2**18  # of layouts and places, so that a search of any size stays within about 1 GB
 MOST_BEST, MOST_POINTS = 30, 1500
@@ -50,8 +48,7 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
     `progress` is called with the share that is done, and may raise to stop the search.
     """
     job = settled(row.columns, catalogs, wide=True)
-    places = places_of(job, catalogs)
-    parts = arrangements(job, places, tokens_each(job, catalogs))
+    parts = arrangements(job, places_of(job, catalogs), catalogs)
     counts = np.zeros(ranking.LEFT_OUT + 1, dtype=np.int64)
 
     def chosen(candidates: Columns, grid: Grid) -> np.ndarray:
@@ -130,10 +127,6 @@ def points(search: WideSearch) -> pd.DataFrame:
     """Money, time and place of the cheapest candidates (kind other) and of the frontier."""
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
     edge = ranking.frontier(figures, qualifying)
-    numbers = np.concatenate([qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]], edge])
-    columns: dict[str, Any] = {name: figures[name][numbers] for name in ("seconds", "usd")}
-    columns["instances_needed"] = figures["instances"][numbers]
-    columns["instance"] = [search.ranked.grid.places[place].instance for place in figures["place"][numbers]]
-    columns["market"] = [search.ranked.job["markets"][market] for market in figures["market"][numbers]]
-    columns["region"] = [search.ranked.job["regions"][region] for region in figures["region"][numbers]]
-    return pd.DataFrame(columns).assign(kind=np.repeat(["other", "frontier"], [len(numbers) - len(edge), len(edge)]))
+    cheapest = qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]]
+    table = money_and_place(search.ranked, np.concatenate([cheapest, edge]))
+    return table.assign(kind=np.repeat(["other", "frontier"], [len(cheapest), len(edge)]))
