@@ -16,6 +16,7 @@ from calc.layout import at_once
 from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
+from calc.search.inputs import LIMITS
 from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, machine_first, picked
 from calc.search.ranking import limits_of
@@ -80,9 +81,8 @@ def advise(
 
 def kind_of(row: Mapping[str, Any], change: Change) -> str:
     """What a change is about: the instance, the GPUs, the layout, the step, or one choice."""
-    for name in ("instance", "gpus"):
-        if name in change:
-            return name
+    if change.keys() & {"instance", "gpus"}:
+        return "instance" if "instance" in change else "gpus"
     if change.keys() <= {"batch", "accumulation_steps"} and at_once({**row, **change}) != at_once(row):
         return "step" if row["work"] == "training" else "batch"
     return "layout" if change.keys() <= {*LAYOUT} else "tuning" if "tuning" in change else next(iter(change))
@@ -160,13 +160,13 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 
 def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> dict[str, np.ndarray]:
     """Whether each row keeps the limits on money and time (`kept`) and the pace (`paced`)."""
-    figures = {name: getattr(done, name) for name in done._fields} | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    figures = done._asdict() | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
     for name, column in (("first_token", "time_to_first_token"), ("token", "time_per_output_token")):
         figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
         figures[f"slow_{name}_ratio"] = numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
     over = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
     pace = over.get("first_token_seconds", False) | over.get("token_seconds", np.zeros(len(done.hours), dtype=bool))
-    money = [over[name] for name in ("hours_most", "usd_most", "usd_per_hour_most", "instances_most") if name in over]
+    money = [over[name] for name in LIMITS[:4] if name in over]
     return {"kept": ~np.any(money, axis=0), "paced": ~pace}
 
 

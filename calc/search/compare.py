@@ -111,23 +111,19 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     Choices that differ come first, the place before the setting; a choice that a row does not read is empty. An assumption
     of time and cost is listed only where it differs.
     """
-    records = rows.to_dict("records")
-    names = [*_PLACE, *(name for name in inputs_by_name() if name not in (*_PLACE, "scenario", "gpu"))]
-    table = []
-    for name in names:
+    records, table = rows.to_dict("records"), []
+    for name in dict.fromkeys((*_PLACE, *inputs_by_name())):
         words = [in_words(name, row, catalogs) for row in records]
         differs = len(set(words)) > 1
-        if differs or (any(words) and name not in ASSUMED):
-            about = (name, label(name, records, catalogs), differs)
-            table.append((*about, *words))
+        if name not in ("scenario", "gpu") and (differs or (any(words) and name not in ASSUMED)):
+            table.append((name, label(name, records, catalogs), differs, *words))
     columns = ["choice", "label", "differs", *range(len(rows))]
     return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
 
 
 def tank_scale(rows: list[dict[str, Any]]) -> float:
     """The right end of tanks on one scale: the largest need, at most twice the largest card. [B]"""
-    cards = [row["gpu_memory_bytes"] for row in rows if row["gpu_memory_bytes"] > 0]
-    needs = [row["memory_high_bytes"] for row in rows if row["memory_high_bytes"] > 0]
+    cards, needs = ([row[name] for row in rows if row[name] > 0] for name in ("gpu_memory_bytes", "memory_high_bytes"))
     most = max([*cards, *needs], default=1.0)
     return min(most, MOST_CARDS * max(cards)) if cards else most
 

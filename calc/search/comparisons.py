@@ -15,8 +15,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
-from calc.evaluate import Row
-from calc.layout import at_once, replicas
+from calc.evaluate import Row, parameters_of
+from calc.layout import at_once, data_parallel, replicas
 from calc.rules.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
@@ -24,22 +24,15 @@ MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the s
 MOST_TRAINED, MOST_SERVED = 64.0, 256.0  # sequences at once of a comparison
 FARTHEST = {"batch": 512.0, "sequence_tokens": 2.0**20}
 NEAREST_VALUE = {"batch": 1.0, "sequence_tokens": 256.0}
-DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+DEGREES = parameters_of(data_parallel)[1:]
 # A way to divide over GPUs: its name, its sharding, and how many GPUs share a replica at most, by tensor and by pipeline.
 Way = tuple[str, str, float, float]
 MODEL_WAYS: tuple[Way, ...] = (("tensor", "none", NVLINK_GPUS, 1.0), ("pipeline", "none", 1.0, NVLINK_GPUS))
 ZERO_WAYS: tuple[Way, ...] = tuple((f"ZeRO {stage}", f"zero{stage}", 1.0, 1.0) for stage in (1, 2, 3))
 DIVISIONS = {"training": (("DDP", "none", 1.0, 1.0), *ZERO_WAYS, *MODEL_WAYS), "inference": (*MODEL_WAYS, ("replicas", "none", 1.0, 1.0))}
 OWN_LAYOUT = "as set"
-ADAPTING_METHODS = {  # of adapting frozen weights: what each sets
-    "lora": {"tuning": "lora", "precision": "bf16"},
-    "qlora": {"tuning": "lora", "precision": "nf4-dq"},
-}
-SERVED_WIDTHS = {  # of serving: what stands in for a method
-    "16 bits": {"precision": "bf16"},
-    "8 bits": {"precision": "fp8"},
-    "4 bits": {"precision": "awq-4bit"},
-}
+ADAPTING_METHODS = {name: {"tuning": "lora", "precision": frozen} for name, frozen in (("lora", "bf16"), ("qlora", "nf4-dq"))}
+SERVED_WIDTHS = {f"{bits} bits": {"precision": name} for bits, name in ((16, "bf16"), (8, "fp8"), (4, "awq-4bit"))}
 TASKS = {"1 × 512": (1, 512), "8 × 2,048": (8, 2048), "32 × 8,192": (32, 8192)}  # sequences at once × tokens of each
 GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
@@ -89,11 +82,11 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
     most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
     placed = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
-    layouts: list[dict[str, Any]] = []
-    for line, sharding, tensor, pipeline in DIVISIONS[scenario["work"]]:
-        for gpus in counts:
-            degrees = dict(zip(DEGREES, (min(gpus, tensor), min(gpus, pipeline), 1.0), strict=True))
-            layouts.append({"line": line, "sharding": sharding, "gpus": gpus} | degrees)
+    layouts: list[dict[str, Any]] = [
+        {"line": line, "sharding": sharding, "gpus": gpus, **dict(zip(DEGREES, (min(gpus, tensor), min(gpus, stages), 1.0), strict=True))}
+        for line, sharding, tensor, stages in DIVISIONS[scenario["work"]]
+        for gpus in counts
+    ]
     if not any(placed.items() <= layout.items() for layout in layouts):
         layouts += [{**placed, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
     divisible = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
@@ -172,13 +165,8 @@ def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> 
     `overtakes_tokens`: how many cached tokens take as much as the weights; NaN for what caches nothing.
     """
     alone = {name: scenario[name] for name in ("model", "kv_precision", "region") if name in scenario}
-    table = pd.DataFrame(
-        [
-            {**alone, "work": "inference", "precision": precision, "batch": batch, "sequence_tokens": tokens, "line": task}
-            for task, (batch, tokens) in TASKS.items()
-            for precision in precisions
-        ]
-    )
+    tasks = [{"batch": batch, "sequence_tokens": tokens, "line": task} for task, (batch, tokens) in TASKS.items()]
+    table = pd.DataFrame([{**alone, **task, "work": "inference", "precision": name} for task, name in product(tasks, precisions)])
     rows = pd.DataFrame(estimate(table.drop(columns="line"), catalogs, solve=False)).assign(line=table["line"])
     cached = rows["batch"].astype(float) * rows["sequence_tokens"].astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):

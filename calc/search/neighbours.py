@@ -53,17 +53,14 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
         usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}
-    job = {name: row[name] for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "hours_per_month") if not blank(row[name])}
+    job = {name: row[name] for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "train_tokens", "hours_per_month")}
+    job = {name: value for name, value in job.items() if not blank(value)}
     job |= {"regions": row["region"], "markets": market} | usual | limited
     job.pop("gpu" if row["instance"] else "instance", None)
     if row["work"] == "inference":
         return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
     step = limits.get("step_tokens")  # of the job, whose factor both ends keep
-    return (
-        job
-        | {"step_tokens": row["step_tokens"] if blank(step) else step}
-        | ({} if blank(row["train_tokens"]) else {"train_tokens": row["train_tokens"]})
-    )
+    return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
 
 
 def neighbours(row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]) -> Neighbours:
@@ -94,14 +91,10 @@ def pairs(changes: Iterable[Change]) -> Iterator[Change]:
 def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """One choice of the layout at a time, and the layout that holds least."""
     divides = row["work"] == "inference" or row["tensor_parallel"] > 1 or divides_matrices(row["implementation"], catalogs)
-    degrees = [
-        degree
-        for degree in (DEGREES if divides else (1,))
-        if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0
-    ]
-    for degree in degrees:
+    for degree in DEGREES if divides else (1,):
         split = {"tensor_parallel": float(degree)}
-        yield split | micro_batches(row, replicas({**row, **split}))
+        if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0:
+            yield split | micro_batches(row, replicas({**row, **split}))
     if row["work"] == "inference":
         return
     yield from ({"sharding": name} for name in SHARDINGS)

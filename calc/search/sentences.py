@@ -35,6 +35,16 @@ TITLES = {
     "fastest": "Fastest",
     "roomiest": "Most headroom",
 }
+STEPPED = {  # a limit at its next step
+    "fewest_bits": "{}-bit weights",
+    "instance": "any instance",
+    "markets": "{}",
+    "hours_most": "{} in all",
+    "usd_most": "{} in all",
+    "first_token_seconds": "{} to the first token",
+    "token_seconds": "{} a token",
+    "usd_per_hour_most": "{} an hour",
+}
 SAME_RATIO = 1.01
 MOST_NAMED = 3
 BLOCK = "capacity-block"
@@ -68,11 +78,10 @@ def smaller(settled_job: Row, published_bits: int) -> str:
         "batch": ("fewer sequences at once" if serves else "a smaller micro-batch") if max(fixed.get("batch", [1])) > 1 else "",
         "recompute": "recompute" if "none" in fixed.get("recompute", ()) else "",
     }
-    parts = [f"set {' or '.join(filter(None, cures.values()))}"] if any(cures.values()) else []
-    parts += ["allow larger instances"]
+    by_hand = f"set {' or '.join(filter(None, cures.values()))}, " if any(cures.values()) else ""
     fewer = "take fewer bits" if serves or settled_job["method"] != "full" else "take LoRA or fewer bits"
-    parts += [f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer]
-    return f"{', '.join(parts[:-1])}, or {parts[-1]}"
+    bits = f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer
+    return f"{by_hand}allow larger instances, or {bits}"
 
 
 def say_limit(name: str) -> Callable[[float], str]:
@@ -85,7 +94,7 @@ def say_limit(name: str) -> Callable[[float], str]:
 
 
 def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
-    """What decided, in one sentence."""
+    """What decided, in one sentence. `facts` are those of options._options."""
     how, where = arrangement(row, catalogs), place(row)
     if names == ["nearest"]:
         return f"Nearest of what was tried: {how} on {where}."
@@ -153,12 +162,8 @@ def _step(easing: Easing, catalogs: Catalogs) -> str:
     name, step = easing.name, easing.step
     if name == "regions":
         return f"{catalogs.regions['name'][step]} ({step})"
-    words = {"fewest_bits": f"{step}-bit weights", "instance": "any instance", "markets": str(step)}
-    if name in words:
-        return words[name]
-    form = {"hours_most": "{} in all", "first_token_seconds": "{} to the first token", "token_seconds": "{} a token"}
-    form |= {"usd_per_hour_most": "{} an hour", "usd_most": "{} in all"}
-    return form[name].format(say_limit(name)(float(step)).replace(".0 ", " "))
+    value = str(step) if name in ("fewest_bits", "instance", "markets") else say_limit(name)(float(step)).replace(".0 ", " ")
+    return STEPPED[name].format(value)
 
 
 def _alike(ratios: Mapping[str, float]) -> str:
