@@ -99,7 +99,10 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
 
 @kept("prices", "instances")
 def _listed(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The listed price of every type [USD/h], and its age [days]. Shape: (instances, regions, markets)."""
+    """The listed price of every instance type [USD/h], and its age [days].
+
+    Shape: (instances, regions, markets).
+    """
     prices = [numbers_of(catalogs, "prices", MARKETS[market].price) for market in markets]
     ages = [age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on) for market in markets]
     rows = _price_rows(catalogs, regions)
@@ -113,7 +116,7 @@ def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -
 
 
 def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
-    """Age of every price; NaN where there is none, or a private one. Shape: as of _listed. [days]"""
+    """Age of every listed price; NaN where a private one replaces it. Shape: as of _listed. [days]"""
     _, ages = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ()))}
     if not any(terms.values()):
