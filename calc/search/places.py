@@ -116,7 +116,7 @@ def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -
 
 
 def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
-    """Age of every listed price; NaN where a private one replaces it. Shape: as of _listed. [days]"""
+    """Age of every price, NaN for a private one. Shape: as of _listed. [days]"""
     _, ages = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ()))}
     if not any(terms.values()):
