@@ -73,11 +73,12 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     trains = (table["work"] == "training").to_numpy(dtype=float)
     hours, hourly = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour"))
-    ends = {}
-    slow = float(row["run_high_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
-    for name in ("low", "high"):
-        ratio = float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
-        ends[f"{name}_usd"] = hourly * _billed(markets, hours * ratio, hours * slow, trains)
+    ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0 for name in ("low", "high")}
+    slow = hours * ratios["high"]
+    ends = {
+        f"{name}_usd": hourly * [float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, strict=True)]
+        for name, ratio in ratios.items()
+    }
     columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
     paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
@@ -100,11 +101,6 @@ def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
     even = terms.break_even_hours_per_month(hourly, on_demand)
     columns = {"committed_hours": hours, "committed_usd": terms.committed_usd(hours, hourly), "break_even_hours_per_month": even}
     return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
-
-
-def _billed(markets: list[str], hours: np.ndarray, slow_hours: np.ndarray, trains: np.ndarray) -> np.ndarray:
-    """Hours that each market bills. [h]"""
-    return np.array([float(billed_hours(*job)) for job in zip(markets, trains, hours, slow_hours, strict=True)])
 
 
 def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:

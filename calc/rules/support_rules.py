@@ -100,13 +100,16 @@ def _sentence(rule: dict) -> str:
 def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     """Which rules apply to each row. Shape: (rules, rows)."""
     rules, model = rules_of(catalogs), table["model_row"]
-    capability, host, family = _places(table, catalogs)
+    card, instance = table["gpu_row"], table["instance_row"]
+    capability, arm_card, arm = _hosts(catalogs)
+    host = Words(np.where(instance >= 0, arm[instance], arm_card[card]), HOSTS)
+    family = Words(instance, words_of(catalogs, "instances", "family"))
     size, latent, model_type = model_traits(catalogs)
     values = {"loading": word(LOADING), "host": family, **{name: table[name] for name in CHOICES}, "kv_precision": _cache(table)}
     values |= {"work": word(work_of(table)), "software": table["implementation"], "host_architecture": host}
     values |= {"model_types": Words(model, model_type), "precisions": table["precision"]}
     applies = np.ones((len(rules.what), table["rows"]), dtype=bool)
-    applies &= _at_least(capability, rules.least) & _at_least(-capability, -rules.most)
+    applies &= _at_least(capability[card], rules.least) & _at_least(-capability[card], -rules.most)
     for name, words in values.items():
         applies &= rules_matching(rules, name, words)
     for name, sizes in zip(BOUNDS, (table["gpus"], table["replica_gpus"], size[model]), strict=True):
@@ -128,14 +131,6 @@ def _cache(table: Columns) -> Words:
     requested = table["kv_precision"]
     default = len(requested.vocabulary) + (table["computes_bf16"] > 0)
     return Words(np.where(requested.are(""), default, requested.codes), np.append(requested.vocabulary, SIXTEEN_BITS))
-
-
-def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Words]:
-    """The compute capability (NaN for none), the host's architecture and the instance's family."""
-    capability, arm_card, arm = _hosts(catalogs)
-    card, instance = table["gpu_row"], table["instance_row"]
-    on_arm = np.where(instance >= 0, arm[instance], arm_card[card])
-    return capability[card], Words(on_arm, HOSTS), Words(instance, words_of(catalogs, "instances", "family"))
 
 
 @kept("gpus", "instances")

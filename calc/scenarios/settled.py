@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from calc.evaluate import twin
+
 
 def sequence_tokens(asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens):
     """Tokens of a sequence; by default at most the positions that the model learned. [tokens]"""
@@ -95,11 +97,5 @@ def offloads_optimizer(leaves_optimizer, trains):
     return leaves_optimizer * trains
 
 
-def offloads_activations(leaves_activations, trains):
-    """1 where saved activations live in CPU memory. [0 or 1]"""
-    return leaves_activations * trains
-
-
-def offloads_weights(leaves_weights, trains):
-    """1 where weights live in CPU memory. [0 or 1]"""
-    return leaves_weights * trains
+offloads_activations = twin(offloads_optimizer, {"optimizer state lives": "saved activations live", "optimizer": "activations"})
+offloads_weights = twin(offloads_optimizer, {"optimizer state lives": "weights live", "optimizer": "weights"})
