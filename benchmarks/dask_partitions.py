@@ -18,13 +18,13 @@ def plain(results):
 
 def main():
     """Stop with the first difference, or say that there is none."""
-    asked = options(__doc__, rows=20_000, partitions=8)
-    table, catalogs = all_distinct(asked.rows), load_catalogs()
+    arguments = options(__doc__, rows=20_000, partitions=8)
+    table, catalogs = all_distinct(arguments.rows), load_catalogs()
     meta = estimate(table.head(1), catalogs).iloc[:0]  # the columns of a result
-    parts = dd.from_pandas(table, npartitions=asked.partitions).map_partitions(estimate, catalogs, meta=meta)
+    parts = dd.from_pandas(table, npartitions=arguments.partitions).map_partitions(estimate, catalogs, meta=meta)
     together = parts.compute(scheduler="threads").reset_index(drop=True)
     pd.testing.assert_frame_equal(plain(together), plain(estimate(table, catalogs)), check_exact=True)
-    print(f"{asked.rows:,} rows in {asked.partitions} partitions: the same {len(meta.columns)} columns, every cell equal.")
+    print(f"{arguments.rows:,} rows in {arguments.partitions} partitions: the same {len(meta.columns)} columns, every cell equal.")
 
 
 if __name__ == "__main__":

@@ -34,16 +34,16 @@ def cases(rows, catalogs):
 
 def main():
     """Print a line per case."""
-    asked, catalogs = options(__doc__, rows=1_000_000, rounds=3), load_catalogs()
-    seconds_of = interleaved({"floor": floor(asked.rows)} | cases(asked.rows, catalogs), asked.rounds)
+    arguments, catalogs = options(__doc__, rows=1_000_000, rounds=3), load_catalogs()
+    seconds_of = interleaved({"floor": floor(arguments.rows)} | cases(arguments.rows, catalogs), arguments.rounds)
     least = seconds_of.pop("floor")
-    print(f"{asked.rows:,} rows, times the floor: median (least to most of {asked.rounds} rounds)")
+    print(f"{arguments.rows:,} rows, times the floor: median (least to most of {arguments.rounds} rounds)")
     print(f"{'the floor itself':34}{spread([seconds * 1e3 for seconds in least], ' ms')}")
     for name, rounds in seconds_of.items():
         print(f"{name:34}{spread([seconds / base for seconds, base in zip(rounds, least, strict=True)])}")
     row = crossed(1).iloc[0].to_dict()
     single = {f"one row, with{out} solvers": partial(estimate, row, catalogs, solve=not out) for out in ("", "out")}
-    for name, rounds in interleaved(single, asked.rounds).items():
+    for name, rounds in interleaved(single, arguments.rounds).items():
         print(f"{name:34}{spread([seconds * 1e3 for seconds in rounds], ' ms')}")
     print(f"{'most memory held':34}{getrusage(RUSAGE_SELF).ru_maxrss / 1024:10,.0f} MiB")
 

@@ -124,14 +124,14 @@ async def _soak(server, minutes):
 
 def main():
     """Compare, or churn, or soak."""
-    asked = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
-    if asked.churn:
-        churn(asked.churn)
-    elif asked.minutes:
+    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
+    if arguments.churn:
+        churn(arguments.churn)
+    elif arguments.minutes:
         with Server() as server:
-            asyncio.run(_soak(server, asked.minutes))
+            asyncio.run(_soak(server, arguments.minutes))
     else:
-        compare(asked.sessions, asked.seconds)
+        compare(arguments.sessions, arguments.seconds)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ class Screen:
         """Wait until what was begun is done and nothing has moved for a while; what was seen."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
-            now, seen = self.page.evaluate("[performance.now(), window.seen]")
-            if begun(seen) and seen["idle"] and now - max(seen["paint"], seen["change"]) > QUIET_MS:
+            now_ms, seen = self.page.evaluate("[performance.now(), window.seen]")
+            if begun(seen) and seen["idle"] and now_ms - max(seen["paint"], seen["change"]) > QUIET_MS:
                 return seen
             time.sleep(0.02)
         raise SystemExit(f"{self.address} did not come to rest within {PATIENCE_SECONDS} s.")
@@ -110,10 +110,10 @@ def met(script, changes):
 
 def main():
     """Rounds of both pages in turns, and the ratios of each round."""
-    asked, scripts, rounds = options(__doc__, rounds=3, changes=12), {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}, []
+    arguments, scripts, rounds = options(__doc__, rounds=3, changes=12), {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}, []
     print("round  page       cold ms  warm ms  change p50  change p95  painted")
-    for number in range(asked.rounds):
-        rounds.append({name: met(scripts[name], asked.changes) for name in sorted(scripts, reverse=number % 2 == 1)})
+    for number in range(arguments.rounds):
+        rounds.append({name: met(scripts[name], arguments.changes) for name in sorted(scripts, reverse=number % 2 == 1)})
         for name, times in rounds[-1].items():
             line = "{cold:8,.0f} {warm:8,.0f} {p50:11,.0f} {p95:11,.0f} {painted:8}".format(**times)
             print(f"{number + 1:5}  {name:10}{line}", flush=True)

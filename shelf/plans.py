@@ -76,7 +76,7 @@ def versions(run: Run, name: str) -> list[Plan]:
 
 def one_line(text: str) -> str:
     """Typed words as a table can hold them: on one line, without what cannot be seen."""
-    return " ".join("".join(each for each in text if each.isprintable() or each.isspace()).split())
+    return " ".join("".join(character for character in text if character.isprintable() or character.isspace()).split())
 
 
 def _ready(run: Run) -> None:

@@ -35,8 +35,8 @@ def in_database(engine: Any) -> Run:
     def run(statement: str, values: dict[str, Any]) -> list[tuple]:
         try:
             with engine.begin() as connection:
-                found = connection.execute(text(statement), values)
-                return [tuple(row) for row in found] if found.returns_rows else []
+                result = connection.execute(text(statement), values)
+                return [tuple(row) for row in result] if result.returns_rows else []
         except SQLAlchemyError as error:
             reason = type(error).__name__  # its text may hold the address
             raise ShelfError(f"The shelf's database cannot be used ({reason}); a link holds the whole plan without it.") from None

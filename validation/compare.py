@@ -68,8 +68,8 @@ def predicted(cases, catalogs):
     errors["memory_basis"] = estimates["memory_basis"].astype(str).to_numpy()
     errors["limit_ratio"] = np.where(ranged, estimates["memory_high_bytes"].to_numpy() / shown - 1, np.nan)
     half = (estimates["memory_high_bytes"] - estimates["memory_low_bytes"]) / 2 / estimates["memory_bytes"]
-    told = ranged & (estimates["memory_bytes"] > RANGED_BYTES) & ~errors["memory_basis"].str.contains("extrapolated").to_numpy()
-    errors["half_width_ratio"] = np.where(told, half, np.nan)
+    stated = ranged & (estimates["memory_bytes"] > RANGED_BYTES) & ~errors["memory_basis"].str.contains("extrapolated").to_numpy()
+    errors["half_width_ratio"] = np.where(stated, half, np.nan)
     return pd.concat([errors, scenarios.drop(columns="model")], axis="columns")
 
 
@@ -101,15 +101,15 @@ def main():
     RESULTS.mkdir(exist_ok=True)
     errors.to_csv(RESULTS / "errors.csv", index=False, float_format="%.10g")
     left_out[["case", "group", "model", "left_out"]].to_csv(RESULTS / "left_out.csv", index=False)
-    said = verdicts(load_catalogs())
-    said.to_csv(RESULTS / "verdicts.csv", index=False)
+    runs = verdicts(load_catalogs())
+    runs.to_csv(RESULTS / "verdicts.csv", index=False)
     by_family = summary(errors, BY_FAMILY)
     groups = summary(errors, BY_GROUP).assign(family="")
     pd.concat([groups, by_family])[list(by_family)].to_csv(RESULTS / "summary.csv", index=False, float_format="%.4g")
     percent = {name: lambda value: f"{value:.2%}" for name in by_family if name.endswith("_ratio")}
     for table in (groups.drop(columns="family"), by_family):
         print(table.to_string(index=False, formatters=percent, na_rep=""), end="\n\n")
-    print(verdicts_summary(said).to_string(index=False, formatters=percent | {"called_no_ratio": "{:.1%}".format}), end="\n\n")
+    print(verdicts_summary(runs).to_string(index=False, formatters=percent | {"called_no_ratio": "{:.1%}".format}), end="\n\n")
     print(f"{len(errors)} cases, {len(left_out)} left out because no scenario says what they did: results/left_out.csv")
     return 0
 

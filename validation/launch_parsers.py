@@ -23,23 +23,23 @@ def training_json(path):
     """transformers: every argument is TrainingArguments' or run_clm.py's own; bf16 asks for a GPU unless use_cpu is set."""
     from transformers import HfArgumentParser, TrainingArguments
 
-    told = json.loads(path.read_text("utf-8"))
-    own = {name: value for name, value in told.items() if name not in RUN_CLM}
-    own.pop("deepspeed", None)  # named beside it and read on its own
-    own |= {"use_cpu": True, "output_dir": "/dev/null"}
-    HfArgumentParser(TrainingArguments).parse_dict(own)
+    fields = json.loads(path.read_text("utf-8"))
+    arguments = {name: value for name, value in fields.items() if name not in RUN_CLM}
+    arguments.pop("deepspeed", None)  # named beside it and read on its own
+    arguments |= {"use_cpu": True, "output_dir": "/dev/null"}
+    HfArgumentParser(TrainingArguments).parse_dict(arguments)
 
 
 def training_yaml(path):
     """TRL: every argument is SFTConfig's, ModelConfig's or ScriptArguments'."""
     from trl import ModelConfig, SFTConfig
 
-    told = yaml.safe_load(path.read_text("utf-8"))
-    told.pop("dataset_name")
-    told.pop("deepspeed", None)  # named beside it and read on its own
+    fields = yaml.safe_load(path.read_text("utf-8"))
+    fields.pop("dataset_name")
+    fields.pop("deepspeed", None)  # named beside it and read on its own
     of_model = {field.name for field in dataclasses.fields(ModelConfig)}
-    ModelConfig(**{name: value for name, value in told.items() if name in of_model})
-    SFTConfig(**{name: value for name, value in told.items() if name not in of_model} | {"use_cpu": True})
+    ModelConfig(**{name: value for name, value in fields.items() if name in of_model})
+    SFTConfig(**{name: value for name, value in fields.items() if name not in of_model} | {"use_cpu": True})
 
 
 def accelerate_yaml(path):
@@ -48,11 +48,11 @@ def accelerate_yaml(path):
     from accelerate.commands.config.config_args import load_config_from_file
 
     load_config_from_file(str(path))
-    told = yaml.safe_load(path.read_text("utf-8")).get("fsdp_config")
-    if told:
-        own = {name.removeprefix("fsdp_"): value for name, value in told.items()}
+    fields = yaml.safe_load(path.read_text("utf-8")).get("fsdp_config")
+    if fields:
+        plugin = {name.removeprefix("fsdp_"): value for name, value in fields.items()}
         renamed = {"offload_params": "cpu_offload", "version": "fsdp_version"}
-        FullyShardedDataParallelPlugin(**{renamed.get(name, name): value for name, value in own.items()})
+        FullyShardedDataParallelPlugin(**{renamed.get(name, name): value for name, value in plugin.items()})
 
 
 def deepspeed_json(path):
@@ -67,10 +67,10 @@ def axolotl_yaml(path):
     from axolotl.integrations.liger.args import LigerArgs
     from axolotl.utils.schemas.config import AxolotlInputConfig
 
-    told = yaml.safe_load(path.read_text("utf-8"))
-    AxolotlInputConfig(**told)
-    known = AxolotlInputConfig.model_fields.keys() | (LigerArgs.model_fields.keys() if "plugins" in told else set())
-    if unknown := told.keys() - known:
+    fields = yaml.safe_load(path.read_text("utf-8"))
+    AxolotlInputConfig(**fields)
+    names = AxolotlInputConfig.model_fields.keys() | (LigerArgs.model_fields.keys() if "plugins" in fields else set())
+    if unknown := fields.keys() - names:
         raise ValueError(f"unknown fields {sorted(unknown)}")
 
 
@@ -87,8 +87,8 @@ def vllm_yaml(path):
     from vllm.entrypoints.common.cli_args import make_arg_parser
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
-    told = yaml.safe_load(path.read_text("utf-8"))
-    words = [word for name, value in told.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
+    fields = yaml.safe_load(path.read_text("utf-8"))
+    words = [word for name, value in fields.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
     make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words])
 
 
@@ -148,18 +148,18 @@ def main(folder: str) -> int:
     """A line for each file that a parser is for; the same file in several kits is asked about once."""
     refused, seen = 0, set()
     for path in sorted(Path(folder).glob("*/*")):
-        told = (path.name, path.read_bytes())
-        if path.name not in PARSERS or told in seen:
+        content = (path.name, path.read_bytes())
+        if path.name not in PARSERS or content in seen:
             continue
-        seen.add(told)
+        seen.add(content)
         try:
             PARSERS[path.name](path)
-            said = "accepted"
+            verdict = "accepted"
         except ImportError as error:
-            refused, said = refused + 1, f"NOT CHECKED: {error.name or error} is not installed"
+            refused, verdict = refused + 1, f"NOT CHECKED: {error.name or error} is not installed"
         except (Exception, SystemExit) as error:  # parsers refuse in exceptions of their own
-            refused, said = refused + 1, f"REFUSED: {type(error).__name__} {error}"
-        print(f"{path.parent.name}/{path.name}: {said[:300]}")
+            refused, verdict = refused + 1, f"REFUSED: {type(error).__name__} {error}"
+        print(f"{path.parent.name}/{path.name}: {verdict[:300]}")
     return 1 if refused else 0
 
 

@@ -111,8 +111,8 @@ def work(options):
         row = measured(case, about, options.device, torch)
         append(options.out, cases, row)
         peak = row.get("peak_allocated_bytes", 0) / 2**30
-        said = [value for value in case.values() if value]
-        print(f"{number + 1}/{len(cases)} {row['status']}, {peak:.3f} GiB:", *said, row.get("error", ""), flush=True)
+        words = [value for value in case.values() if value]
+        print(f"{number + 1}/{len(cases)} {row['status']}, {peak:.3f} GiB:", *words, row.get("error", ""), flush=True)
         if row["status"] == "error":
             return SUSPECT_CONTEXT
     return 0

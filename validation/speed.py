@@ -45,7 +45,7 @@ def published():
     rows = _read("throughput_published")
     held_out = [_aside(row, HELD_OUT_OF["throughput_published"]) for row in rows["row"]]
     return pd.concat([rows.assign(held_out=held_out), serving()], ignore_index=True).assign(
-        value=lambda found: found["value"].astype(float)
+        value=lambda table: table["value"].astype(float)
     )
 
 
@@ -73,8 +73,12 @@ def published_runs(catalogs):
     Of models and cards that the catalog has, and of the software itself: engines that are asked as another are left out.
     """
     rows = published()
-    own = ~rows["engine"].str.contains(ASKED_AS_ANOTHER) & rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
-    return rows[own].groupby(["work", "implementation", "model", "gpu", "precision"])["row"].nunique()
+    in_catalogs = rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
+    return (
+        rows[in_catalogs & ~rows["engine"].str.contains(ASKED_AS_ANOTHER)]
+        .groupby(["work", "implementation", "model", "gpu", "precision"])["row"]
+        .nunique()
+    )
 
 
 def with_published_models(catalogs):
@@ -132,9 +136,9 @@ def errors(rows, catalogs):
     return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=inside, problem=problems)
 
 
-def summary(found, by):
+def summary(compared, by):
     """Median, bias and 90th percentile of the error, and the share inside the range, by group."""
-    groups = found.assign(size=found["error_ratio"].abs()).groupby(by, dropna=False)
+    groups = compared.assign(size=compared["error_ratio"].abs()).groupby(by, dropna=False)
     return groups.agg(
         rows=("size", "size"),
         median_error_ratio=("size", "median"),
@@ -146,13 +150,14 @@ def summary(found, by):
 
 def main():
     """Print the errors and write them."""
-    found = errors(published(), with_published_models(load_catalogs()))
-    served = found["measured"].isin(SERVED)
+    compared = errors(published(), with_published_models(load_catalogs()))
+    served = compared["measured"].isin(SERVED)
     for by in (["work", "measured", "held_out"], ["source", "implementation", "engine", "held_out"]):
-        print(summary(found[~served | (len(by) == 3)], by).to_string(), "\n")
+        print(summary(compared[~served | (len(by) == 3)], by).to_string(), "\n")
     for measured in SERVED:
         print(measured)
-        print(summary(found[found["measured"] == measured], ["engine", "engine_release", "gpu", "model", "held_out"]).to_string(), "\n")
+        by = ["engine", "engine_release", "gpu", "model", "held_out"]
+        print(summary(compared[compared["measured"] == measured], by).to_string(), "\n")
     RESULTS.mkdir(exist_ok=True)
     kept = [
         "row",
@@ -175,7 +180,7 @@ def main():
         "sequence_tokens",
         "problem",
     ]
-    found[[*kept, "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
+    compared[[*kept, "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ def of_memory():
 def of_speed(name):
     """The runs of which a speed was published, once each; they ran."""
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
-    told = (rows["left_out"] == "") & ~rows["assumed"].str.contains("|".join(OPEN))
+    usable = (rows["left_out"] == "") & ~rows["assumed"].str.contains("|".join(OPEN))
     if "published_recompute" in rows:
-        told &= (rows["work"] == "inference") | ~rows["published_recompute"].isin(["not stated", "per recipe (not in the table)"])
-    rows = rows[told]
+        usable &= (rows["work"] == "inference") | ~rows["published_recompute"].isin(["not stated", "per recipe (not in the table)"])
+    rows = rows[usable]
     return rows[["source", *(column for column in rows if column in BY_NAME)]].assign(outcome=RAN).drop_duplicates()
 
 
@@ -37,14 +37,14 @@ def verdicts(catalogs):
     """A row per published run: whether it ran, and whether it is said to fit."""
     parts = [of_memory(), of_speed("throughput_published"), of_speed("throughput_serving_2026")]
     runs = pd.concat([part.astype(object) for part in parts], ignore_index=True).fillna("")
-    found = estimate(runs[[name for name in runs if name in BY_NAME]], with_published_models(catalogs), solve=False)
-    return pd.concat([runs[["source", "outcome"]], found[SHOWN]], axis="columns").astype({"fits": str, "problem": str})
+    estimates = estimate(runs[[name for name in runs if name in BY_NAME]], with_published_models(catalogs), solve=False)
+    return pd.concat([runs[["source", "outcome"]], estimates[SHOWN]], axis="columns").astype({"fits": str, "problem": str})
 
 
-def verdicts_summary(said):
+def verdicts_summary(runs):
     """By work and outcome: runs, and the share called no, tight and yes; a row of all beside them."""
-    said = said[said["problem"] == ""]
-    groups = [("all", said), *said.groupby("work", observed=True)]
+    runs = runs[runs["problem"] == ""]
+    groups = [("all", runs), *runs.groupby("work", observed=True)]
     rows = []
     for work, part in groups:
         for outcome in (RAN, FAILED):

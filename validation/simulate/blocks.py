@@ -43,7 +43,7 @@ def forms_of(family, number_format, attention):
     form, moments = {}, {}
     for name in KEPT:
         seen = [observe_kept(family, case, number_format, name) for case in cases]
-        reader = Reader(sizes, tokens, [each.parameters for each in seen])
+        reader = Reader(sizes, tokens, [observed.parameters for observed in seen])
         form[name] = reader.total(seen[0].saved, seen[1].saved)
         if name in ("saved", "checkpoint"):
             moments[name] = read_pass(reader, *seen)
@@ -56,14 +56,14 @@ def forms_of(family, number_format, attention):
         form["recomputed"] = recomputed
     if number_format != "amp":
         seen = [observe_prefill(family, case, number_format) for case in cases]
-        reader = Reader(sizes, tokens, [each.parameters for each in seen])
+        reader = Reader(sizes, tokens, [observed.parameters for observed in seen])
         form["forward"] = largest(read_pass(reader, *seen), family.constants)
     return {"format": number_format, "attention": attention, "kernels": seen[0].kernels} | form
 
 
 def bytes_of(storages, reader):
     """Bytes of the storages that grow with the tokens."""
-    return sum(each.bytes for each in storages if not reader.is_weight(each.bytes, each.bytes))
+    return sum(storage.bytes for storage in storages if not reader.is_weight(storage.bytes, storage.bytes))
 
 
 def check(family, form, case, which, dropout=True):
@@ -89,15 +89,15 @@ def check(family, form, case, which, dropout=True):
         row(name, bytes_of(seen.saved, reader), value(form[name], sizes))
         if name in ("saved", "checkpoint"):
             peak = max(bytes_of(moment, reader) for moment in seen.moments)
-            known = form.get("recomputed", form["backward"]) if name == "checkpoint" else form["backward"]
-            row(f"backward after {name}", peak, max(value(each, sizes) for each in known))
+            expected = form.get("recomputed", form["backward"]) if name == "checkpoint" else form["backward"]
+            row(f"backward after {name}", peak, max(value(alive, sizes) for alive in expected))
     if "forward" not in form:
         return rows
     seen = observe_prefill(family, case, number_format)
     reader = Reader((sizes, sizes), (tokens, tokens), (seen.parameters, seen.parameters))
     off = sizes | dict.fromkeys(DROPPED.values(), 0)
     peak = max(bytes_of(moment, reader) for moment in seen.moments)
-    row("forward", peak, max(value(each, off) for each in form["forward"]))
+    row("forward", peak, max(value(alive, off) for alive in form["forward"]))
     return rows
 
 

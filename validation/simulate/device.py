@@ -118,7 +118,7 @@ def silu_in_one_kernel(yes=True):
     """
     kernels = torch.library.Library("aten", "IMPL") if yes else None
     if kernels is not None:
-        kernels.impl("silu_backward", lambda gradient, given: torch.empty_like(given), "CUDA")
+        kernels.impl("silu_backward", lambda gradient, values: torch.empty_like(values), "CUDA")
     try:
         yield
     finally:

@@ -48,7 +48,7 @@ def largest(forms, fixed=None):
         sizes = draw(chance) | (fixed or {})
         values = [value(form, sizes) for form in unique]
         limit = max(values) * (1 - TOLERANCE)
-        open_draws.append({place for place, each in enumerate(values) if each >= limit})
+        open_draws.append({place for place, size in enumerate(values) if size >= limit})
     chosen = []
     while open_draws:
         counts = [sum(place in good for good in open_draws) for place in range(len(unique))]

@@ -87,24 +87,24 @@ class Family:
 
     def stacks(self, model):
         """The lists of blocks of the model, by name."""
-        found = {}
+        lists = {}
         base = model.get_base_model() if hasattr(model, "get_base_model") else model
         for name, path in self.paths.items():
             value = base
             for step in path.split("."):
                 value = getattr(value, step)
-            found[name] = list(value)
-        return found
+            lists[name] = list(value)
+        return lists
 
     def inputs(self, case, dtype):
         return INPUTS[self.source](case, dtype, self.stack)
 
-    def loss(self, model, given):
-        return model(**given, **({"use_cache": False} if self.source in CACHED else {})).loss
+    def loss(self, model, batch):
+        return model(**batch, **({"use_cache": False} if self.source in CACHED else {})).loss
 
-    def prefill(self, model, given):
-        given = {name: value for name, value in given.items() if name not in ("labels", "return_loss")}
-        return model(**given, **({"use_cache": True} if self.source in CACHED else {}))
+    def prefill(self, model, batch):
+        batch = {name: value for name, value in batch.items() if name not in ("labels", "return_loss")}
+        return model(**batch, **({"use_cache": True} if self.source in CACHED else {}))
 
     def measure(self, case):
         """The sizes of the block in one case, per token."""

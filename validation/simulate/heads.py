@@ -38,20 +38,20 @@ def observe_ends(family, case, number_format, frozen):
         ledger.watching = False
 
     def at_output(module, arguments, output):
-        given = output[0] if isinstance(output, (tuple, list)) else output
-        if given.requires_grad:
-            given.register_hook(reached)
+        first = output[0] if isinstance(output, (tuple, list)) else output
+        if first.requires_grad:
+            first.register_hook(reached)
 
     final.register_forward_hook(at_output)
     autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
     with mode:
-        given = family.inputs(case, WEIGHTS[number_format])
+        first = family.inputs(case, WEIGHTS[number_format])
         with ledger:
             ledger.enter_model(model)
-            for tensor in given.values():
+            for tensor in first.values():
                 ledger.enter_tensor(tensor, "input", "input")
             with autocast:
-                loss = family.loss(model, given)
+                loss = family.loss(model, first)
             gc.collect()
             forward, ledger.snapshots = ledger.snapshots, []
             at_end = list(ledger.live.values())
@@ -71,10 +71,10 @@ def form_of(reader, firsts, seconds, logits):
         if reader.is_weight(first.bytes, second.bytes):
             continue
         pair = first.bytes / reader.tokens[0], second.bytes / reader.tokens[1]
-        found = read(*pair, logits) or read(*pair, reader.sizes)
-        if found is None:
+        reading = read(*pair, logits) or read(*pair, reader.sizes)
+        if reading is None:
             raise Unread(f"{first.operator} {first.shape} {first.dtype} and {second.shape}: {first.period}")
-        add(form, found)
+        add(form, reading)
     return form
 
 

@@ -27,11 +27,11 @@ class Gemma4(Family):
 
     def case(self, widths, attention):
         kind = "sliding_attention" if attention.startswith("sdpa-window") else "full_attention"
-        own = dict(head_dim=widths["wide"]) if attention in WIDE else {}
+        special = dict(head_dim=widths["wide"]) if attention in WIDE else {}
         below = ["full_attention"] * 2 if self.shares and kind != "full_attention" else []
         types = [*below, kind, kind, "full_attention"]
         fields = dict(layer_types=types, num_hidden_layers=len(types), sliding_window=WINDOW, num_kv_shared_layers=2 * self.shares)
-        return super().case(widths | own, attention) | dict(fields=fields)
+        return super().case(widths | special, attention) | dict(fields=fields)
 
     def stacks(self, model):
         return {name: blocks[-3:] for name, blocks in super().stacks(model).items()}
@@ -47,8 +47,8 @@ class Gemma3n(Gemma4):
         return ("sdpa", "sdpa-window") if number_format == "bf16" else ()
 
     def case(self, widths, attention):
-        own = super().case(widths, attention)
-        return own | dict(fields=own["fields"] | dict(activation_sparsity_pattern=[self.sparsity] * own["fields"]["num_hidden_layers"]))
+        case = super().case(widths, attention)
+        return case | dict(fields=case["fields"] | dict(activation_sparsity_pattern=[self.sparsity] * case["fields"]["num_hidden_layers"]))
 
 
 def largest_gates(self, gates):
@@ -116,11 +116,11 @@ class TwoEncoders(Family):
 class Headless(Family):
     """A model without a head: its loss is the sum of its last hidden states."""
 
-    def loss(self, model, given):
-        return model(given["pixel_values"]).last_hidden_state.sum()
+    def loss(self, model, batch):
+        return model(batch["pixel_values"]).last_hidden_state.sum()
 
-    def prefill(self, model, given):
-        return model(given["pixel_values"])
+    def prefill(self, model, batch):
+        return model(batch["pixel_values"])
 
 
 class Siglip(TwoEncoders):
@@ -152,11 +152,11 @@ class Sound(Headless):
         samples = 5 * (frames(case["seq"])[0] - 1) + 10
         return dict(input_values=torch.empty(case["batch"], samples, dtype=dtype, device="cuda"))
 
-    def loss(self, model, given):
-        return model(**given).last_hidden_state.sum()
+    def loss(self, model, batch):
+        return model(**batch).last_hidden_state.sum()
 
-    def prefill(self, model, given):
-        return model(**given)
+    def prefill(self, model, batch):
+        return model(**batch)
 
 
 class Stem(Sound):
@@ -168,6 +168,6 @@ class Stem(Sound):
     def measure(self, case):
         lengths = frames(case["seq"])
         rows = {f"stem_rows_{stride}": length / case["seq"] for stride, length in zip(STRIDES, lengths, strict=True)}
-        wide = {name.replace("rows_", ""): 512 * each for name, each in rows.items()}
+        wide = {name.replace("rows_", ""): 512 * count for name, count in rows.items()}
         samples = (5 * (lengths[0] - 1) + 10) / case["seq"]
         return wide | rows | dict(hidden=512, one=1, stem_sums=512 / case["seq"], stem_samples=samples)

@@ -44,9 +44,9 @@ class Scan:
 
     def passed_states(self):
         """The state that each chunk begins with."""
-        own = self.states()
+        states = self.states()
         passed = self.states(self.x.dtype)
-        del own
+        del states
         return passed
 
     def forward(self, gated=False):
@@ -68,8 +68,8 @@ class Scan:
         of_c, earlier_steps = self.projected(), self.steps()
         of_products = self.make(self.chunks, 1, self.groups, self.chunk, self.chunk).sum(2)
         earlier_steps = earlier_steps.flip([-1]).cumsum(dim=-1).flip([-1])
-        whole = self.make(self.heads, self.chunks, -(-self.chunk // ROWS), self.chunk).sum(3)
-        return kept, of_b, of_c, of_products, next_steps, earlier_steps, whole
+        partial = self.make(self.heads, self.chunks, -(-self.chunk // ROWS), self.chunk).sum(3)
+        return kept, of_b, of_c, of_products, next_steps, earlier_steps, partial
 
 
 def convolved(inputs):
@@ -96,8 +96,8 @@ class SplitConvolutionScan(torch.autograd.Function):
         if torch.is_autocast_enabled("cuda"):
             out, out_weight = out.to(torch.get_autocast_dtype("cuda")), out_weight.to(torch.get_autocast_dtype("cuda"))
             out_bias = out_bias if out_bias is None else out_bias.to(out.dtype)
-        given = (projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, deviations, out_weight, out_bias)
-        context.save_for_backward(*given)
+        tensors = (projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, deviations, out_weight, out_bias)
+        context.save_for_backward(*tensors)
         context.sizes = (heads, head_dim, groups, state, chunk)
         return torch.nn.functional.linear(out, out_weight, out_bias)
 
@@ -109,14 +109,16 @@ class SplitConvolutionScan(torch.autograd.Function):
         again = torch.empty(*ungated.shape[:2], inner, dtype=ungated.dtype, device=ungated.device)
         mixed = convolved(projected[..., inner : inner + convolution.shape[0]])
         x = mixed[..., :inner].unflatten(-1, (heads, head_dim))
-        given = torch.empty_like(projected), torch.empty_like(mixed)
+        gradients = torch.empty_like(projected), torch.empty_like(mixed)
         of_result = torch.nn.functional.linear(gradient, out_weight.t()).unflatten(-1, (heads, head_dim))
         of_scan = torch.empty_like(of_result)
         Scan(x, groups, state, chunk).backward(of_scan)
         del x
         of_weight = torch.einsum("bso,bsd->od", gradient, again.to(gradient.dtype))  # as autocast does
-        made = [None if each is None else torch.empty_like(each) for each in (convolution, convolution_bias, step_bias, decay, skip, norm)]
-        return given[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
+        made = [
+            None if tensor is None else torch.empty_like(tensor) for tensor in (convolution, convolution_bias, step_bias, decay, skip, norm)
+        ]
+        return gradients[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
 
 
 def split_convolution_scan(projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options):
@@ -128,9 +130,9 @@ def split_convolution_scan(projected, convolution, convolution_bias, step_bias, 
 
 def scan(x, steps, decay, B, C, chunk_size, D=None, z=None, return_final_states=False, **_):
     """mamba_chunk_scan_combined without gradients."""
-    own = Scan(x, B.shape[2], B.shape[3], chunk_size)
-    _, out = own.forward(gated=z is not None)
-    last = torch.empty(1, dtype=FP32, device=x.device).expand(own.batch, own.heads, own.head_dim, own.state)
+    shapes = Scan(x, B.shape[2], B.shape[3], chunk_size)
+    _, out = shapes.forward(gated=z is not None)
+    last = torch.empty(1, dtype=FP32, device=x.device).expand(shapes.batch, shapes.heads, shapes.head_dim, shapes.state)
     return (out, last) if return_final_states else out  # the last state stands in the cache
 
 

@@ -41,7 +41,7 @@ def made_up(family):
 def total(lists, tokens, parameters):
     """Bytes per token in each case of storages that are alike in all of them, those left out that are weights in each."""
     bytes_ = np.array([[storage.bytes for storage in storages] for storages in lists], float)
-    weights = [[each in shapes or each <= 1024 for each in row] for row, shapes in zip(bytes_, parameters, strict=True)]
+    weights = [[size in shapes or size <= 1024 for size in row] for row, shapes in zip(bytes_, parameters, strict=True)]
     return np.sum(bytes_ * ~np.all(weights, axis=0), axis=1) / tokens
 
 
@@ -49,21 +49,21 @@ def totals(sizes, observed, tokens):
     """The sizes of cases that run alike, most of all, and in each the totals of what is saved and of each moment."""
     runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
     usual = max(runs, key=runs.count)
-    alike = [place for place, each in enumerate(runs) if each == usual]
+    alike = [place for place, run in enumerate(runs) if run == usual]
     seen, tokens = [observed[place] for place in alike], np.array([tokens[place] for place in alike])
-    parameters = [{times * count for count in each.parameters for times in (1, 2, 4)} for each in seen]
-    saved = total([each.saved for each in seen], tokens, parameters)
-    moments = [total(storages, tokens, parameters) for storages in zip(*(each.moments for each in seen), strict=True)]
+    parameters = [{times * count for count in run.parameters for times in (1, 2, 4)} for run in seen]
+    saved = total([run.saved for run in seen], tokens, parameters)
+    moments = [total(storages, tokens, parameters) for storages in zip(*(run.moments for run in seen), strict=True)]
     return [sizes[place] for place in alike], saved[:, None], np.array(moments).T
 
 
-def forms_by(sizes, found, saves=True):
+def forms_by(sizes, columns, saves=True):
     """The forms of columns of totals, one row per case; what they miss is told."""
-    held = np.array([list(each.values()) for each in sizes])
-    if len(held) <= held.shape[1]:
-        raise ValueError(f"{len(held)} cases run alike, too few for {held.shape[1]} sizes")
-    coefficients, *_ = np.linalg.lstsq(held, found, rcond=None)
-    missed = np.max(np.abs(held @ coefficients - found) / np.maximum(found, 1), initial=0)
+    measures = np.array([list(measured.values()) for measured in sizes])
+    if len(measures) <= measures.shape[1]:
+        raise ValueError(f"{len(measures)} cases run alike, too few for {measures.shape[1]} sizes")
+    coefficients, *_ = np.linalg.lstsq(measures, columns, rcond=None)
+    missed = np.max(np.abs(measures @ coefficients - columns) / np.maximum(columns, 1), initial=0)
     if missed > 1e-6:
         print(f"  not a sum of sizes by {missed:.2%}", file=sys.stderr)
     return [dict(form_of(sizes[0], column, saves)) for column in coefficients.T]
@@ -106,7 +106,7 @@ def forms_of(family, number_format):
     """All vectors of one kind of block in one number format, whatever the attention of the blocks around it."""
     cases = list(made_up(family))
     sizes, form, moments = [family.measure(case) for case in cases], {}, {}
-    sizes = [{name: each[name] for name in family.sizes} for each in sizes]
+    sizes = [{name: measured[name] for name in family.sizes} for measured in sizes]
     tokens = [tokens_of(case) for case in cases]
     for name in KEPT:
         alike, saved, alive = totals(sizes, [observe_kept(family, case, number_format, name) for case in cases], tokens)

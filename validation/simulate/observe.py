@@ -45,8 +45,8 @@ def build(make, dtype, mode, trained_dtype=None):
             for name, parameter in module._parameters.items():
                 if parameter is not None:
                     if id(parameter) not in made:
-                        own = trained_dtype if trained_dtype and parameter.requires_grad else dtype
-                        empty = torch.empty(parameter.shape, dtype=own, device="cuda")
+                        stored = trained_dtype if trained_dtype and parameter.requires_grad else dtype
+                        empty = torch.empty(parameter.shape, dtype=stored, device="cuda")
                         made[id(parameter)] = torch.nn.Parameter(empty, parameter.requires_grad)
                     module._parameters[name] = made[id(parameter)]
             for name, buffer in module._buffers.items():
@@ -86,14 +86,14 @@ def watch_backward(block, ledger):
         ledger.watching = False
 
     def at_input(module, arguments, options):
-        given = input_of(arguments, options)
-        if given.requires_grad:
-            given.register_hook(end)
+        tensor = input_of(arguments, options)
+        if tensor.requires_grad:
+            tensor.register_hook(end)
 
     def at_output(module, arguments, options, output):
-        given = first_tensor(output)
-        if given.requires_grad:
-            given.register_hook(begin)
+        tensor = first_tensor(output)
+        if tensor.requires_grad:
+            tensor.register_hook(begin)
 
     block.register_forward_pre_hook(at_input, with_kwargs=True)
     block.register_forward_hook(at_output, with_kwargs=True)
@@ -101,9 +101,9 @@ def watch_backward(block, ledger):
 
 def need_gradient(module, arguments, options):
     """Adapters below make a block's input need a gradient although every base weight is frozen."""
-    given = input_of(arguments, options)
-    if not given.requires_grad:
-        given.requires_grad_(True)
+    tensor = input_of(arguments, options)
+    if not tensor.requires_grad:
+        tensor.requires_grad_(True)
 
 
 def set_dropout(model, on):
@@ -159,16 +159,16 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
     watch_backward(blocks[MIDDLE], ledger)
     autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
     with mode:
-        given = family.inputs(case, WEIGHTS[number_format])
+        batch = family.inputs(case, WEIGHTS[number_format])
         with ledger:
             ledger.enter_model(model)
-            for tensor in given.values():
+            for tensor in batch.values():
                 ledger.enter_tensor(tensor, "input", "input")
             for parameter in model.parameters():
                 if parameter.requires_grad:
                     parameter.register_post_accumulate_grad_hook(lambda p: ledger.name(p.grad, "gradient"))
             with autocast:
-                loss = family.loss(model, given)
+                loss = family.loss(model, batch)
             gc.collect()
             seen.saved = [s for s in ledger.live.values() if s.period == ("forward", MIDDLE) and s.kind == "activation"]
             ledger.period = "backward"
@@ -182,21 +182,21 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
     return seen
 
 
-def tensors_in(thing, found, depth=0):
+def tensors_in(thing, tensors, depth=0):
     """All CUDA tensors reachable from a cache object."""
     if isinstance(thing, torch.Tensor):
         if thing.device.type == "cuda":
-            found.append(thing)
+            tensors.append(thing)
     elif isinstance(thing, dict):
         for value in thing.values():
-            tensors_in(value, found, depth + 1)
+            tensors_in(value, tensors, depth + 1)
     elif isinstance(thing, (list, tuple)):
         for value in thing:
-            tensors_in(value, found, depth + 1)
+            tensors_in(value, tensors, depth + 1)
     elif hasattr(thing, "__dict__") and depth < 6 and not isinstance(thing, (torch.nn.Module, type)):
         for value in vars(thing).values():
-            tensors_in(value, found, depth + 1)
-    return found
+            tensors_in(value, tensors, depth + 1)
+    return tensors
 
 
 def observe_prefill(family, case, number_format):
@@ -213,12 +213,12 @@ def observe_prefill(family, case, number_format):
     blocks[MIDDLE].register_forward_pre_hook(lambda *_: setattr(ledger, "watching", True))
     blocks[MIDDLE + 1].register_forward_pre_hook(lambda *_: setattr(ledger, "watching", False))
     with mode, torch.no_grad():
-        given = family.inputs(case, WEIGHTS[number_format])
+        batch = family.inputs(case, WEIGHTS[number_format])
         with ledger:
             ledger.enter_model(model)
-            for tensor in given.values():
+            for tensor in batch.values():
                 ledger.enter_tensor(tensor, "input", "input")
-            out = family.prefill(model, given)
+            out = family.prefill(model, batch)
             for tensor in tensors_in(getattr(out, "past_key_values", None) or getattr(out, "cache_params", None), []):
                 ledger.name(tensor, "cache")
     for _, operator, storages in ledger.snapshots:

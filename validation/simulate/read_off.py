@@ -14,7 +14,7 @@ class Unread(ValueError):
     """A storage that no size explains."""
 
 
-def whole(value, parts=1):
+def multiple_of_parts(value, parts=1):
     """The value when it is a positive multiple of 1 / parts, else None."""
     near = round(value * parts) / parts
     near = int(near) if near == int(near) else near
@@ -23,8 +23,8 @@ def whole(value, parts=1):
 
 def multiple(first, second, one, other):
     """c when first = c * one and second = c * other, else None; rotary halves of heads make quarters."""
-    times = whole(first / one, 4)
-    return times if times is not None and whole(second / other, 4) == times else None
+    times = multiple_of_parts(first / one, 4)
+    return times if times is not None and multiple_of_parts(second / other, 4) == times else None
 
 
 def read(first, second, sizes):
@@ -34,15 +34,15 @@ def read(first, second, sizes):
         times = multiple(first, second, sizes[0][name], sizes[1][name])
         if times is not None:
             return {name: times}
-    found = []
+    forms = []
     for one, other in combinations(names, 2):
         a, b, c, d = sizes[0][one], sizes[0][other], sizes[1][one], sizes[1][other]
         determinant = a * d - b * c
         if determinant:
-            x, y = whole((first * d - second * b) / determinant), whole((a * second - c * first) / determinant)
+            x, y = multiple_of_parts((first * d - second * b) / determinant), multiple_of_parts((a * second - c * first) / determinant)
             if x is not None and y is not None and max(x, y) <= WIDEST_IN_PAIR:
-                found.append({one: x, other: y})
-    return min(found, key=lambda form: sum(form.values())) if found else None
+                forms.append({one: x, other: y})
+    return min(forms, key=lambda form: sum(form.values())) if forms else None
 
 
 def add(form, more):
@@ -94,7 +94,7 @@ def published(form):
     """The form in the sizes that the catalog knows."""
     total = {}
     for name, times in form.items():
-        add(total, {known: each * times for known, each in PUBLISHED.get(name, {name: 1}).items()})
+        add(total, {size: factor * times for size, factor in PUBLISHED.get(name, {name: 1}).items()})
     return total
 
 
@@ -115,7 +115,7 @@ class Reader:
         """A storage shaped like a weight (its gradient or a copy in another type), or of next to no bytes."""
         if max(first, second) <= 1024:
             return True
-        return any((first / each, second / each) in self.weights for each in (1, 2, 4))
+        return any((first / width, second / width) in self.weights for width in (1, 2, 4))
 
     def form(self, first, second):
         """The form of one storage, {} for those that do not grow with the tokens."""
@@ -124,11 +124,11 @@ class Reader:
         if self.is_weight(first.bytes, second.bytes):
             self.fixed[first.place] = first
             return {}
-        found = read(first.bytes / self.tokens[0], second.bytes / self.tokens[1], self.sizes)
-        if found is None:
+        reading = read(first.bytes / self.tokens[0], second.bytes / self.tokens[1], self.sizes)
+        if reading is None:
             shapes = f"{first.shape} {first.dtype} and {second.shape}"
             raise Unread(f"{first.operator}: {first.bytes} and {second.bytes} bytes, {shapes}")
-        return found
+        return reading
 
     def total(self, firsts, seconds):
         """The form of all storages alive at one moment."""

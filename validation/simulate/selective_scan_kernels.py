@@ -37,7 +37,7 @@ class InnerScan(torch.autograd.Function):
     def forward(context, both, kernel, kernel_bias, x_projection, step_projection, out_projection, out_bias, decay, skip, step_bias):
         if torch.is_autocast_enabled("cuda"):
             half = torch.get_autocast_dtype("cuda")
-            x_projection, step_projection, out_projection = (each.to(half) for each in (x_projection, step_projection, out_projection))
+            x_projection, step_projection, out_projection = (one.to(half) for one in (x_projection, step_projection, out_projection))
         both = both.contiguous()
         tokens, rank, state = both.shape[2], step_projection.shape[1], decay.shape[1]
         x, gate = both.chunk(2, dim=1)
@@ -47,8 +47,8 @@ class InnerScan(torch.autograd.Function):
         projections = [part.unflatten(0, (-1, tokens)).transpose(1, 2).contiguous() for part in narrow[:, rank:].split(state, dim=1)]
         out, states, gated = scanned(steps, gate, decay)
         del mixed
-        given = (both, kernel, kernel_bias, narrow, x_projection, step_projection, out_projection, out_bias)
-        context.save_for_backward(*given, decay, *projections, skip, step_bias, states, out)
+        tensors = (both, kernel, kernel_bias, narrow, x_projection, step_projection, out_projection, out_bias)
+        context.save_for_backward(*tensors, decay, *projections, skip, step_bias, states, out)
         return torch.nn.functional.linear(gated.transpose(1, 2), out_projection, out_bias)
 
     @staticmethod
@@ -63,9 +63,9 @@ class InnerScan(torch.autograd.Function):
         gradient = gradient.contiguous().flatten(0, 1).t()
         of_out = (out_projection.t() @ gradient).unflatten(1, (-1, tokens)).transpose(0, 1)
         of_mixed, of_steps = torch.empty_like(mixed), torch.empty_like(steps)
-        of_projections = [torch.zeros_like(each, dtype=FP32) for each in (B, C)]
+        of_projections = [torch.zeros_like(matrix, dtype=FP32) for matrix in (B, C)]
         gated = torch.empty_like(out)
-        of_projections = [each.to(B.dtype) for each in of_projections]
+        of_projections = [matrix.to(B.dtype) for matrix in of_projections]
         of_out_projection = torch.einsum("eB,dB->ed", gradient, by_width(gated))
         of_narrow = torch.empty_like(narrow)
         for place in (0, 1):
@@ -78,9 +78,9 @@ class InnerScan(torch.autograd.Function):
         of_mixed = by_width(of_mixed)
         of_x_projection = torch.einsum("Br,Bd->rd", of_narrow, by_token(mixed))
         del of_out
-        made = [None if each is None else torch.empty_like(each) for each in (kernel, kernel_bias)]
+        made = [None if matrix is None else torch.empty_like(matrix) for matrix in (kernel, kernel_bias)]
         of_out_bias = None if out_bias is None else gradient.sum(dim=1)
-        rest = [torch.empty_like(each) for each in (decay, skip, step_bias)]
+        rest = [torch.empty_like(matrix) for matrix in (decay, skip, step_bias)]
         return of_both, *made, of_x_projection, of_step_projection, of_out_projection, of_out_bias, *rest
 
 
@@ -91,7 +91,7 @@ def inner_scan(both, kernel, kernel_bias, x_projection, step_projection, out_pro
 
 def selective_scan(inputs, steps, A, B, C, z, return_last_state=False, **_):
     """selective_scan_fn without gradients; the last state stands in the cache."""
-    copies = [each.contiguous() for each in (inputs, steps, B, C, z)]
+    copies = [tensor.contiguous() for tensor in (inputs, steps, B, C, z)]
     _, states, gated = scanned(copies[1], copies[4], A)
     return (gated, states[:, :, -1, 1::2]) if return_last_state else gated
 

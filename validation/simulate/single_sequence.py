@@ -16,7 +16,7 @@ def saved_alone(family, number_format, attention, saved):
         with silu_in_one_kernel():
             seen = [observe_training(family, case, number_format) for case in cases]
         tokens = [case.get("seq_of_block", case["seq"]) for case in cases]
-        reader = Reader([family.measure(case) for case in cases], tokens, [each.parameters for each in seen])
+        reader = Reader([family.measure(case) for case in cases], tokens, [run.parameters for run in seen])
         form = reader.total(seen[0].saved, seen[1].saved)
     except (Unread, RuntimeError, ValueError) as error:
         print(f"  {family.id} {number_format} {attention} alone: {error}", file=sys.stderr)

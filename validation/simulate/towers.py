@@ -41,32 +41,32 @@ class Tower(Family):
             max_seqlen=case["seq"],
         )
 
-    def loss(self, model, given):
-        return model(**given).last_hidden_state.sum()
+    def loss(self, model, batch):
+        return model(**batch).last_hidden_state.sum()
 
-    def prefill(self, model, given):
-        return model(**given)
+    def prefill(self, model, batch):
+        return model(**batch)
 
 
 class WindowedTower(Tower):
     """Qwen2.5-VL's, whose layers keep the same whether they attend to an image or to its windows, but for eager attention's scores."""
 
     def inputs(self, case, dtype):
-        given = super().inputs(case, dtype)
+        batch = super().inputs(case, dtype)
         order = torch.zeros(case["batch"] * case["seq"] // 4, dtype=torch.long, device="cuda")
-        return given | dict(window_index=order, cu_window_seqlens=given["cu_seqlens"], max_window_seqlen=given["max_seqlen"])
+        return batch | dict(window_index=order, cu_window_seqlens=batch["cu_seqlens"], max_window_seqlen=batch["max_seqlen"])
 
 
 class FramedTower(Tower):
     """Kimi's, whose positions and merger take more tables."""
 
     def inputs(self, case, dtype):
-        given = super().inputs(case, dtype)
-        rows = len(given.pop("hidden_states"))
+        batch = super().inputs(case, dtype)
+        rows = len(batch.pop("hidden_states"))
         tables = dict(interp_indices=(rows, 16), frame_index=(rows,), temporal_merge_index=(rows // 4, 1, 4))
-        given |= {name: torch.zeros(*shape, dtype=torch.long, device="cuda") for name, shape in tables.items()}
-        given |= dict(interp_weights=torch.zeros(rows, 16, device="cuda"))
-        return given | dict(pixel_values=torch.empty(rows, 3, PATCH, PATCH, dtype=dtype, device="cuda"))
+        batch |= {name: torch.zeros(*shape, dtype=torch.long, device="cuda") for name, shape in tables.items()}
+        batch |= dict(interp_weights=torch.zeros(rows, 16, device="cuda"))
+        return batch | dict(pixel_values=torch.empty(rows, 3, PATCH, PATCH, dtype=dtype, device="cuda"))
 
 
 class PaddedTower(Tower):
@@ -78,15 +78,15 @@ class PaddedTower(Tower):
             pixel_position_ids=torch.zeros(case["batch"], case["seq"], 2, dtype=torch.long, device="cuda"),
         )
 
-    def prefill(self, model, given):
+    def prefill(self, model, batch):
         """All but the pooling behind the layers, of which the numbers in the table of positions say how many tokens are left."""
-        padded = (given["pixel_position_ids"] == -1).all(dim=-1)
-        patches = model.patch_embedder(given["pixel_values"], given["pixel_position_ids"], padded)
+        padded = (batch["pixel_position_ids"] == -1).all(dim=-1)
+        patches = model.patch_embedder(batch["pixel_values"], batch["pixel_position_ids"], padded)
         with patch.object(transformers.masking_utils, "_ignore_bidirectional_mask_sdpa", lambda *_: False):
-            return model.encoder(inputs_embeds=patches, attention_mask=~padded, pixel_position_ids=given["pixel_position_ids"])
+            return model.encoder(inputs_embeds=patches, attention_mask=~padded, pixel_position_ids=batch["pixel_position_ids"])
 
-    def loss(self, model, given):
-        return self.prefill(model, given).last_hidden_state.sum()
+    def loss(self, model, batch):
+        return self.prefill(model, batch).last_hidden_state.sum()
 
 
 class Unjoined(Headless):

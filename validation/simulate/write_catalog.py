@@ -55,10 +55,10 @@ def write_catalog(entries, source, checked_on):
 
 def write_block(family, forms):
     """Put one kind of block into the catalog in place of what stood there."""
-    held = yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
+    catalog = yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
     name = family.head.split(".")[-1]
     software = f"{name} of transformers 5.23.0 under PyTorch 2.13.0"
     source = f"derived from source, {family.kernels} in {software}" if family.kernels else f"simulated, {software}"
     new = dict(id=family.id, families=list(family.types), source=source, forms=forms)
-    others = [entry for entry in held["blocks"] if entry["id"] != family.id]
-    write_catalog([*others, new], held["source"], date.today().isoformat())
+    others = [entry for entry in catalog["blocks"] if entry["id"] != family.id]
+    write_catalog([*others, new], catalog["source"], date.today().isoformat())
