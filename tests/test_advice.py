@@ -36,29 +36,29 @@ def advised(name, market="on-demand"):
 
 @pytest.mark.parametrize(("name", "market"), [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])])
 def test_every_change_holds_and_saves_what_it_says(name, market):
-    now, changes, pairs = advised(name, market)
+    planned, changes, pairs = advised(name, market)
     assert len(changes)
     for change, row in pairs:
         assert (row["problem"], row["fits"], row["runs"]) == ("", change["fits"], change["runs"])
         assert row["fits"] in ("yes", "tight")
-        assert row["runs"] == "yes" or (row["runs"] == "emulated" and now["runs"] == "no" and row["tokens_per_second"] > 0)
+        assert row["runs"] == "yes" or (row["runs"] == "emulated" and planned["runs"] == "no" and row["tokens_per_second"] > 0)
         assert ("(emulated)" in change["change"]) == (row["runs"] == "emulated")
-        assert change["saved_gib"] == pytest.approx((now["memory_bytes"] - row["memory_bytes"]) / 2**30)
-        sold = change["set"].get("market", market)
-        if sold not in ("on-demand", "spot"):
+        assert change["saved_gib"] == pytest.approx((planned["memory_bytes"] - row["memory_bytes"]) / 2**30)
+        market_of = change["set"].get("market", market)
+        if market_of not in ("on-demand", "spot"):
             continue
-        key, spot, trains = sold.replace("-", "_"), sold == "spot", row["work"] == "training"
-        slower, before = 1 + spot * row["spot_overhead_ratio"], 1 + (market == "spot") * now["spot_overhead_ratio"]
+        key, spot, trains = market_of.replace("-", "_"), market_of == "spot", row["work"] == "training"
+        slower, before = 1 + spot * row["spot_overhead_ratio"], 1 + (market == "spot") * planned["spot_overhead_ratio"]
         expected = {
             "usd_per_hour": row[f"usd_per_hour_{key}"],
-            "slowdown_ratio": now["tokens_per_second"] / before / (row["tokens_per_second"] / slower),
+            "slowdown_ratio": planned["tokens_per_second"] / before / (row["tokens_per_second"] / slower),
             "usd": row[f"run_usd_{key}" if trains else f"usd_per_month_{key}"],
             "hours": row["spot_run_hours" if spot else "run_hours"] if trains else 730,
         }
         if trains:
             before = market.replace("-", "_")
-            hourly = change["usd_per_hour"] * change["slowdown_ratio"] / now[f"usd_per_hour_{before}"]
-            expected["saved_work_ratio"] = 1 - (hourly if np.isnan(change["usd"]) else change["usd"] / now[f"run_usd_{before}"])
+            hourly = change["usd_per_hour"] * change["slowdown_ratio"] / planned[f"usd_per_hour_{before}"]
+            expected["saved_work_ratio"] = 1 - (hourly if np.isnan(change["usd"]) else change["usd"] / planned[f"run_usd_{before}"])
         assert {column: change[column] for column in expected} == pytest.approx(expected, nan_ok=True)
 
 
@@ -74,9 +74,9 @@ def test_a_changed_job_is_answered_with_the_same_figures(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
-    now, changes, _ = advised(name)
+    planned, changes, _ = advised(name)
     laid_out = ("gpu", "gpus", "instance", "sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumulation_steps", "recompute")
-    job = {column: value for column, value in job_of_scenario(now, "on-demand", {}).items() if column not in laid_out}
+    job = {column: value for column, value in job_of_scenario(planned, "on-demand", {}).items() if column not in laid_out}
     answer = options(job, catalogs()).answers.iloc[0]
     alike = changes[changes["same_work"] & changes["kind"].isin(["layout", "instance", "gpus"]) & (changes["fits"] == "yes")]
     assert answer["problem"] or not (alike["usd"] < answer["usd"] * (1 - 1e-9)).any()
@@ -85,15 +85,15 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_work_is_the_same_and_comes_first(name):
     """The method, as many bits, the tokens of a step; in service no fewer sequences at once, and the context."""
-    now, changes, pairs = advised(name)
+    planned, changes, pairs = advised(name)
     bits = catalogs().precisions[["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]]
     for change, row in pairs:
-        same = (bits.loc[row["precision"]] == bits.loc[now["precision"]]).all()
-        same &= all(row[column] == now[column] for column in ("tuning", "optimizer", "sequence_tokens", "kv_precision"))
-        if now["work"] == "training":
-            same &= now["step_tokens"] / 2 <= row["step_tokens"] <= now["step_tokens"] * 2 and change["kind"] != "step"
+        same = (bits.loc[row["precision"]] == bits.loc[planned["precision"]]).all()
+        same &= all(row[column] == planned[column] for column in ("tuning", "optimizer", "sequence_tokens", "kv_precision"))
+        if planned["work"] == "training":
+            same &= planned["step_tokens"] / 2 <= row["step_tokens"] <= planned["step_tokens"] * 2 and change["kind"] != "step"
         else:
-            same &= at_once(row) >= at_once(now)
+            same &= at_once(row) >= at_once(planned)
         assert same == change["same_work"], change["change"]
     assert (changes["same_work"].any(), changes["change"].is_unique) == (True, True)
     ranks = list(zip(~changes["same_machine"], ~changes["same_work"], strict=True))
@@ -104,16 +104,16 @@ def test_the_same_work_is_the_same_and_comes_first(name):
 
 @pytest.mark.parametrize("name", FITTING)
 def test_where_it_fits_each_change_saves_money_or_memory_and_what_saves_most_comes_first(name):
-    now, changes, _ = advised(name)
-    assert now["fits"] == "yes"
+    planned, changes, _ = advised(name)
+    assert planned["fits"] == "yes"
     assert (changes["fits"] == "yes").all()  # a plan that fits is not traded for one that may run out of memory
     assert all(part["saved_work_ratio"].is_monotonic_decreasing for _, part in changes.groupby(["same_machine", "same_work"]))
     cheaper = changes["saved_work_ratio"] > 0.01
-    smaller = (changes["saved_gib"] > 0.02 * now["gpu_memory_bytes"] / 2**30) & (changes["saved_usd_per_hour"] >= 0)
+    smaller = (changes["saved_gib"] > 0.02 * planned["gpu_memory_bytes"] / 2**30) & (changes["saved_usd_per_hour"] >= 0)
     assert cheaper.any()
     assert (cheaper | smaller).all()
     assert (changes["slowdown_ratio"][~cheaper] < np.where(changes["same_work"][~cheaper], 1.5, 1.1)).all()
-    assert now["work"] == "training" or (changes["saved_usd_per_hour"] >= 0).all()
+    assert planned["work"] == "training" or (changes["saved_usd_per_hour"] >= 0).all()
 
 
 @pytest.mark.parametrize("name", TOO_BIG)
@@ -131,13 +131,13 @@ def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_
 
 def test_a_layout_that_trains_the_same_comes_before_lora_and_larger_cards():
     """8B on 8 A100 of 40 GB, unsharded: FSDP keeps price and training; in transformers no matrix is divided unasked."""
-    now, changes, pairs = advised("unsharded")
+    planned, changes, pairs = advised("unsharded")
     layouts = changes[changes["kind"] == "layout"]
     assert list(layouts.index) == list(range(len(layouts)))
     assert (layouts["saved_usd_per_hour"] == 0).all()
     change, row = pairs[0]
     assert change["set"].keys() <= {"sharding", "tensor_parallel", "batch", "accumulation_steps", "recompute"}
-    assert (now["fits"], row["fits"]) == ("no", "yes")
+    assert (planned["fits"], row["fits"]) == ("no", "yes")
     assert change["slowdown_ratio"] == pytest.approx(1.1, abs=0.2)
     assert all(one.get("tensor_parallel", 1) == 1 for one in layouts["set"])
 
@@ -218,13 +218,13 @@ def test_where_nothing_helps_nothing_is_said():
 
 @pytest.mark.parametrize("name", ["unsharded", "32B served"])
 def test_a_row_of_estimate_is_advised_as_its_scenario(name):
-    now, changes, _ = advised(name)
-    from_row = advise(now | {"market": "on-demand", "why": ""}, catalogs())
+    planned, changes, _ = advised(name)
+    from_row = advise(planned | {"market": "on-demand", "why": ""}, catalogs())
     assert from_row[["change", "set"]].to_dict("list") == changes[["change", "set"]].to_dict("list")
 
 
 def test_a_change_that_changes_nothing_is_left_out():
-    now = estimate(PLAN, catalogs(), solve=False)
-    changes = neighbours(now, catalogs(), "on-demand", {}).changes
-    assert all(now[name] != value for change in changes for name, value in change.items() if name in now)
-    assert distinct_changes(now, [changes[0], changes[0]]) == changes[:1]
+    planned = estimate(PLAN, catalogs(), solve=False)
+    changes = neighbours(planned, catalogs(), "on-demand", {}).changes
+    assert all(planned[name] != value for change in changes for name, value in change.items() if name in planned)
+    assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]

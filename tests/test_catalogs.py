@@ -27,23 +27,23 @@ DAY = re.compile(r"20\d\d-\d\d-\d\d")
 @pytest.mark.parametrize(("instance", "region"), [(instance, region) for instance, regions in PUBLISHED.items() for region in regions])
 def test_prices_equal_the_published_ones(catalogs, instance, region):
     rows = catalogs.prices.query("instance == @instance and region == @region")
-    kept = catalogs.price_history.query("instance == @instance and region == @region")
+    history = catalogs.price_history.query("instance == @instance and region == @region")
     for market in ("on_demand", "spot"):
-        published, held = PUBLISHED[instance][region][market], rows[f"{market}_usd_per_hour"].dropna().tolist()
+        published, current = PUBLISHED[instance][region][market], rows[f"{market}_usd_per_hour"].dropna().tolist()
         if published == "none":
-            assert not held or rows[f"{market}_as_of"].item() > "2026-11-20"
+            assert not current or rows[f"{market}_as_of"].item() > "2026-11-20"
         else:
-            assert published in [*held, *kept[kept["market"] == market]["usd_per_hour"]]
+            assert published in [*current, *history[history["market"] == market]["usd_per_hour"]]
 
 
 def test_every_price_is_plausible_and_has_a_date_a_source_and_a_basis(catalogs):
     prices = catalogs.prices
     for market in MARKETS:
         figure = "interruption_band" if market == "interruption" else f"{market}_usd_per_hour"
-        held = prices[prices[figure] != ""] if market == "interruption" else prices[prices[figure].notna()]
-        assert held[f"{market}_as_of"].str.fullmatch(DAY.pattern).all(), market
-        assert (held[f"{market}_source"].str.len() > 10).all(), market
-        assert (prices.drop(held.index)[f"{market}_as_of"] == "").all(), market
+        priced = prices[prices[figure] != ""] if market == "interruption" else prices[prices[figure].notna()]
+        assert priced[f"{market}_as_of"].str.fullmatch(DAY.pattern).all(), market
+        assert (priced[f"{market}_source"].str.len() > 10).all(), market
+        assert (prices.drop(priced.index)[f"{market}_as_of"] == "").all(), market
     assert set(prices["on_demand_basis"]) <= {"", "published", "derived", "assumed"}
     assert set(prices["spot_basis"]) <= {"", "observed", "estimated"}
     assert np.nanmin(prices.filter(like="usd_per_hour").to_numpy()) > 0
@@ -59,9 +59,9 @@ def test_old_prices_are_reported_not_failed(catalogs):
     for age, old in ((0, False), (90, False), (91, True)):
         today = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=age)
         assert is_old(days, today).tolist() == [old, True, False]
-        said, warns = price_age({"market": ""}, catalogs, today)
+        text, warns = price_age({"market": ""}, catalogs, today)
         assert warns == old
-        assert ("3 months old: check before renting" in said) == old
+        assert ("3 months old: check before renting" in text) == old
     eight_days = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=8)
     assert is_old(days, eight_days, "spot").tolist() == [True, True, False]
     spot = {"instance": "g6e.xlarge", "region": "us-east-1", "market": "spot"}
@@ -72,8 +72,8 @@ def test_old_prices_are_reported_not_failed(catalogs):
     ]
     row = {"instance": "p6-b200.48xlarge", "region": "us-east-1"}
     for market in ("on-demand", "spot"):
-        said, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))
-        assert said.startswith(f"Price of {day_text(price_facts(row, market, catalogs)['as_of'])}, ")
+        text, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))
+        assert text.startswith(f"Price of {day_text(price_facts(row, market, catalogs)['as_of'])}, ")
         assert (catalogs.prices[f"{market.replace('-', '_')}_as_of"] <= catalogs.prices_as_of).all()
 
 

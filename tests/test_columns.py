@@ -28,18 +28,18 @@ FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num
 @cache
 def makers():
     """The formulas of the stages, of models and of explanations, by the name of the column that they make: all that make it."""
-    found = {}
+    makers = {}
     for _, name, _ in pkgutil.walk_packages(calc.__path__, "calc."):
         if name.startswith(("calc.models.", "calc.explain.")):
             module = importlib.import_module(name)
-            held = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
-            for group in (group for value in held for group in (value.values() if isinstance(value, dict) else (value,))):
+            groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
+            for group in (group for value in groups for group in (value.values() if isinstance(value, dict) else (value,))):
                 if isinstance(group, tuple) and group and all(is_named(value) for value in group):
                     for formula in group:
-                        found.setdefault(column_of(formula), set()).add(formula)
+                        makers.setdefault(column_of(formula), set()).add(formula)
     for formula in (formula for stage in STAGES for formula in stage.formulas):
-        found.setdefault(column_of(formula), set()).add(formula)
-    return found
+        makers.setdefault(column_of(formula), set()).add(formula)
+    return makers
 
 
 def is_named(value):
@@ -71,26 +71,26 @@ def test_a_function_with_a_unit_is_reached_from_a_stage():
     """Beside the stages' formulas only what these call says a unit in their modules."""
     modules = {inspect.getmodule(formula) for formula in FORMULAS.values()}
     functions = {value for module in modules for value in map(inspect.unwrap, filter(inspect.isfunction, vars(module).values()))}
-    said = {function for function in functions if set(units_said(function)) & set(UNITS)}
+    with_unit = {function for function in functions if set(units_of(function)) & set(UNITS)}
     used = set().union(*(reached(formula) for formula in FORMULAS.values()))
-    assert {f"{function.__module__}.{function.__name__}" for function in said - used} == set()
+    assert {f"{function.__module__}.{function.__name__}" for function in with_unit - used} == set()
 
 
-def units_said(function):
+def units_of(function):
     return re.findall(r"\[([^\]]+)\]", inspect.getdoc(function) or "")
 
 
 @cache
 def reached(function):
     """A function and those of calc that it calls by name, and these again."""
-    found, waiting = set(), [function]
+    functions, waiting = set(), [function]
     while waiting:
         one = inspect.unwrap(waiting.pop())
-        if one not in found and one.__module__.startswith("calc."):
-            found.add(one)
+        if one not in functions and one.__module__.startswith("calc."):
+            functions.add(one)
             named = (one.__globals__.get(node.id) for node in ast.walk(body_of(one)) if isinstance(node, ast.Name))
             waiting += [value for value in named if inspect.isfunction(value)]
-    return found
+    return functions
 
 
 def body_of(function):
@@ -104,8 +104,8 @@ def words_compared(function):
             value = getattr(part, "value", None) if isinstance(part, ast.Constant) else None
             if isinstance(part, ast.Name):
                 value = function.__globals__.get(part.id)
-            held = value if isinstance(value, tuple | list | set | frozenset | dict) else (value,)
-            yield from (word for word in held if isinstance(word, str) and word)
+            values = value if isinstance(value, tuple | list | set | frozenset | dict) else (value,)
+            yield from (word for word in values if isinstance(word, str) and word)
         if isinstance(node, ast.Attribute) and node.attr in ("are", "at", "each"):
             yield f".{node.attr}"  # Words asked for the word itself
 
@@ -133,24 +133,24 @@ def moments():
 def sizes_of_models():
     """What the formulas of a model and of its stacks find: the entry, the traits of its family, and each other."""
     described = (architecture.describe_model(entry, catalogs().families) for entry in entries("models").values())
-    return {name for model, stacks in described for found in (model, *stacks) for name in found}
+    return {name for model, stacks in described for columns in (model, *stacks) for name in columns}
 
 
 def test_every_column_that_a_formula_reads_is_known():
     """A stage's formula reads the joined table, other formulas and moments; a model's the model."""
     unknown = set()
     for formula in (formula for made in makers().values() for formula in made):
-        known = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS}
-        unknown |= {(formula.__name__, name) for name in inspect.signature(formula).parameters if name not in known}
+        columns = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS}
+        unknown |= {(formula.__name__, name) for name in inspect.signature(formula).parameters if name not in columns}
     assert unknown == set()
 
 
 @cache
 def catalog_columns():
     """The columns and numbers of all catalogs, each under its own name."""
-    held = catalogs()
-    tables = [value for value in vars(held).values() if isinstance(value, pd.DataFrame)]
-    numbers = (held.overheads, held.time_constants, held.assumptions, held.starts)
+    read_in = catalogs()
+    tables = [value for value in vars(read_in).values() if isinstance(value, pd.DataFrame)]
+    numbers = (read_in.overheads, read_in.time_constants, read_in.assumptions, read_in.starts)
     return {name for table in tables for name in table.columns}.union(*(table.index for table in numbers))
 
 
@@ -164,11 +164,11 @@ def test_every_joined_column_is_explained_and_the_glossary_has_none_that_is_gone
 def test_a_formula_says_its_unit_and_its_name_ends_in_it():
     wrong = []
     for name, formula in formulas().items():
-        said = units_said(formula)
-        ending = next((UNITS[unit] for unit in said if unit in UNITS), None)
+        units = units_of(formula)
+        ending = next((UNITS[unit] for unit in units if unit in UNITS), None)
         if not inspect.getdoc(formula) or (ending and not re.search(ending, name)):
             wrong.append(name)
-        if name.endswith("_bytes") and "B" not in said:
+        if name.endswith("_bytes") and "B" not in units:
             wrong.append(name)
     assert not wrong
 
@@ -177,4 +177,4 @@ def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts_and_no_formula_a_de
     """Bytes, seconds and USD inside; GiB and percent are born where they are shown, defaults where the catalogs are read."""
     parameters = {name: inspect.signature(formula).parameters for name, formula in formulas().items()}
     assert {name for names in parameters.values() for name in (*names, *parameters) if FOREIGN_UNITS.search(name)} == set()
-    assert {name for name, own in parameters.items() if any(one.default is not one.empty for one in own.values())} == set()
+    assert {name for name, signature in parameters.items() if any(one.default is not one.empty for one in signature.values())} == set()

@@ -25,10 +25,9 @@ def billed(catalogs, *scenarios):
 
 
 @given(st.integers(1, 4096), st.sampled_from([1, 2, 4, 8]))
-def test_instances_are_whole(gpus, each):
-    needed = instances_needed(gpus, each)
-    paid = gpus_paid(needed, each)
-    assert gpus <= paid < gpus + each
+def test_instances_are_whole(gpus, sold):
+    paid = gpus_paid(instances_needed(gpus, sold), sold)
+    assert gpus <= paid < gpus + sold
     assert idle_gpus(paid, gpus) == paid - gpus
 
 
@@ -53,8 +52,8 @@ def test_a_run_costs_its_hours(catalogs):
 
 def test_a_request_costs_its_input_and_output(catalogs):
     table = billed(catalogs, {**SERVE, "instance": "g6e.xlarge"})
-    first, each = table["burst_first_token_seconds"][0], 16 / table["decode_tokens_per_second"][0]
-    price = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * each) / 16
+    first, token = table["burst_first_token_seconds"][0], 16 / table["decode_tokens_per_second"][0]
+    price = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * token) / 16
     made = 2048 * table["usd_per_million_input_tokens"][0] + 1024 * table["usd_per_million_output_tokens"][0]
     assert made / 1e6 == pytest.approx(price)
 
@@ -70,8 +69,8 @@ def test_a_row_without_a_price_says_so(catalogs):
     """In its note, for instances that are sold nowhere and for regions that do not sell them; not where any price is known."""
     sold = set(zip(catalogs.prices["instance"], catalogs.prices["region"], strict=True))
     pairs = [(instance, region) for instance in catalogs.instances.index for region in ("us-east-1", "eu-west-3")]
-    given = pd.DataFrame([{**RUN, "instance": instance, "region": region} for instance, region in pairs] + [{**RUN, "gpu": "l4"}])
-    rows = estimate(given, catalogs, solve=False)
+    scenarios = pd.DataFrame([{**RUN, "instance": instance, "region": region} for instance, region in pairs] + [{**RUN, "gpu": "l4"}])
+    rows = estimate(scenarios, catalogs, solve=False)
     says = np.array([f"{row['instance']} has no price in {row['region']}, so" in row["note"] for _, row in rows.iterrows()])
     unsold, sound = np.array([*(pair not in sold for pair in pairs), False]), rows["problem"].eq("").to_numpy()
     assert (says == unsold)[sound].all()
@@ -95,10 +94,10 @@ def test_a_load_takes_whole_deployments(catalogs):
     assert table["load_usd_per_month_on_demand"][0] == table["load_instances"][0] * table["usd_per_month_on_demand"][0]
 
 
-@pytest.mark.parametrize(("scenario", "said"), recorded("cases/places.json")["places"])
-def test_where_a_job_may_stand(catalogs, scenario, said):
+@pytest.mark.parametrize(("scenario", "sentence"), recorded("cases/places.json")["places"])
+def test_where_a_job_may_stand(catalogs, scenario, sentence):
     text = billed(catalogs, scenario)["problem"][0]
-    assert (said in text, bool(said)) == (True, bool(text))
+    assert (sentence in text, bool(sentence)) == (True, bool(text))
 
 
 def test_the_comparison_shows_every_instance_once_per_region_and_scales_a_fraction_of_a_card_to_a_whole_one(catalogs):
@@ -159,7 +158,7 @@ def test_the_endpoint_is_the_line_to_beat(catalogs):
 def test_where_no_price_is_set_the_list_of_bedrock_is_the_line_to_beat(catalogs):
     """Llama 3.1 8B in us-west-2: 0.22 a million either way; two prompt tokens to a generated one make $0.66."""
     scenarios = {"region": "us-west-2"}, {"region": "us-west-2", **ENDPOINT}, {"region": "eu-central-1"}
-    usd = [estimate(SERVED | one, catalogs, solve=False)["endpoint_usd_per_million_tokens"] for one in scenarios]
+    usd = [estimate(SERVED | more, catalogs, solve=False)["endpoint_usd_per_million_tokens"] for more in scenarios]
     assert usd == pytest.approx([0.66, 1.20, np.nan], nan_ok=True)
 
 

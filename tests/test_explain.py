@@ -50,8 +50,8 @@ def test_a_chain_ends_in_columns_with_a_source(case):
     assert facts["source"].notna().all()
     for component, chain in explained.formulas.groupby("component"):
         for read in {name for names in chain["reads"] for name in names}:
-            known = {*chain["formula"], *facts.index, *EXPLAINED, *layout}
-            assert read in known, (component, read)
+            columns = {*chain["formula"], *facts.index, *EXPLAINED, *layout}
+            assert read in columns, (component, read)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_an_equation_with_its_numbers_gives_its_value(case):
     _, explained = case
     read_back = 0
     for row in explained.formulas.itertuples():
-        said = row.numbers.replace("·", "*").replace("^", "**").replace(",", "")
-        if set(said) <= set("0123456789.+-*/() e"):
-            rounded_away = max(map(float, re.findall(r"[\d.]+(?:e\d+)?", said))) / 1000
-            assert eval(said) == pytest.approx(float(np.sum(row.value)), rel=1e-2, abs=rounded_away), row.formula
+        arithmetic = row.numbers.replace("·", "*").replace("^", "**").replace(",", "")
+        if set(arithmetic) <= set("0123456789.+-*/() e"):
+            rounded_away = max(map(float, re.findall(r"[\d.]+(?:e\d+)?", arithmetic))) / 1000
+            assert eval(arithmetic) == pytest.approx(float(np.sum(row.value)), rel=1e-2, abs=rounded_away), row.formula
             read_back += 1
     assert read_back > 0.8 * len(explained.formulas)
 

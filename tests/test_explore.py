@@ -97,22 +97,19 @@ def test_the_cache_overtakes_the_weights_where_it_is_said_to_and_an_encoder_cach
     assert rows["overtakes_tokens"].isna().all()
 
 
-def test_cards_on_aws_are_whole_and_current():
+def test_gpus_go_up_to_sixty_four_and_cards_on_aws_are_whole_and_current():
+    assert over_gpus(scenario(batch=2, accumulation_steps=8), "on-demand", catalogs(), 64)["gpus"].max() == 64
     cards = comparisons.cards_on_aws(catalogs())
     assert {"t4", "a10g", "l4", "h100-80gb-sxm"} <= set(cards)
     assert not [card for card in cards if "/" in card]
     assert ceilings(["l4"], catalogs())[0] == ("L4 22.5", pytest.approx(23034 / 1024))
 
 
-def test_gpus_go_up_to_sixty_four_where_the_step_is_large_enough():
-    assert over_gpus(scenario(batch=2, accumulation_steps=8), "on-demand", catalogs(), 64)["gpus"].max() == 64
-
-
 def test_what_is_sent_is_the_papers():
     """Rajbhandari et al. 2019, section 7: 2 P for an all-reduce, 3 P for stage 3; a ring sends (g - 1) / g of each."""
     base = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 8, "reduce_precision": "bf16", "accumulation_steps": 1}
     parameters = estimate(base, catalogs(), solve=False)["parameters"]
-    sent = communicated([{**base, "sharding": each} for each in ("none", "zero1", "zero2", "zero3")], catalogs())
+    sent = communicated([{**base, "sharding": sharding} for sharding in ("none", "zero1", "zero2", "zero3")], catalogs())
     volume = 2 * parameters * 7 / 8
     assert sent["sent_bytes"].tolist() == pytest.approx([2 * volume, 2 * volume, 2 * volume, 3 * volume])
 
@@ -134,28 +131,25 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     leaves = guide({**job, "batch": 64}, catalogs())
     assert [leaf.question for leaf in leaves] == [question for question, _, _ in tree]
     for leaf, (_, fixes, _) in zip(leaves, tree, strict=True):
-        own = answer({**job, **fixes}, catalogs()).iloc[0]
-        assert leaf.holds == (not own["problem"])
-        assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (own["instance"], own["usd_per_hour"])
+        alone = answer({**job, **fixes}, catalogs()).iloc[0]
+        assert leaf.holds == (not alone["problem"])
+        assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (alone["instance"], alone["usd_per_hour"])
+    first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
+    assert (first.holds, bool(first.problem)) == (False, True)
 
 
 @pytest.mark.parametrize("job", recorded("cases/explore.json")["jobs"], ids=str)
 def test_a_leaf_of_the_jobs_own_method_is_its_answer_where_that_keeps_what_the_leaf_fixes(job, catalogs):
-    own = options(job, catalogs).answers.iloc[0]
+    least = options(job, catalogs).answers.iloc[0]
     method = "fewest_bits" if job.get("work") else "method"
     alike = 0
     for leaf, (_, fixes, _) in zip(guide(job, catalogs), SERVING_QUESTIONS if job.get("work") else TRAINING_QUESTIONS, strict=True):
         if fixes[method] == job[method] and leaf.holds:
-            assert leaf.row["usd"] >= own["usd"]
-            if own["gpus"] == fixes.get("gpus", own["gpus"]) and own["instances_needed"] <= fixes.get("instances_most", np.inf):
-                assert (leaf.row["usd"], leaf.row["instance"]) == (own["usd"], own["instance"])
+            assert leaf.row["usd"] >= least["usd"]
+            if least["gpus"] == fixes.get("gpus", least["gpus"]) and least["instances_needed"] <= fixes.get("instances_most", np.inf):
+                assert (leaf.row["usd"], leaf.row["instance"]) == (least["usd"], least["instance"])
                 alike += 1
     assert alike
-
-
-def test_a_leaf_that_does_not_hold_says_what_is_in_the_way():
-    first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
-    assert (first.holds, bool(first.problem)) == (False, True)
 
 
 TABS = ("Out of memory", "Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")

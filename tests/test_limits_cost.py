@@ -1,15 +1,20 @@
-"""What the limits cost and which types cannot be told apart: each step against a job that is asked so."""
+"""What the limits cost and which types cannot be told apart, each against a job that is asked so; jobs with many instances, in parts."""
 
 import re
 
 import numpy as np
 import pytest
 from examples import recorded
+from pandas.testing import assert_frame_equal
 
-from calc.search import limits_cost
+from calc.search import combinations, limits_cost
+from calc.search.arrangements import EVERY_COUNT
+from calc.search.grid import grid
 from calc.search.job_row import JobRow
 from calc.search.named import least_money
-from calc.search.options import _ranked, _ranking_of, options
+from calc.search.options import _combinations_of, _ranked, _ranking_of, options, options_of
+from calc.search.places import places_of
+from calc.search.settle import settled
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
 JOBS = recorded("cases/limits_cost.json")["jobs"]
@@ -67,3 +72,42 @@ def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     close = {name for name in listed if alone[name]["usd"] <= 1.25 * row["usd"]}
     assert ("the figures cannot tell" in row["why"]) == bool(close)
     assert not close or f"{len(close)} other type" in row["why"]
+
+
+TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
+
+
+def tried_instances(catalogs, most):
+    """Instances of 8 GPUs that a training is tried on."""
+    job = settled(TRAINED | {"instances_most": most}, catalogs)
+    places = places_of(job, catalogs, 1)
+    tried = grid(job, places, catalogs)
+    of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
+    gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[tried.layout[np.isin(tried.place, of_eight)]]
+    return sorted({int(count) // 8 for count in gpus if count % 8 == 0})
+
+
+@pytest.mark.parametrize("most", [1, 64, 100, 512])
+def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
+    counts = tried_instances(catalogs, most)
+    assert set(counts) >= {*range(1, min(most, EVERY_COUNT) + 1), most}
+    assert max(counts) == most
+    beyond = np.array(counts[EVERY_COUNT - 1 :], dtype=float)
+    assert np.all(beyond[1:] / beyond[:-1] <= 1 + 1 / 16 + 1e-9)
+
+
+def anew(catalogs):
+    """The combinations of a job, kept by nobody."""
+    return lambda row: _combinations_of(row, catalogs)
+
+
+@pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
+def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
+    row = JobRow.of(job)
+    whole = options_of(row, catalogs)
+    monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
+    monkeypatch.setattr("calc.search.options._combined", anew)
+    parts = options_of(row, catalogs)
+    assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
+    for name in ("answers", "board", "edge"):
+        assert_frame_equal(getattr(parts, name), getattr(whole, name))
