@@ -38,7 +38,7 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (8192, "llama-3.1-8b")
     run(app.button(key="dismiss").click())
     assert not app.warning
-    assert "left aside" in messages_of(opened(custom__mine__layers="4", model="mine"))
+    assert "ignored" in messages_of(opened(custom__mine__layers="4", model="mine"))
 
 
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])

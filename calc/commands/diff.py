@@ -15,7 +15,7 @@ from calc.say.numbers import is_missing, signed, size, span, usd
 from calc.say.verdict import fit_word
 from calc.search.compare import Difference, choices, differences
 
-FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> its name, how it is written
+FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, how it is written
     "memory_bytes": ("Memory per GPU", size),
     "usd_per_hour": ("Price an hour", usd),
     "hours": ("Time", span),

@@ -27,24 +27,22 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     with Path(log).open("rb") as stream:
         text = text_of(stream.read(4 * MOST_CHARACTERS))
-    extended, row = catalogs, {}
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        run_read = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
-        extended, row = run_read.catalogs, run_read.row
+        _, row, *_, catalogs = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
-    explanation = explained(text, row, extended)
+    explanation = explained(text, row, catalogs)
     cards = (
-        f"By its capacity the card is {' or '.join(card_name(card, extended) for card in explanation.cards[:2])}."
+        f"By its capacity the card is {' or '.join(card_name(card, catalogs) for card in explanation.cards[:2])}."
         if explanation.cards
         else ""
     )
     lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in explanation.sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
-    changes = advise(explanation.row, extended)
+    changes = advise(explanation.row, catalogs)
     for title, stays in (
         ("What to change on the same machine: what costs least speed first, then other work", True),
         ("Other machines", False),

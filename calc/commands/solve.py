@@ -21,7 +21,7 @@ from calc.search.inputs import JOB_BY_NAME, PACE
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
 USUAL_PACE = {column: float(str(JOB_BY_NAME[name].default)) for name, column in PACE.items()}
 MEMORY = "memory"
-Limited = tuple[np.ndarray, np.ndarray, Any]  # the value of each row now, the most, and what limits it
+Limited = tuple[np.ndarray, np.ndarray, Any]  # of each row the present value, the most, and what limits it
 
 
 def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -40,49 +40,38 @@ def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
 def _solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The most of the field for each row, and what limits it; raises TableError."""
     if field not in FIELDS:
-        raise TableError(f"'{field}' is not solved for; use {', '.join([*FIELDS, 'price'])}.")
+        raise TableError(f"'{field}' cannot be solved for; use {', '.join([*FIELDS, 'price'])}.")
     present, most, limit = FIELDS[field](rows, catalogs)
     problems = [
         problem or ("" if value == value else _unknown(field, row))
         for problem, value, row in zip(rows["problem"], most, rows.to_dict("records"), strict=True)
     ]
-    table = pd.DataFrame(
-        {"scenario": rows["scenario"], "model": rows["model"], "field": field, "now": present, "most": most, "limit": limit}
-    )
-    return table.assign(limit=np.where(np.isnan(most), "", limit), problem=problems)[list(COLUMNS)]
+    limits = np.where(np.isnan(most), "", limit)
+    return _table(rows["scenario"], rows["model"], field, present, most, limits, problems)
 
 
 def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """For each pair of rows the hourly price of B's instance at which both bills agree."""
+    """For each pair of rows, the hourly price of B's instance at which both bills are equal."""
     if len(before) != len(after):
-        raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give as many in both, in the same order.")
+        raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give both the same rows, in the same order.")
     first, second = before.reset_index(drop=True), after.reset_index(drop=True)
     hourly = second["usd_per_hour"] / second["instances"]
     most = hourly * first["usd"] / second["usd"]
     problems = [a or b or ("" if value == value else "one of the two has no bill: name instance and train_tokens.") for a, b, value in
                 zip(first["problem"], second["problem"], most, strict=True)]  # fmt: skip
-    return pd.DataFrame(
-        {
-            "scenario": second["scenario"],
-            "model": second["model"],
-            "field": "price",
-            "now": hourly,
-            "most": most,
-            "limit": first["scenario"],
-            "problem": problems,
-        }
-    )
+    return _table(second["scenario"], second["model"], "price", hourly, most, first["scenario"], problems)
+
+
+def _table(*columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
 def _of_column(column: str, name: str) -> Callable:
-    def most(rows: pd.DataFrame, _catalogs: Catalogs) -> Limited:
-        return rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY
-
-    return most
+    return lambda rows, _catalogs: (rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY)
 
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
-    """Requests at once over all replicas, bounded by memory and by the usual pace."""
+    """Requests at once over all replicas, limited by memory and by the usual pace."""
     replicas = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     serves = (rows["work"] == "inference").to_numpy()
     low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)

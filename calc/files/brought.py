@@ -14,24 +14,24 @@ from calc.models.huggingface.config import read_config_text
 from calc.scenarios.inputs import BY_NAME
 
 Documents = list[tuple[str, bytes]]
-OF_A_MODEL = ("model_type", "architectures")  # a config.json has both
+MODEL_KEYS = {"model_type", "architectures"}  # a config.json has both
 
 
 class Brought(NamedTuple):
-    """The settled columns, the estimate, the fields of the files, and added models."""
+    """The columns that the files settle, the estimate, the files line by line, added models."""
 
     scenario: dict[str, Any]
     row: Row
     lines: list[Line]
     source_tool: str
     models: dict[str, dict[str, Any]]
-    catalogs: Catalogs  # with those models
+    catalogs: Catalogs  # with the added models
 
 
 def brought(documents: Documents, catalogs: Catalogs) -> Brought:
     """The run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
-    A Hugging Face config.json among them is the model: of the run that names none, or one that the catalog lacks.
+    A Hugging Face config.json among them is the model of a run that names none, or one that the catalog lacks.
     """
     configs = [(name, content) for name, content in documents if _is_model(content)]
     models = {_id(name): read_config_text(content.decode("utf-8-sig"), _id(name), catalogs) for name, content in configs}
@@ -47,7 +47,7 @@ def brought(documents: Documents, catalogs: Catalogs) -> Brought:
 
 
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
-    """Configs and launchers, and messages or logs of memory that ran out."""
+    """The documents as configs and launchers, and as out-of-memory messages and logs."""
     logs = [document for document in documents if tells(document[1])]
     return [document for document in documents if document not in logs], logs
 
@@ -57,7 +57,7 @@ def _is_model(content: bytes) -> bool:
         config = json.loads(content)
     except (ValueError, RecursionError):
         return False
-    return isinstance(config, dict) and all(name in config for name in OF_A_MODEL)
+    return isinstance(config, dict) and config.keys() >= MODEL_KEYS
 
 
 def _id(name: str) -> str:

@@ -1,7 +1,7 @@
 """A model by its repository id on the Hugging Face hub, where there is a network.
 
-Needs huggingface_hub (requirements/hub.txt), which reads the token and the address of the hub from its usual variables.
-Two files are asked for; nothing is sent but their names.
+Needs huggingface_hub (requirements/hub.txt), which reads the token and the hub's address from its usual variables. It requests two
+files and sends only their names.
 """
 
 import json
@@ -17,19 +17,18 @@ INSTEAD = "paste its config.json instead"
 
 
 def model_of(repository: str) -> str:
-    """The id of a repository's model: its name in lower case, qwen3-8b of Qwen/Qwen3-8B."""
+    """The id of a repository's model: its name in lower case, qwen3-8b for Qwen/Qwen3-8B."""
     return re.sub(r"[^a-z0-9.-]+", "-", repository.rpartition("/")[2].lower()).strip("-.") or "my-model"
 
 
 def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
     """The entry of the model in a repository (org/name); raises ConfigError."""
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
-        raise ConfigError(f"{repository[:80]!r} is no repository of the hub; write it as org/name.")
+        raise ConfigError(f"{repository[:80]!r} is not a repository of the hub; write it as org/name.")
     text = _file(repository, "config.json")
     index = _file(repository, INDEX, needed=False)
     stored = _stored_bytes(index)
-    appended = f"\n{index}" if stored else ""
-    entry = read_config_text(text + appended, model_of(repository), catalogs)
+    entry = read_config_text(f"{text}\n{index}" if stored else text, model_of(repository), catalogs)
     size = f" Its checkpoint on the hub has {stored / 1e9:,.1f} GB." if stored else ""
     about = {"name": repository.rpartition("/")[2], "hf_repo": repository, "source": f"config.json of {repository} on the Hugging Face hub"}
     return {**entry, **about, "notes": (entry.get("notes", "") + size).strip()}
@@ -48,21 +47,21 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
     except UnicodeDecodeError:
         raise ConfigError(f"{repository}: its {name} is not UTF-8 text; {INSTEAD}.") from None
     except errors.GatedRepoError:
-        raise ConfigError(f"{repository}: the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}.") from None
+        raise ConfigError(f"{repository}: access to it must be granted; set HF_TOKEN to a token that has access, or {INSTEAD}.") from None
     except errors.RepositoryNotFoundError:
-        raise ConfigError(f"{repository}: the hub has no such repository, or it is private; check its name, or set HF_TOKEN.") from None
+        raise ConfigError(f"{repository}: the hub has no such repository, or it is private; check the name, or set HF_TOKEN.") from None
     except errors.LocalEntryNotFoundError:
         raise ConfigError(f"{repository}: the hub cannot be reached; {INSTEAD}.") from None
     except errors.EntryNotFoundError:
         if not needed:
             return ""
-        raise ConfigError(f"{repository}: it has no {name}, so it is no model of transformers; choose another repository.") from None
+        raise ConfigError(f"{repository}: it has no {name}, so it is not a model of transformers; choose another repository.") from None
     except Exception as error:
         raise ConfigError(f"{repository}: the hub did not answer ({type(error).__name__}); {INSTEAD}.") from None
 
 
 def _stored_bytes(text: str) -> int:
-    """What the index says that all weights take, 0 where it says nothing. [B]"""
+    """The size of all weights by the index, 0 where it does not say. [B]"""
     try:
         return int(json.loads(text)["metadata"]["total_size"])
     except (ValueError, TypeError, LookupError):

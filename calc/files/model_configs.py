@@ -12,7 +12,7 @@ INDEX = ".safetensors.index.json"
 
 
 def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ids and entries of the configs; an unreadable one in a folder refuses only its rows."""
+    """Ids and entries of the configs; in a folder, an unreadable one refuses only its own rows."""
     for path in map(Path, paths):
         files = [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)] if path.is_dir() else [path]
         if not files:
@@ -35,6 +35,6 @@ def _text(file: Path) -> str:
 
 
 def _index(file: Path) -> str:
-    """The index of the weights beside a config, by the hub's name or the config's."""
+    """The index of the weights in the config's folder, named as on the hub or after the config."""
     index = file.with_name(("model" if file.name == "config.json" else file.stem) + INDEX)
     return "\n" + _text(index) if index.exists() else ""

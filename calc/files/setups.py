@@ -1,4 +1,4 @@
-"""Ready set-ups as links: jobs to start from (catalogs/edited/setups.yaml)."""
+"""Ready-made jobs as links (catalogs/edited/setups.yaml)."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from calc.files.link import link
 
 
 class Setup(NamedTuple):
-    """A job that many teams have: its name, what it is, and the query of its link."""
+    """A job that many teams have: its name, its description, and the query of its link."""
 
     name: str
     about: str
@@ -17,5 +17,5 @@ class Setup(NamedTuple):
 
 @cache
 def setups() -> list[Setup]:
-    """Every ready set-up, in the order in which they are offered."""
+    """Every ready-made job, in the order in which they are offered."""
     return [Setup(setup["name"], setup["about"], link.compose(setup["asks"])) for setup in read_document(FOLDER, "setups")["setups"]]

@@ -1,4 +1,4 @@
-"""Files and standard streams of the commands; a file is replaced whole or not at all."""
+"""Files and standard streams of the commands; a file is replaced completely or not at all."""
 
 import os
 import sys
@@ -16,10 +16,10 @@ def read(path: str) -> Any:
 
 @contextmanager
 def written(path: str) -> Iterator[Any]:
-    """A text stream that replaces the file when it is complete."""
+    """A text stream that replaces the file once it is complete."""
     if path == "-":
         yield sys.stdout
-    elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe has no place to take
+    elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe cannot be replaced
         with Path(path).open("w", encoding="utf-8", newline="") as stream:
             yield stream
     else:
@@ -40,5 +40,5 @@ def written(path: str) -> Iterator[Any]:
 
 
 def forget_standard_output() -> None:
-    """Discard pending output, of which Python would complain at its end."""
+    """Discard pending output, which Python could not write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -131,5 +131,5 @@ def take_models(entries: dict[str, dict[str, Any]], catalogs: Catalogs) -> list[
                 raise ValueError
             add_model(model, {"name": model, **entry})
         except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):
-            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside.")
+            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was ignored.")
     return refused

@@ -7,6 +7,7 @@ import pandas as pd
 from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import stored_as
 from calc.files.configs.settled import Settled
+from calc.layout import replicas
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
 SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt has a switch for each
@@ -25,10 +26,10 @@ def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
     _gpus(settled, main)
     _groups(settled, group_gpus)
     _experts(settled)
-    replicas = _replicas(settled)
-    _by_tokens(settled, replicas)
-    _accumulation(settled, replicas)
-    _tokens(settled, replicas)
+    copies = _replicas(settled)
+    _by_tokens(settled, copies)
+    _accumulation(settled, copies)
+    _tokens(settled, copies)
 
 
 def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]) -> None:
@@ -102,18 +103,19 @@ def _experts(settled: Settled) -> None:
 
 
 def _replicas(settled: Settled) -> int | None:
-    gpus = settled.values.get("gpus")
-    layout = prod(int(settled.values.get(part, 1)) for part in LAYOUT)
-    return int(gpus) // layout if gpus and int(gpus) % layout == 0 else None
+    """Replicas of the model; None where the GPUs are unknown or do not divide."""
+    sizes = {name: int(settled.values.get(name, 1)) for name in ("gpus", *LAYOUT)}
+    divides = "gpus" in settled.values and sizes["gpus"] % prod(sizes[name] for name in LAYOUT) == 0
+    return int(replicas(sizes)) if divides else None
 
 
-def _by_tokens(settled: Settled, replicas: int | None) -> None:
+def _by_tokens(settled: Settled, copies: int | None) -> None:
     """Micro-batch and micro-batches per step where a tool counts both in tokens."""
     unit = int(settled.values.get("sequence_tokens") or 0)
     for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settled.values.get(part)
         if column == "accumulation_steps":
-            unit *= int(settled.values.get("batch") or 0) * (replicas or 0)
+            unit *= int(settled.values.get("batch") or 0) * (copies or 0)
         if tokens and unit and tokens % unit == 0:
             settled.defaulted.discard(column)
             _set(settled, column, tokens // unit, (part,))
@@ -121,34 +123,32 @@ def _by_tokens(settled: Settled, replicas: int | None) -> None:
             settled.unused[settled.fields[part]] = None
 
 
-def _accumulation(settled: Settled, replicas: int | None) -> None:
+def _accumulation(settled: Settled, copies: int | None) -> None:
     sequences, batch = settled.values.get("global_batch"), settled.values.get("batch")
     if sequences is None:
         return
     source = settled.fields["global_batch"]
-    if "accumulation_steps" in settled.explicit or not replicas or not batch:
+    if "accumulation_steps" in settled.explicit or not copies or not batch:
         settled.unused[source] = None
         if "accumulation_steps" in settled.defaulted:
             settled.defaulted.discard("accumulation_steps")
             settled.values.pop("accumulation_steps")
-    elif sequences % (replicas * batch):
-        settled.problems.append(
-            f"{source}: {sequences} sequences are not a multiple of batch {batch} x {replicas} replicas; make them one."
-        )
+    elif sequences % (copies * batch):
+        settled.problems.append(f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} replicas; make them one.")
     else:
         settled.defaulted.discard("accumulation_steps")
-        _set(settled, "accumulation_steps", sequences // (replicas * batch), ("global_batch",))
+        _set(settled, "accumulation_steps", sequences // (copies * batch), ("global_batch",))
 
 
-def _tokens(settled: Settled, replicas: int | None) -> None:
+def _tokens(settled: Settled, copies: int | None) -> None:
     samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
     if samples and length:
         _set(settled, "train_tokens", samples * int(length), ("samples",))
     steps, batch = settled.values.get("steps"), settled.values.get("batch")
-    if steps is not None and (not replicas or batch is None or length is None):
+    if steps is not None and (not copies or batch is None or length is None):
         settled.unused[settled.fields["steps"]] = None
     elif steps is not None:
-        factors = (replicas, settled.values.get("accumulation_steps", 1), batch, length)
+        factors = (copies, settled.values.get("accumulation_steps", 1), batch, length)
         _set(settled, "train_tokens", steps * prod(map(int, factors)), ("steps",))
 
 

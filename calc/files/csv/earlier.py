@@ -1,4 +1,4 @@
-"""A CSV of an earlier meeting: its scenarios today, beside its own figures."""
+"""A CSV of an earlier day: its scenarios estimated today, beside its own figures."""
 
 from typing import NamedTuple
 
@@ -16,15 +16,15 @@ from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.scenarios.read import read_inputs
 
-MOST_ROWS = 10_000  # five seconds; more are the command line's
+MOST_ROWS = 10_000  # five seconds; the command line takes more
 STANDINGS = ("new", "changed", "as kept", "refused")
 
 
 class Earlier(NamedTuple):
-    """The cells; a billed row for each with the file's figures as then_*; what was left unread.
+    """The scenario cells, a billed row for each, and sentences for what could not be read.
 
-    `rows` carries market, then_prices_as_of and then_* of what is written down of a plan (aged.THEN): what the file says, empty
-    where it says nothing. `unread` has a sentence for each row of which a cell is not understood: of such a file nothing is taken.
+    `rows` has market, then_prices_as_of and then_* (aged.THEN): what the file says, empty where it says nothing. `unread` has a
+    sentence for each row with an unreadable cell: nothing is taken from such a file.
     """
 
     table: pd.DataFrame
@@ -37,7 +37,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     """The scenarios of a table of cells (csv_tables.read_csv); raises TableError."""
     table, complaints = csv_tables.scenarios_of(cells, name)
     if not len(table):
-        raise TableError(f"{name} names its columns and no scenario; add a row per scenario under the first line.")
+        raise TableError(f"{name} has a first line and no scenario; add a row for each scenario.")
     if len(table) > MOST_ROWS:
         raise TableError(
             f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; split it, or run `python -m calc` on it."
@@ -58,15 +58,14 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
 
 
 def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
-    """Each row against the kept ones: as kept, changed (same name), new or refused."""
+    """The status of each row: as kept, changed (same name), new or refused."""
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
     mine = [_choices(row, names) for row in kept.to_dict("records")]
     named = set(kept["scenario"])
-    results = []
-    for row in rows.to_dict("records"):
-        same = "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
-        results.append("refused" if row["problem"] else same)
-    return results
+    return [
+        "refused" if row["problem"] else "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
+        for row in rows.to_dict("records")
+    ]
 
 
 def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
@@ -75,7 +74,7 @@ def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
 
 
 def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """The rows with a cell that no reading knows, or an id that no catalog has."""
+    """The rows with an unreadable cell, or an id that no catalog has."""
     problems = Problems(len(table))
     read_inputs(table, problems, catalogs)
     wrong = ~problems.sound

@@ -1,4 +1,4 @@
-"""Tables as CSV: what is written can be read again and gives the same numbers."""
+"""Tables as CSV: what is written reads back with the same numbers."""
 
 import codecs
 import io
@@ -24,19 +24,19 @@ ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *VE
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """A table as CSV bytes for spreadsheets (UTF-8 with a mark, full precision)."""
+    """A table as CSV bytes for spreadsheets: UTF-8 with a byte order mark, full precision."""
     buffer = io.StringIO()
     write_csv(frame, buffer)
     return buffer.getvalue().encode("utf-8-sig")
 
 
 def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date) -> bytes:
-    """Scenarios as CSV bytes, with the day and the versions of facts and formulas."""
+    """Scenarios as CSV bytes, with the day and the versions of catalogs and formulas."""
     return to_csv(rows.assign(**versions(catalogs, today)))
 
 
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """The results, with the table's own cells where a row has a problem."""
+    """The results, with the table's cells where a row has a problem."""
     wrong = (results["problem"] != "").to_numpy()
     kept = results.copy()
     for name in inputs_by_name().keys() & set(table.columns) if wrong.any() else ():
@@ -48,19 +48,19 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _written_beside(column: str) -> bool:
-    """Whether our CSVs write this column beside inputs and results."""
+    """Whether CSVs written here have this column besides inputs and results."""
     return column in ANSWERED or column.startswith("then_") or column.endswith("_gib")
 
 
 class CheckedText(io.TextIOBase):
-    """The UTF-8 bytes of a stream as text; what is no text is a TableError that says where."""
+    """The UTF-8 bytes of a stream as text; raises TableError, with the place, where they are not."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 
     def read(self, _size: int | None = -1) -> str:
-        """The text of the next block, whatever size is asked for; empty at the end."""
+        """The text of the next block, whatever the size requested; empty at the end."""
         text, block = "", b"."
         while block and not text:
             start = self.read_bytes - len(self.decoder.getstate()[0])
@@ -79,7 +79,7 @@ class CheckedText(io.TextIOBase):
 
 
 def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """The scenarios of a CSV in tables of `rows`, cells as text; raises TableError."""
+    """The rows of a CSV in tables of `rows`, cells as text; raises TableError."""
     text = CheckedText(stream, name)
     try:
         reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
@@ -102,7 +102,7 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
 
 
 def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
-    """A table of scenarios from CSV text or bytes, cells as text; raises TableError."""
+    """A table of cells from CSV text or bytes; raises TableError."""
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     return next(read_tables(io.BytesIO(content), name))
 
@@ -111,5 +111,5 @@ def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str
     """The scenario columns of a table of cells, and a sentence for each unknown column."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
-    complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]
+    complaints = [f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown]
     return table[inputs], complaints

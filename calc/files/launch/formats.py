@@ -8,12 +8,12 @@ from typing import Any
 from calc.evaluate import Row
 from calc.files.launch.specs import Raw
 
-AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?")  # as text these need quotes in YAML
+AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?")  # text that needs quotes in YAML
 PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
 
 
 def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
-    """The text of a file; JSON has no comments."""
+    """The text of a file; JSON cannot hold the comments."""
     tree = _nested(fields)
     if form == "json":
         return json.dumps(tree, indent=2) + "\n"
@@ -22,7 +22,7 @@ def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
 
 
 def flags(fields: Row) -> list[str]:
-    """The fields as a command's flags, --a-field value; true stands alone, false is left out."""
+    """The fields as flags, --a-field value: true without a value, false left out."""
     return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
 
 

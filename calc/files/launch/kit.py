@@ -26,7 +26,7 @@ INSERTED = {  # the field as the first of its file, replacing an earlier one
 
 
 class Inexpressible(NamedTuple):
-    """A choice that the files do not carry: what the scenario has, and what the tool takes."""
+    """A choice that the files cannot express: the scenario's value, and the tool's."""
 
     column: str
     wanted: Any
@@ -34,7 +34,7 @@ class Inexpressible(NamedTuple):
 
 
 class Kit(NamedTuple):
-    """A tool's files (name -> text), and the choices without an equivalent there."""
+    """A tool's files (name -> text), and the choices that they cannot express."""
 
     id: str
     name: str
@@ -91,10 +91,10 @@ def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Inexpressible]:
-    """The columns that come back otherwise than they were given."""
+    """The columns that read back with another value."""
     try:
         back, left = read_back(files, catalogs)
-    except ConfigProblem as error:  # a kit that its own reader refuses would be wrong: it says so instead of hiding it
+    except ConfigProblem as error:  # a kit that cannot be read back is wrong, and says so
         return [Inexpressible("problem", "", str(error))]
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
     skipped = (*NOT_COMPARED, *follows, *idle_inputs(row["work"], row["tuning"]))
@@ -104,7 +104,7 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     wanted, got = row.get(name), back.get(name)
-    if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's own, said or not
+    if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's default, written or not
         return True
     if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
         return abs(wanted - got) <= row["batch"] * row["accumulation_steps"] * row["gpus"] * row["sequence_tokens"]  # whole steps

@@ -7,42 +7,42 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.configs.fields import tools
+from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
 
 MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "gate_proj", "up": "up_proj", "down": "down_proj"}
-GROUPS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
-FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: the head of its name
+TARGETS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
+FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: how its name begins
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
 def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
     """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
-    gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]
-    nodes = _plain(row.get("instances_needed")) or 1
-    replicas = max(1, gpus // split)
-    step_tokens = values["batch"] * values["accumulation_steps"] * replicas * values["sequence_tokens"]
-    steps = ceil(values["train_tokens"] / step_tokens) if values["train_tokens"] else None
-    targets = GROUPS.get(values["lora_targets"], values["lora_targets"]).split("+")
+    gpus, nodes, copies = values["gpus"], _plain(row.get("instances_needed")) or 1, int(replicas(values))
+    global_batch = values["batch"] * values["accumulation_steps"] * copies
+    steps = ceil(values["train_tokens"] / (global_batch * values["sequence_tokens"])) if values["train_tokens"] else None
+    split = any(values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"))
+    targets = TARGETS.get(values["lora_targets"], values["lora_targets"]).split("+")
     sharding = catalogs.shardings.loc[values["sharding"]]
     sharded = bool(sharding["shards_gradients"])
-    shard_degree = max(min(replicas, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1) if sharded else 1
+    shard_degree = max(min(copies, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1) if sharded else 1
     return {
         **values,
         "hub": str(catalogs.models["hf_repo"].get(values["model"]) or values["model"]),
         "nodes": nodes,
         "gpus_per_node": ceil(gpus / nodes),
-        "replicas": replicas,
+        "replicas": copies,
         "alone": _yes(gpus == 1),
         "several_nodes": _yes(nodes > 1),
         "tensor_split": _yes(values["tensor_parallel"] > 1),
         "sharded": _yes(sharded),
         "kind": values["sharding"].partition("-")[0],
-        "split": _yes(split > 1),
-        "meshed": _yes(split > 1 or values["sharding"].startswith("hsdp")),
+        "split": _yes(split),
+        "meshed": _yes(split or values["sharding"].startswith("hsdp")),
         "shard_degree": shard_degree,
-        "shard_replicas": replicas // shard_degree if sharded and shard_degree < replicas else None,
-        "global_batch": values["batch"] * values["accumulation_steps"] * replicas,
+        "shard_replicas": copies // shard_degree if sharded and shard_degree < copies else None,
+        "global_batch": global_batch,
         "steps": steps,
         "save_steps": _save_steps(row, steps),
         "target_modules": [MODULES[target] for target in targets if target in MODULES],
@@ -58,7 +58,7 @@ def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
 
 
 def _names(values: dict[str, Any]) -> dict[str, str]:
-    """The model in torchtune's and in torchtitan's own words, where they have any."""
+    """The model's names in torchtune and torchtitan, where they have any."""
     builder = next((name for name, model in tools()["torchtune"].models.items() if model == values["model"]), "")
     method = {"full": "", "lora": "qlora_" if values["precision"] == "nf4-dq" else "lora_"}[values["tuning"]]
     flavour = next((name for name, model in tools()["torchtitan"].models.items() if model == values["model"]), "")
@@ -69,21 +69,15 @@ def _names(values: dict[str, Any]) -> dict[str, str]:
 
 
 def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
-    """The model's sizes for Megatron's flags; only dense models with equal blocks."""
+    """The model's sizes for Megatron's flags, which take dense models with equal blocks only."""
     sizes, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
-    stack = stacks.iloc[0]
-    grouped = sizes["kv_heads"] != sizes["heads"]
-    dense = len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max()
+    stack, grouped = stacks.iloc[0], sizes["kv_heads"] != sizes["heads"]
     return {
-        "dense": _yes(dense),
-        "layers": _plain(sizes["layers"]),
-        "hidden": _plain(sizes["hidden"]),
-        "heads": _plain(sizes["heads"]),
+        **{name: _plain(sizes[name]) for name in ("layers", "hidden", "heads", "vocab", "max_position")},
+        "dense": _yes(len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max()),
         "kv_heads": _plain(sizes["kv_heads"]) if grouped else None,
         "grouped": _yes(grouped),
         "ffn": _plain(stack["ffn_width"]),
-        "vocabulary": _plain(sizes["vocab"]),
-        "longest": _plain(sizes["max_position"]),
         "gated": _yes(stack["gated_ffn_width"] > 0),
         "rms_norms": _yes(sizes["rms_norms"]),
         "tied": _yes(sizes["tied"]),
@@ -91,7 +85,7 @@ def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
 
 
 def _save_steps(row: Row, steps: int | None) -> int | None:
-    """Steps between checkpoints: Daly's interval where the plan knows it."""
+    """Steps between checkpoints: Daly's interval, where the row has it. [steps]"""
     interval, step = row.get("checkpoint_interval_seconds"), row.get("step_seconds")
     if not steps or not interval or not step or interval != interval or step != step:
         return None

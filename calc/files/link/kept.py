@@ -1,6 +1,6 @@
 """Kept scenarios in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
 
-A scenario's figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer.
+The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer.
 """
 
 import math
@@ -19,7 +19,7 @@ NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
 WORDS_THEN = {"fits": re.compile("yes|tight|no"), "made_on": re.compile(r"\d{4}-\d{2}-\d{2}")}
 VERSION_THEN = re.compile("[0-9a-f]{8}")
-BETWEEN = "~"  # written as it is in an address; ids and numbers hold none
+BETWEEN = "~"  # needs no escape in an address; ids and numbers do not contain it
 MOST_KEPT = 24
 LONGEST_NAME = 60
 LONGEST_TEXT = 2_000
@@ -46,13 +46,13 @@ def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> 
 
 def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: list[str], value_of: Callable[[str, str], Any]) -> None:
     """Add kept scenarios, the row on view or the answer to the choices."""
-    if name == "looked":
-        looked = _pairs("row looked at", texts[0][:LONGEST_TEXT].split(BETWEEN), complaints, value_of)
-        choices.update({"looked": looked} if looked else {})
-        return
-    if name == "then":
-        answer = _entry("answer of then", texts[0][:LONGEST_TEXT].split(BETWEEN), complaints, value_of)
-        choices.update({"then": answer} if answer else {})
+    if name != "kept":
+        parts = texts[0][:LONGEST_TEXT].split(BETWEEN)
+        if name == "looked":
+            entry: dict[str, Any] | None = _pairs("row looked at", parts, complaints, value_of)
+        else:
+            entry = _entry("answer of then", parts, complaints, value_of)
+        choices.update({name: entry} if entry else {})
         return
     if len(texts) > MOST_KEPT:
         complaints.append(f"The link holds {len(texts)} kept scenarios; the first {MOST_KEPT} are used.")
@@ -64,11 +64,11 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
 
 
 def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
-    """Market, scenario and former figures; None and a sentence for an unknown model."""
+    """Market, scenario and earlier figures; None and a complaint where the model is unknown."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
     if "model" not in scenario:
-        complaints.append(f"The link's {whose} names no model that is known; it was left aside.")
+        complaints.append(f"The link's {whose} names no model of the catalog; it was ignored.")
         return None
     complaints += wrong
     market = scenario.pop("market", "on-demand")
@@ -77,7 +77,7 @@ def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callab
 
 
 def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, float | str]:
-    """Columns and values of a text; a sentence for each that is not understood."""
+    """Columns and values of a text; a complaint for each that cannot be read."""
     read: dict[str, Any] = {}
     for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):
         value = text if name == "answer" else _value(name, text, value_of)
@@ -109,14 +109,14 @@ def _said_then(name: str, text: str) -> float | str | None:
 
 
 def scenario_name(text: str) -> str:
-    """A name as a table and a link can hold it: short, on one line."""
+    """A name that fits a table and a link: short, on one line."""
     return " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip() or "Scenario"
 
 
 def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:
-    """The columns of a scenario that differ from the defaults of its work.
+    """The columns of a scenario that differ from the defaults of its work, and the model.
 
-    Assumptions stay where they are among the `assumed`, those set by hand; the model always stays.
+    Assumptions stay where they are set by hand (`assumed`).
     """
     job, _ = job_fields_of(scenario, catalogs)
     job["goal"] = "serve" if scenario.get("work") == "inference" else "tune"
@@ -129,7 +129,7 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
 
 
 def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> bool:
-    """Whether a value says what its absence would: the default, or what another column settles."""
+    """Whether a value equals what its absence means: the default, or what another column settles."""
     if value is None or value == "" or value != value:
         return True
     if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):

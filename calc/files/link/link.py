@@ -83,7 +83,7 @@ def _read_choice(name: str, texts: list[str], catalogs: Catalogs, custom: dict[s
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_v1.COLUMNS:
-        return [], [f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this page; it was left aside."]
+        return [], [f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this page; it was ignored."]
     if name == "regions" and texts == [ANYWHERE]:
         return [[]], []
     values: list[Any] = []

@@ -1,4 +1,4 @@
-"""The team's own models in the link: custom.<id>.<field>, a size each."""
+"""Added models in the link: custom.<id>.<field>, one size each."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 PREFIX = "custom."
 LONGEST_SIZE = 600
 ID = re.compile(r"[a-z0-9.-]{1,60}")
-NO_NAME = re.compile(r"[^\w .,()+/&'-]")  # what a name of a model does not need, and Markdown reads
+UNSAFE = re.compile(r"[^\w .,()+/&'-]")  # characters that Markdown reads and no model's name needs
 
 
 def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -22,7 +22,7 @@ def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str, dict[str, Any]]:
-    """The models of a query; a sentence for each size that is none is added to the complaints."""
+    """The models of a query; a complaint for each value that is no size."""
     models: dict[str, dict[str, Any]] = {}
     for name, texts in query.items():
         if not name.startswith(PREFIX):
@@ -33,9 +33,9 @@ def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str,
             if not ID.fullmatch(model) or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
                 raise ValueError
         except (ValueError, IndexError, RecursionError):
-            complaints.append(f"The link's {name[:40]} is not a size of a model; it was left aside.")
+            complaints.append(f"The link's {name[:40]} is not a size of a model; it was ignored.")
             continue
-        models.setdefault(model, {})[field] = NO_NAME.sub("", str(value))[:60] if field == "name" else value
+        models.setdefault(model, {})[field] = UNSAFE.sub("", str(value))[:60] if field == "name" else value
     return models
 
 

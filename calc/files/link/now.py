@@ -1,4 +1,4 @@
-"""The answers that links were written with, as the same scenarios come out today."""
+"""The answers that links were written with, estimated today."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from calc.plan.aged import rows_now
 
 
 def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[dict[str, Any] | None]:
-    """The answer of each query estimated today, with its former figures as then_*."""
+    """The answer of each query estimated today, with its earlier figures as then_*."""
     read = [link.parse(query, catalogs)[0] for query in queries]
     answers: list[dict[str, Any] | None] = [None] * len(read)
     plain = [
@@ -23,7 +23,7 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
 
 
 def _with_own_models(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
-    """The row of a plan for a model of its link; None where sizes are missing."""
+    """The row of an answer whose model is in its link; None where sizes are missing."""
     entries = {model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()}
     try:
         return rows_now([choices["then"]], add_models(catalogs, entries))[0]

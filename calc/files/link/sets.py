@@ -1,4 +1,4 @@
-"""What a search may vary, in the link: `allow.<name>` values, `limit.<name>` numbers."""
+"""What a search may vary, in the link: `allow.<name>` lists, `limit.<name>` numbers."""
 
 import math
 from collections.abc import Callable
@@ -32,12 +32,12 @@ def read_set(
     """Add a name of the query to the allowed sets or the limits."""
     prefix, _, field = name.partition(".")
     if field not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
-        complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was left aside.")
+        complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was ignored.")
         return
     if prefix + "." == LIMIT:
         limit = _limit(texts[0])
         if limit is None:
-            complaints.append(f"The link asked for {name}={texts[0][:40]} , which is not a number from 0; it was left aside.")
+            complaints.append(f"The link asked for {name}={texts[0][:40]} , which is not a number from 0; it was ignored.")
         else:
             choices.setdefault("limits", {})[field] = limit
         return
@@ -45,7 +45,7 @@ def read_set(
     for text in texts[:MOST_VALUES]:
         value = _place(field, text, catalogs) if field in PLACES else value_of(field, text)
         if value is None:
-            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was left aside.")
+            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was ignored.")
         elif not (field in PLACES and value == "") and value not in values:
             values.append(value)
     if values or field in PLACES:  # of a place no value means all of them

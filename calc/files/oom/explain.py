@@ -1,4 +1,4 @@
-"""A pasted text explained: its figures beside the estimate, and what they mean."""
+"""A pasted text explained: its figures beside the estimate, and their meaning."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class LogProblem(ValueError):
 
 
 class OomExplanation(NamedTuple):
-    """The fullest card's `failure` of all `messages`, its row, the parts, the sentences."""
+    """The failure of the fullest card among all messages, its row, parts and sentences."""
 
     failure: Failure | None
     messages: int
@@ -36,7 +36,7 @@ class OomExplanation(NamedTuple):
 
 
 def text_of(content: bytes) -> str:
-    """The content as text; raises LogProblem for a pickle or an archive, which is never read."""
+    """The content as text; raises LogProblem for a pickle or an archive."""
     if content.startswith(PICKLES):
         raise LogProblem(REFUSED)
     return content.decode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Sizes in torch's out-of-memory message, in its four generations.
 
-The sentence is written in c10/cuda/CUDACachingAllocator.cpp; what changed in it and when: up to 2.0 "already allocated ...
-reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
+c10/cuda/CUDACachingAllocator.cpp writes it: up to 2.0 "already allocated ... reserved in total by PyTorch" ("cached" before 1.4);
+2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
 """
 
 import re
@@ -16,11 +16,11 @@ OTHER = re.compile(r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMG
 
 
 class Failure(NamedTuple):
-    """One message. Sizes in bytes, None where the message does not give them.
+    """One message: sizes in bytes, None where the message does not give them.
 
-    tried: the request that failed. total, free: of the whole card. process: all of this process as the driver sees it;
-    others: of each other process by number. allocated: tensors alive at that moment, not the peak. private_pools: of CUDA
-    graphs, inside allocated. unallocated: reserved by the allocator and not in use. allowed: a limit that the program set.
+    tried: the request that failed. total, free: of the card. process: of this process, by the driver; others: of each other process,
+    by number. allocated: tensors alive at that moment, not the peak. private_pools: of CUDA graphs, inside allocated. unallocated:
+    reserved by the allocator and not in use. allowed: a limit that the program set.
     """
 
     release: str
@@ -37,12 +37,12 @@ class Failure(NamedTuple):
 
     @property
     def reserved(self) -> float | None:
-        """Allocated bytes, and those that the allocator has cached. [B]"""
+        """Allocated memory, and what the allocator has cached. [B]"""
         return None if self.allocated is None or self.unallocated is None else self.allocated + self.unallocated
 
     @property
     def others_bytes(self) -> float:
-        """Memory of other processes, or all in use beside this process. [B]"""
+        """Memory of other processes, or all in use outside this process. [B]"""
         if self.process and self.total is not None and self.free is not None:
             return max(self.total - self.free - self.process, 0.0)
         return sum(self.others.values())
@@ -62,8 +62,7 @@ class Failure(NamedTuple):
 def failures(text: str) -> list[Failure]:
     """Every message in the text that gives a size, in order."""
     parts = one_line(text).split(BEGINS)[1:]
-    read = (_failure(part[:LONGEST]) for part in parts)
-    return [failure for failure in read if failure]
+    return [failure for part in parts if (failure := _failure(part[:LONGEST]))]
 
 
 def fullest(messages: list[Failure]) -> Failure:
@@ -87,7 +86,7 @@ def _failure(text: str) -> Failure | None:
     free = _first(text, r"of which {} is free", r"{} free")
     held_bytes = (allocated or 0.0) + (unallocated or 0.0)
     if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes:
-        process, others = next(iter(others.values())), {}  # in a container the own process goes by its number: no room for both
+        process, others = next(iter(others.values())), {}  # in a container it is this process: both have no room
     return Failure(
         next((release for words, release in printed()["releases"].items() if words in text), ""),
         int(gpu[1]) if gpu else None,

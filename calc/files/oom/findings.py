@@ -1,4 +1,4 @@
-"""The meaning of the sizes: why the run failed, and where it differs from the estimate."""
+"""The meaning of the sizes: why a run failed, and where it differs from the estimate."""
 
 from collections.abc import Mapping
 from math import floor
@@ -9,7 +9,7 @@ from calc.files.oom.failures import Failure
 from calc.say.numbers import size
 from calc.units import GIB
 
-TELLING_RATIO = 0.1  # of the card: less in fragments is usual
+FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
 SAME_RATIO = 0.02
 OF_ENGINES = ("kv_pool", "kv_tokens", "kv_needed", "activation_peak", "free_at_start", "sampled_sequences")
 OTHER_WORK = "This is an engine's log and the run beside it trains: give the engine's command too, and the two are compared."
@@ -17,7 +17,7 @@ HIDDEN = "the longest batch, a second model (reference, reward, vision tower), a
 
 
 def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
-    """What a message means, the cause first; missing sizes are not guessed."""
+    """The meaning of a message, the cause first; missing sizes are not guessed."""
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
     sentences = []
@@ -34,7 +34,7 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
         )
     elif failure.allowed and allocated + cached + tried > failure.allowed:
         sentences.append(f"The program limits itself to {size(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
-    elif cached >= tried and cached > TELLING_RATIO * total:
+    elif cached >= tried and cached > FRAGMENTED_RATIO * total:
         sentences.append(
             f"Fragmentation: {size(cached)} are reserved and not in use, more than the {size(tried)} asked for. Set "
             f"{_setting(failure.release)}=expandable_segments:True, and sort or pack sequences of like length."
@@ -53,12 +53,12 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
 
 
 def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
-    """What a summary or a log means."""
+    """The meaning of a summary or a log."""
     sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
         sentences.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
     peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
-    if peak and reserved - peak > TELLING_RATIO * reserved:
+    if peak and reserved - peak > FRAGMENTED_RATIO * reserved:
         sentences.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
@@ -85,12 +85,12 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
-    """Whether the log is a serving engine's and the run trains, so that nothing can be compared."""
+    """Whether the log is of a serving engine and the run trains: nothing can be compared."""
     return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
 
 
 def _against(allocated: float, when: str, row: Row) -> list[str]:
-    """Where the allocated bytes lie against the range of the estimate's allocated peak."""
+    """The place of the allocated bytes in the range of the estimate's allocated peak."""
     peak = row["allocated_peak_bytes"]
     if not peak > 0 or not allocated:
         return []
@@ -109,7 +109,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 
 def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
-    """The tensor of the plan whose size is within two per cent of the request, or empty."""
+    """The tensor of the plan within two percent of the request's size, or empty."""
     if row["model"] not in catalogs.models.index:
         return ""
     model = catalogs.models.loc[row["model"]]

@@ -5,7 +5,7 @@ import re
 SIZE = r"(\d{1,9}(?:\.\d{1,6})?)\s?(bytes|B|[KMGT]i?B)"
 POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 MOST_CHARACTERS = 200_000
-# What a logger or a launcher writes before each line: [rank0]: and (VllmWorker rank=1 pid=12) ERROR 06-05 12:00:00 [file.py:1]
+# What loggers and launchers write before each line: [rank0]: and (VllmWorker rank=1 pid=12) ERROR 06-05 12:00:00 [file.py:1]
 PREFIX = re.compile(
     r"^[ \t]*(?:\[?rank\d{1,5}\]?:[ \t]*)?(?:\([\w ]{1,40}[^()\n]{0,80}\)[ \t]*)?(?:(?:ERROR|INFO|WARNING|DEBUG)[^\n\]]{0,80}\][ \t]?)?",
     re.M,
@@ -18,7 +18,7 @@ def in_bytes(number: str, unit: str) -> float:
 
 
 def first_size(pattern: str, text: str) -> float | None:
-    """The first size that stands where {} does in the pattern, or None. [B]"""
+    """The first size at the {} of the pattern, or None. [B]"""
     match = re.search(pattern.replace("{}", SIZE), text)
     return in_bytes(*match.groups()[:2]) if match else None
 
