@@ -53,7 +53,7 @@ def _written_beside(column: str) -> bool:
 
 
 class CheckedText(io.TextIOBase):
-    """The UTF-8 bytes of a stream as text; raises TableError, with the place, where they are not."""
+    """The UTF-8 bytes of a stream as text; raises TableError where they are not."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False

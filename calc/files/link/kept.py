@@ -129,7 +129,7 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
 
 
 def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> bool:
-    """Whether a value equals what its absence means: the default, or what another column settles."""
+    """Whether a value is what its absence means: the default, or what another column settles."""
     if value is None or value == "" or value != value:
         return True
     if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):
