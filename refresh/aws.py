@@ -48,7 +48,14 @@ def fetch(session, scope, progress):
             else:
                 answers.note(f"{region} is not switched on in this account: its spot prices stay as they were")
             seen = [sum(key[1] == region for key in answers.prices[market]) for market in ("on_demand", "spot")]
-            allowed = allowed and _plans_of(session, region, sorted(wanted), scope, answers)
+            try:
+                if allowed:
+                    read_plans(
+                        session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, sorted(wanted), scope, answers
+                    )
+            except (ClientError, BotoCoreError) as error:
+                answers.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
+                allowed = False
             progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
         for region in opted_in:
             read_ebs(pricing, region, answers)
@@ -147,16 +154,6 @@ def _usd(term):
     """(unit, USD) of a term's price dimensions; other currencies (China) are left out."""
     prices = [(dimension["unit"], dimension["pricePerUnit"]) for dimension in term["priceDimensions"].values()]
     return [(unit, float(price["USD"])) for unit, price in prices if "USD" in price]
-
-
-def _plans_of(session, region, instances, scope, answers):
-    """Read the Savings Plans of a region; return False where AWS does not allow that."""
-    try:
-        read_plans(session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, instances, scope, answers)
-    except (ClientError, BotoCoreError) as error:
-        answers.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
-        return False
-    return True
 
 
 def read_plans(client, region, instances, scope, answers):

@@ -10,7 +10,7 @@ from calc.__main__ import main
 from calc.files.configs.derived import SINGLE
 from calc.files.configs.fields import copies, rules, tools
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
-from calc.files.configs.run import run_row
+from calc.files.configs.run import read_run
 from calc.scenarios.inputs import BY_NAME
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nmax_length: 4096\nper_device_train_batch_size: 2\n"
@@ -23,7 +23,7 @@ CASES = recorded("cases/import.json")
 
 def row_of(text, *documents, name="a.yaml"):
     """The row of one run: a text, and other documents as (name, text)."""
-    return run_row([(name, text.encode()) for name, text in [(name, text), *documents]], catalogs())
+    return read_run([(name, text.encode()) for name, text in [(name, text), *documents]], catalogs()).row
 
 
 def listed(cell):
@@ -143,7 +143,7 @@ LARGE = (  # beside the recorded ones, whose bytes are text, each its own charac
 @pytest.mark.parametrize(("name", "content", "sentence"), [*CASES["unreadable"], *LARGE])
 def test_a_file_that_cannot_be_read_is_one_sentence(name, content, sentence):
     with pytest.raises(ConfigProblem, match=sentence) as error:
-        run_row([(name, content.encode("latin-1"))], catalogs())
+        read_run([(name, content.encode("latin-1"))], catalogs())
     assert str(error.value).startswith(name)
     assert str(error.value).endswith(".")
 

@@ -10,7 +10,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE, Command
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
-from calc.files.configs.run import ABOUT, run_row
+from calc.files.configs.run import ABOUT, read_run
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME
@@ -33,7 +33,8 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     rows, refused = [], []
     for run in runs:
         try:
-            rows.append(run_row([(name, _content(name)) for name in ([run] if Path(run).exists() else run.split("+"))], catalogs))
+            names = [run] if Path(run).exists() else run.split("+")
+            rows.append(read_run([(name, _content(name)) for name in names], catalogs).row)
         except ConfigProblem as error:
             refused.append(str(error))
             rows.append(dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)})

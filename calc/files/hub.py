@@ -39,25 +39,23 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
     try:
         from huggingface_hub import errors, hf_hub_download
     except ImportError:
-        raise ConfigError(
-            f"{repository}: reading from the hub needs huggingface_hub, which is not installed (make hub); {INSTEAD}."
-        ) from None
+        missing = "reading from the hub needs huggingface_hub, which is not installed (make hub)"
+        raise ConfigError(f"{repository}: {missing}; {INSTEAD}.") from None
+    reasons = {
+        UnicodeDecodeError: f"its {name} is not UTF-8 text; {INSTEAD}",
+        errors.GatedRepoError: f"the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}",
+        errors.RepositoryNotFoundError: "the hub has no such repository, or it is private; check its name, or set HF_TOKEN",
+        errors.LocalEntryNotFoundError: f"the hub cannot be reached; {INSTEAD}",
+        errors.EntryNotFoundError: f"it has no {name}, so it is no model of transformers; choose another repository",
+    }
     try:
         return Path(hf_hub_download(repository, name, etag_timeout=10)).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{repository}: its {name} is not UTF-8 text; {INSTEAD}.") from None
-    except errors.GatedRepoError:
-        raise ConfigError(f"{repository}: access to it must be granted; set HF_TOKEN to a token that has access, or {INSTEAD}.") from None
-    except errors.RepositoryNotFoundError:
-        raise ConfigError(f"{repository}: the hub has no such repository, or it is private; check the name, or set HF_TOKEN.") from None
-    except errors.LocalEntryNotFoundError:
-        raise ConfigError(f"{repository}: the hub cannot be reached; {INSTEAD}.") from None
-    except errors.EntryNotFoundError:
-        if not needed:
-            return ""
-        raise ConfigError(f"{repository}: it has no {name}, so it is not a model of transformers; choose another repository.") from None
     except Exception as error:
-        raise ConfigError(f"{repository}: the hub did not answer ({type(error).__name__}); {INSTEAD}.") from None
+        kind = next((kind for kind in reasons if isinstance(error, kind)), None)
+        if kind is errors.EntryNotFoundError and not needed:
+            return ""
+        reason = reasons[kind] if kind else f"the hub did not answer ({type(error).__name__}); {INSTEAD}"
+        raise ConfigError(f"{repository}: {reason}.") from None
 
 
 def _stored_bytes(text: str) -> int:

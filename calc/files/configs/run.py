@@ -25,13 +25,8 @@ class Run(NamedTuple):
     lines: list[Line]
 
 
-def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]:
-    """The scenario row of the files (name, bytes) of one run; raises ConfigProblem."""
-    return read_run(documents, catalogs).row
-
-
 def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
-    """The scenario row of one run, and its files line by line; raises ConfigProblem."""
+    """The scenario row of one run's files (name, bytes), line by line; raises ConfigProblem."""
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config and its launcher alone.")
     texts = [(checked_text(content, file), file) for file, content in documents]

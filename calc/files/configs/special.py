@@ -6,30 +6,29 @@ from typing import Any
 from calc.files.configs.values import NoEqual, as_word
 
 
+def _names(value: Any) -> list[str]:
+    return [str(name).strip() for name in (value if isinstance(value, list) else str(value).split(","))]
+
+
 def plugins(value: Any) -> dict:
     """Axolotl's plugins: cut cross-entropy fuses the loss; others settle no column."""
-    names = value if isinstance(value, list) else [value]
-    parts = {}
-    for name in map(str, names):
-        if "cut_cross_entropy" in name:
-            parts["liger"] = "yes"
-        elif "liger" not in name.lower():
-            raise NoEqual
-    return parts
+    names = [str(name) for name in (value if isinstance(value, list) else [value])]
+    if not all("cut_cross_entropy" in name or "liger" in name.lower() for name in names):
+        raise NoEqual
+    return {"liger": "yes"} if any("cut_cross_entropy" in name for name in names) else {}
 
 
 def components(value: Any) -> dict:
     """The parts that torchtitan compiles."""
-    names = value if isinstance(value, list) else str(value).split(",")
-    named = {str(name).strip() for name in names}
-    if not named <= {"model", "loss", "optimizer"}:
+    names = _names(value)
+    if not set(names) <= {"model", "loss", "optimizer"}:
         raise NoEqual
-    return {"compile_parts": "yes" if "model" in named else "no"}
+    return {"compile_parts": "yes" if "model" in names else "no"}
 
 
 def converters(value: Any) -> dict:
     """Torchtitan's converters: float8 and mx compute products in 8 bits."""
-    names = [str(name) for name in (value if isinstance(value, list) else str(value).split(",")) if str(name)]
+    names = list(filter(None, _names(value)))
     if any(not name.startswith(("float8", "mx", "quantize.linear.float8", "quantize.linear.mx")) for name in names):
         raise NoEqual
     return {"float8": "yes"} if names else {}

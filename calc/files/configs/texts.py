@@ -45,14 +45,7 @@ def format_of(text: str, file: str) -> str:
 def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     """A config file as nested mappings; raises ConfigProblem."""
     try:
-        if form == "YAML":
-            value = read_yaml(text, file)
-        elif form == "TOML":
-            value = tomllib.loads(text)
-        elif form == "Python":
-            value = read_python(text, file)
-        else:
-            value = json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word)
+        value = READERS[form](text, file)
     except RecursionError:
         raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.") from None
     except ConfigProblem:
@@ -62,6 +55,13 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     if not isinstance(value, dict) or not value:
         raise ConfigProblem(f"{file} holds no fields; give a config whose first level is a mapping.")
     return value
+
+
+def _read_json(text: str, file: str) -> Any:
+    return json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word)
+
+
+READERS = {"YAML": read_yaml, "TOML": lambda text, _: tomllib.loads(text), "Python": read_python, "JSON": _read_json}
 
 
 def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
