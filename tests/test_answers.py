@@ -207,8 +207,24 @@ def test_an_encoder_is_served_by_transformers(model, catalogs):
 def test_a_context_beyond_the_model_is_refused_with_what_extends_it(catalogs):
     refused = answer({"model": "qwen3-8b", "work": "inference", "context_tokens": 65_536}, catalogs)["problem"].iloc[0]
     assert refused.startswith("qwen3-8b takes 40,960 tokens, and 65,536 are asked for, which vllm refuses; YaRN by 4 ")
+    served = {"model": "qwen3-8b", "work": "inference", "implementation": "vllm", "sequence_tokens": 65_536, "gpu": "h200-sxm"}
+    assert estimate(served, catalogs)["problem"] == refused
+    by_transformers = estimate(served | {"implementation": "transformers"}, catalogs, False)
+    assert by_transformers["problem"] == ""
+    assert "without it, its answers to longer texts are poor" in by_transformers["note"]
     row = {"model": "qwen3-8b", "sequence_tokens": 65_536, "gpu": "h200-sxm"}
     trained = estimate(row, catalogs, False)
     assert trained["problem"] == ""
     assert "made for 40,960 tokens: YaRN by 4 in its config.json extends it to 131,072" in trained["note"]
     assert "made for" not in estimate(row | {"sequence_tokens": 4096}, catalogs, False)["note"]
+
+
+def test_an_engine_takes_every_decoder_up_to_its_context_and_no_longer(catalogs):
+    models = catalogs.models[(catalogs.models["kind"] == "decoder") & (catalogs.models["refused"] == "")]
+    longest = models["max_position"].to_numpy(dtype=float)
+    rows = pd.DataFrame({"model": models.index, "work": "inference", "implementation": "vllm", "gpu": "h200-sxm"})
+    at_limit, beyond = (estimate(rows.assign(sequence_tokens=longest + more), catalogs) for more in (0, 1))
+    refused = beyond["problem"].astype(str).str.contains(r"tokens, and [\d,]+ are asked for|learned positions for")
+    assert not at_limit["problem"].astype(str).str.contains("are asked for").any()
+    assert refused[longest > 0].all()
+    assert (at_limit["max_sequence_tokens"].fillna(0) <= longest).all()

@@ -16,7 +16,7 @@ from calc.table import Table, gathered
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 Probe = tuple[np.ndarray, np.ndarray]  # the values tried, in units, and the excess of each moment
-LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
+LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "context_limit_tokens")
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
 
@@ -54,7 +54,7 @@ def _solved(table: Table, name: str) -> np.ndarray:
     unit = np.broadcast_to(table["unit"], rows)
     high = np.full(rows, LARGEST[name])
     if name == "sequence_tokens":
-        high = np.minimum(high, table["longest_sequence_tokens"])
+        high = np.minimum(high, table["context_limit_tokens"])
     low, high = np.zeros(rows), high // unit + 1  # `high` is never reached
     present = np.broadcast_to(table[name], rows) / unit
     excess = _excess(table, table)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.evaluate import Columns, evaluate, parameters_of
+from calc.rules.contexts import extension
 from calc.scenarios.problems import Problems
 from calc.table import Words, distinct, taken
 
@@ -69,6 +70,16 @@ RULES = (
         "{model} has learned positions for {longest_sequence_tokens:.0f} tokens, and {tokens:.0f} are asked for; take at "
         "most {longest_sequence_tokens:.0f}.",
         {"tokens": lambda sequence_tokens, decoder_tokens: max(sequence_tokens, decoder_tokens)},
+    ),
+    Rule(
+        lambda sequence_tokens, context_limit_tokens: sequence_tokens > context_limit_tokens,
+        "{model} takes {max_position:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, which {implementation} refuses; {cure}.",
+        {
+            "cure": lambda max_position, extended_tokens, extended_by: (
+                f"{f'{longer}: bring that config, or ' if (longer := extension(max_position, extended_tokens, extended_by)) else ''}"
+                f"take at most {max_position:,.0f} tokens"
+            )
+        },
     ),
     Rule(
         lambda images_per_sequence, usual_image_tokens: (images_per_sequence > 0) & (usual_image_tokens == 0),

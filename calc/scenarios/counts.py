@@ -12,6 +12,16 @@ def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
     return tensor_parallel * pipeline_parallel * context_parallel
 
 
+def context_limit_tokens(longest_sequence_tokens, max_position, is_decoder, trains, implementation_reserves_share):
+    """The longest sequence that the software takes. [tokens]
+
+    A serving engine takes no more than the config of a decoder allows; else learned positions alone are a bound.
+    Source: vLLM, config/model.py, max_model_len; SGLang, configs/model_config.py, context_length.
+    """
+    bound = (trains == 0) & (implementation_reserves_share > 0) & (is_decoder > 0) & (max_position > 0)
+    return np.where(bound, np.minimum(longest_sequence_tokens, max_position), longest_sequence_tokens)
+
+
 def all_layers(stack_layers):
     """Blocks of the whole model. [blocks]"""
     return np.sum(stack_layers, axis=0)

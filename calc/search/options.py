@@ -184,7 +184,7 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
         fixed = {name: values[0] for name, values in job["fixed"].items()}
         degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
         largest = catalogs.instances.loc[names, "gpus"].idxmax()
-        scenario = {name: job[name] for name in ("work", "model", "implementation")} | {"gpus": degrees} | fixed
+        scenario = {name: job[name] for name in ("work", "model", "implementation", "sequence_tokens")} | {"gpus": degrees} | fixed
         row = estimate(scenario | {"instance": largest}, catalogs, False)
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
     sizes = catalogs.instances.loc[names, "gpu_memory_bytes"]

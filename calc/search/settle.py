@@ -8,7 +8,6 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
-from calc.rules.contexts import refused_context
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
@@ -58,8 +57,6 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
     assumed = {name: cell_value(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
     judged = {name: assumed.get(name, catalogs.assumptions["value"][name]) for name in JUDGED}
     software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
-    if job["work"] == "inference" and (problem := refused_context(job["model"], job["sequence_tokens"], software, catalogs)):
-        raise JobError(problem)
     if job["work"] == "inference" and (stored := catalogs.models["stored_precision"][job["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     used = fixed.get("implementation", [software])
