@@ -18,8 +18,8 @@ def counts_of(instance, catalogs, most):
     """GPU counts of a training on an instance type: powers of two inside one, whole instances beyond where EFA joins them."""
     sold = int(catalogs.instances["gpus"][instance])
     fast = catalogs.instances["network_bytes_per_second"][instance] >= 12.5e9 and catalogs.instances["efa_interfaces"][instance] > 0
-    whole = [sold * number for number in range(1, (most if fast else 1) + 1)]
-    return sorted({count for count in (1, 2, 4, 8) if count <= sold} | set(whole))
+    multiples = [sold * number for number in range(1, (most if fast else 1) + 1)]
+    return sorted({count for count in (1, 2, 4, 8) if count <= sold} | set(multiples))
 
 
 def accumulations(batch, replicas, tokens):

@@ -15,24 +15,24 @@ DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: in
 
 def program(name):
     """Where a program of PostgreSQL is; without one the test is skipped, in continuous integration it fails."""
-    found = shutil.which(name, path=os.pathsep.join([*map(str, reversed(DEBIAN)), os.environ.get("PATH", "")]))
-    if not found:
+    path = shutil.which(name, path=os.pathsep.join([*map(str, reversed(DEBIAN)), os.environ.get("PATH", "")]))
+    if not path:
         missing("PostgreSQL is not installed", "apt-get install postgresql")
-    return found
+    return path
 
 
 @contextmanager
 def server():
     """Its address, for as long as it runs. It refuses to run as root: root hands it to the user that Debian makes for it."""
     initdb, ctl = program("initdb"), program("pg_ctl")
-    own = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
-    if own and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
+    account = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    if account and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
         missing("PostgreSQL does not run as root", "make a user postgres")
     with tempfile.TemporaryDirectory(prefix="headroom-") as folder:
-        if own:
-            shutil.chown(folder, **own)
+        if account:
+            shutil.chown(folder, **account)
         data = f"{folder}/data"
-        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **own}
+        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **account}
         subprocess.run([initdb, "-D", data, "-U", "headroom", "-A", "trust", "-E", "UTF8", "--no-sync"], **run)
         options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
         subprocess.run([ctl, "-D", data, "-l", f"{folder}/log", "-o", options, "-w", "start"], **run)

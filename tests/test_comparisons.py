@@ -78,12 +78,12 @@ def test_every_point_does_the_work_of_the_scenario_which_is_marked_with_its_own_
         assert rows.apply(lambda row: comparisons.at_once(row.to_dict()), axis=1).between(at_once, 1.5 * at_once).all()
     elif make is comparisons.over_gpus:
         assert (rows["batch"] * rows.apply(lambda row: comparisons.replicas(row.to_dict()), axis=1) >= at_once).all()
-    (now,) = rows[rows["now"]].to_dict("records")
+    (current,) = rows[rows["now"]].to_dict("records")
     choices = {name: value for name, value in scenario.items() if not pd.isna(value)}
-    assert {name: now[name] for name in choices} == choices
+    assert {name: current[name] for name in choices} == choices
     itself = estimate(scenario, catalogs, solve=False)
-    assert now["memory_bytes"] == itself["memory_bytes"]
-    assert now["usd"] == pytest.approx(itself["run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"])
+    assert current["memory_bytes"] == itself["memory_bytes"]
+    assert current["usd"] == pytest.approx(itself["run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"])
 
 
 def over_formats(scenario, market, catalogs):

@@ -31,10 +31,10 @@ def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
     large = evaluate(on_large_card, columns | {"is_engine": np.ones(1)})
     assert not evaluate(on_large_card, columns | {"is_engine": np.zeros(1)}).any()
     size = {"on_large_card": large, "on_huge_card": evaluate(on_huge_card, columns | {"on_large_card": large})}
-    unset, given = (VLLM | size | dict.fromkeys(ASKED, np.full(5, value)) for value in (np.nan, 7.0))
+    unset, set_by_hand = (VLLM | size | dict.fromkeys(ASKED, np.full(5, value)) for value in (np.nan, 7.0))
     assert evaluate(engine_sequences, unset).tolist() == [1024, 256, 256, 1024, 1024]
     assert evaluate(engine_batched_tokens, unset).tolist() == [8192, 2048, 2048, 8192, 16384]
-    assert evaluate(engine_sequences, given).tolist() == evaluate(engine_batched_tokens, given).tolist() == [7] * 5
+    assert evaluate(engine_sequences, set_by_hand).tolist() == evaluate(engine_batched_tokens, set_by_hand).tolist() == [7] * 5
 
 
 def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():

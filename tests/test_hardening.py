@@ -48,9 +48,9 @@ def test_foreign_words_on_the_screen_make_no_link_picture_formula_or_tag(text):
     assert not re.search(r"www\.\w|\w@\w", shown, re.IGNORECASE)
 
 
-@pytest.mark.parametrize(("whole", "wanted", "nearest"), [(10**8, 3, 2), (32, 5, 4), (7, 3, 1), (1, 9, 1), (64, 1000, 64), (97, 90, 97)])
-def test_the_nearest_divisor_of_any_count_is_found_at_once(whole, wanted, nearest):
-    assert nearest_divisor(whole, wanted) == nearest
+@pytest.mark.parametrize(("count", "wanted", "nearest"), [(10**8, 3, 2), (32, 5, 4), (7, 3, 1), (1, 9, 1), (64, 1000, 64), (97, 90, 97)])
+def test_the_nearest_divisor_of_any_count_is_found_at_once(count, wanted, nearest):
+    assert nearest_divisor(count, wanted) == nearest
 
 
 @pytest.mark.parametrize("form", ['{{"model_type": "{}"}}', '{{"model_type": "llama", "text_config": {{"model_type": "{}"}}}}', "{}"])
@@ -63,9 +63,9 @@ def test_a_word_of_a_config_is_quoted_in_short(form):
 def test_a_row_that_its_instance_cannot_hold_keeps_its_memory_and_has_no_price():
     row = estimate({"model": "llama-3.1-8b", "gpus": 3, "tensor_parallel": 3, "instance": "p5.48xlarge"}, catalogs())
     wide = estimate({"model": "llama-3.1-8b", "gpus": 16, "tensor_parallel": 16, "instance": "p5.48xlarge"}, catalogs())
-    for each in (row, wide):
-        assert each["problem"].endswith(".")
-        assert each["usd_per_hour_on_demand"] != each["usd_per_hour_on_demand"]
+    for scenario in (row, wide):
+        assert scenario["problem"].endswith(".")
+        assert scenario["usd_per_hour_on_demand"] != scenario["usd_per_hour_on_demand"]
     assert wide["memory_bytes"] > 0
 
 

@@ -36,7 +36,7 @@ def published(name):
 
 def layers_of(entry):
     """Kind of layer -> how many, of an entry whose layers are not all alike."""
-    return {each["kind"]: each["layers"] for each in entry.get("layer_kinds", ())}
+    return {kind["kind"]: kind["layers"] for kind in entry.get("layer_kinds", ())}
 
 
 def test_published_configs_count_as_their_classes():

@@ -87,8 +87,8 @@ OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read
 
 
 def python_files(*rooms):
-    found = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
-    return [*found, ROOT / "dashboard.py"] if "views" in rooms else found
+    paths = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
+    return [*paths, ROOT / "dashboard.py"] if "views" in rooms else paths
 
 
 def name_of(path):
@@ -132,17 +132,17 @@ def room_of(module):
 def arrows():
     """Each import of one module of calc by another: (who, whom, whether inside a function)."""
     modules = {module_of(path): tree_of(path) for path in python_files("calc")}
-    found = set()
+    pairs = set()
     for who, tree in modules.items():
         inside = {node for outer in ast.walk(tree) if isinstance(outer, ast.FunctionDef | ast.Lambda) for node in ast.walk(outer)}
         for node in ast.walk(tree):
             named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 assert not node.level, f"{who}: write the whole name of what is imported"
-                own = [f"{node.module}.{alias.name}" for alias in node.names]
-                named = [name if name in modules else node.module for name in own]
-            found |= {(who, whom, node in inside) for whom in named if whom in modules}
-    return found
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                named = [name if name in modules else node.module for name in names]
+            pairs |= {(who, whom, node in inside) for whom in named if whom in modules}
+    return pairs
 
 
 def circle():

@@ -118,15 +118,15 @@ def test_a_run_goes_on_from_its_last_whole_checkpoint(form, tmp_path):
     text = '{\n  "a": 1\n}\n' if form == "json" else "# head\na: 1\n"
     (tmp_path / file).write_text(text)
     script = f"set -euo pipefail\n{resuming(file, form, spot=False)}"
-    for steps, whole in ((), None), ((9, 10, 11), 10):
+    for steps, last in ((), None), ((9, 10, 11), 10):
         for step in steps:
             (tmp_path / f"checkpoints/checkpoint-{step}").mkdir(parents=True)
-        for step in [step for step in steps if step <= (whole or 0)]:
+        for step in [step for step in steps if step <= (last or 0)]:
             (tmp_path / f"checkpoints/checkpoint-{step}/trainer_state.json").write_text("{}")
         for _ in range(2):  # a second start finds the field there
             assert subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True).returncode == 0
         assert yaml.safe_load((tmp_path / file).read_text()) == (
-            {"a": 1} if whole is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{whole}"}
+            {"a": 1} if last is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{last}"}
         )
 
 

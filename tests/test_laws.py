@@ -74,15 +74,15 @@ def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, f
         other = load_catalogs(folder)
     finally:
         file_of(folder, name).write_text(kept, "utf-8")
-    results, *said = numbers(other)
+    results, *texts = numbers(other)
     assert other.version != catalogs.version
-    assert not before[0].equals(results) or [*before[1:]] != said
+    assert not before[0].equals(results) or [*before[1:]] != texts
 
 
 def test_another_folder_without_a_change_gives_the_same_numbers(before, folder):
-    results, *said = numbers(load_catalogs(folder))
+    results, *texts = numbers(load_catalogs(folder))
     pd.testing.assert_frame_equal(before[0], results)
-    assert [*before[1:]] == said
+    assert [*before[1:]] == texts
 
 
 def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):

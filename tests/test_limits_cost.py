@@ -48,8 +48,8 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
 
 
 def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs):
-    found = options({"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05}, catalogs)
-    cost = found.answers["limits_cost"]
+    chosen = options({"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05}, catalogs)
+    cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
     assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −\$[\d,.]+)*", cost[0])
     assert "8-bit weights −$" in cost[0]
@@ -104,10 +104,10 @@ def anew(catalogs):
 @pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
     row = JobRow.of(job)
-    whole = options_of(row, catalogs)
+    reference = options_of(row, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
     monkeypatch.setattr("calc.search.options._combined", anew)
     parts = options_of(row, catalogs)
-    assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
+    assert (parts.tried, parts.possible) == (reference.tried, reference.possible)
     for name in ("answers", "board", "edge"):
-        assert_frame_equal(getattr(parts, name), getattr(whole, name))
+        assert_frame_equal(getattr(parts, name), getattr(reference, name))
