@@ -27,7 +27,7 @@ def ranked(usd, seconds, hard=None, idle=None, work="training"):
     figures |= {
         name: np.arange(count) if name == "place" else np.zeros(count, dtype=int) for name in ("place", "market", "instances", "region")
     }
-    job = {"work": work, "judged": JUDGED, "answers": [], "usd_most": None, "usd_per_hour_most": None}
+    job = {"work": work, "judged": JUDGED, "answers": [], "have": "", "usd_most": None, "usd_per_hour_most": None}
     figures["gpus"] = np.where(np.zeros(count) if idle is None else idle, 1, 2)
     grid = SimpleNamespace(places=[SimpleNamespace(gpus=2)] * count)
     return Ranking(job, grid, figures, [], np.full(count, QUALIFIES), [np.arange(count)])

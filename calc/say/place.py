@@ -23,6 +23,8 @@ def place(row: Row, with_region: bool = False) -> str:
     """The instances: 2 × p5.48xlarge in us-east-1 on spot + 1 spare; on demand is not named."""
     region = f" in {row['region']}" if with_region else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    if not row["instance"]:
+        return f"{row['gpus']:.0f} × {row['gpu']}"
     spare = row.get("spare_instances", 0) if market and MARKETS[row["market"]].interrupted else 0
     return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (f" + {spare:.0f} spare" if spare > 0 else "")
 

@@ -44,6 +44,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     price = offer.usd_per_hour.take(place)
     interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
     table = {name: crossed.column(name, WAY) for name in STEPPED}
+    table |= {name: np.nan_to_num(table[name], nan=1.0) for name in ("instances_needed", "spare_instances")}  # cards without an instance
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
     figures |= {name: crossed.column(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
@@ -64,6 +65,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
     figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
     sold = ~np.isnan(price) & ~(np.isnan(figures["usd"]) & ~np.isnan(figures["hours"]))  # a run beyond the longest block is not sold as one
+    figures |= {"usd": figures["seconds"]} if job["have"] else {}  # nothing is paid: the fastest is the best
     return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
 
 

@@ -21,15 +21,13 @@ from calc.memory import fit, states
 from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.rules import placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
-from calc.scenarios.hardware import hardware
-from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search import bounds
 from calc.search.candidates import candidates_of
 from calc.search.grid import Grid, joined, only
 from calc.search.load import loaded
-from calc.search.places import offers
+from calc.search.places import offers, place_columns
 from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
 from calc.table import Table, distinct, gathered, take
@@ -89,8 +87,7 @@ def combinations(
     table, problems = layouts_table(grid, job, catalogs)
     if not problems.sound.any():
         return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
-    rows = np.array([row_numbers(catalogs, "instances")[place.instance] for place in grid.places])
-    cards = {name: values[rows] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
+    cards = place_columns(grid.places, catalogs)
     if job["requests_per_second"]:
         grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), job)
         table, problems = layouts_table(grid, job, catalogs)

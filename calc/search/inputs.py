@@ -44,6 +44,7 @@ JOB_INPUTS = (
     Input("admits", "text", ""),
     Input("obtainable", "choice", "wait-or-quota", CLASSES),
     Input("answers", "text", ""),
+    Input("have", "text", ""),
 )
 EARLIER = {"hold_slow_end": ("confidence", {"no": "50", "yes": "95"})}  # a column's name of before, and what its words are now
 # Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100 cases, on a log scale.

@@ -29,7 +29,7 @@ JOB_FIELDS = (
     Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
     Input("markets", "choice", JOB_BY_NAME["markets"].default, JOB_MARKETS),
     Input("days_most", "number", 7),
-    *(JOB_BY_NAME[name] for name in (*inputs.LIMITS[1:], "fewest_bits", "confidence")),
+    *(JOB_BY_NAME[name] for name in (*inputs.LIMITS[1:], "fewest_bits", "confidence", "have")),
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
@@ -89,7 +89,7 @@ def step_by_hand(fields: dict[str, Any], by_hand: dict[str, list]) -> int | None
 def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {name: min(NO_LIMIT, JOB[name].most) if fields[name] is None and name not in BUDGETS else fields[name] for name in LIMITS}
-    job = {"model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in ("fewest_bits", "confidence")}}
+    job = {"model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in ("fewest_bits", "confidence", "have")}}
     if job["work"] == "training":
         job |= {"method": method_of(fields), "train_tokens": tokens_of_run(fields)}
         job |= {"sequence_tokens": fields["sequence_tokens"], "step_tokens": fields["step_tokens"] or step_by_hand(fields, by_hand)}

@@ -1,5 +1,6 @@
 """A row of the table of jobs: its cells as values, and the whole row as a hashable value."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,9 @@ from calc.scenarios.lookups import similar
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 from calc.search.inputs import SEVERAL
+
+MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
+MOST_MACHINES = 512
 
 
 class JobError(ValueError):
@@ -102,3 +106,18 @@ def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
         if value not in ids:
             near = similar(value, ids) or ", ".join(list(ids)[:6])
             raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")
+
+
+def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
+    """Counts of cards or instance types by id: of 8 x a100-80gb-sxm + 2 x p5.48xlarge."""
+    counts: dict[str, int] = {}
+    for part in text.lower().split("+"):
+        read = MACHINES.fullmatch(part.strip())
+        name, count = (read["name"], int(read["count"] or 1)) if read else ("", 0)
+        if name not in ids:
+            near = similar(name, ids) or "a100-80gb-sxm"
+            raise JobError(f"have '{quoted(part.strip())}' is no card or instance of the catalog; write a count x an id such as {near}.")
+        counts[name] = counts.get(name, 0) + count
+        if not 1 <= counts[name] <= MOST_MACHINES:
+            raise JobError(f"have '{quoted(part.strip())}' is not 1 to {MOST_MACHINES:,} of them; correct the count.")
+    return counts

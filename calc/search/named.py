@@ -20,6 +20,8 @@ def answers(ranked: Ranking) -> dict[str, int]:
     """The candidates to name among those that qualify, by name."""
     qualifying = ranked.qualifying
     least = least_money(ranked, qualifying)
+    if ranked.job["have"]:
+        return {"fastest": least}
     others = {"knee": _knee(ranked, least), "easiest": _easiest(ranked, least)}
     named = {"least-money": least} | {name: number for name, number in others.items() if number >= 0}
     usd = ranked.candidates["usd"].take(qualifying)

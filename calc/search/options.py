@@ -23,7 +23,7 @@ from calc.search.job_row import JobError, JobRow
 from calc.search.limits_cost import Easing, easings, rivals
 from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
-from calc.search.places import places_of
+from calc.search.places import place_columns, places_of
 from calc.search.ranking import Ranking
 from calc.search.rows import EDGE_COLUMNS, best_of_places, money_and_place, rows_of
 from calc.search.settle import DERIVED, published_bits, settled, varied
@@ -77,7 +77,7 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
         return _refused(row.columns, str(error), 0)
     if ranked is None:
         job = settled(row.columns, catalogs)
-        return _refused(row.columns, combined.problem or nothing_near(job, combined, catalogs), combined.tried)
+        return _refused(row.columns, combined.problem or nothing_near(job, combined, catalogs) + _rented(row, catalogs), combined.tried)
     return _options(row, ranked, combined.tried, catalogs)
 
 
@@ -98,10 +98,18 @@ def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
         return None
 
 
+def _rented(row: JobRow, catalogs: Catalogs) -> str:
+    """What renting would add to a job on machines that are there, as one more sentence."""
+    if "have" not in row.columns:
+        return ""
+    rented = options(row.without(["have"]).columns, catalogs)
+    return f" {sentences.rented(rented.rows[0], rented.problem)}"
+
+
 def _combinations_of(row: JobRow, catalogs: Catalogs) -> Combinations:
     """All candidates of a job; with more instances than it allows where none fits."""
     job = settled(row.columns, catalogs)
-    for factor in (1, WIDER):
+    for factor in (1,) if job["have"] else (1, WIDER):
         combined = combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
         if combined.problem or combined.size:
             break
@@ -125,7 +133,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     older = [count + order for order, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
     eased: list[Easing] = []
     alike: dict[str, float] = {}
-    if len(qualifying):
+    if len(qualifying) and not job["have"]:
         eased = easings(row_of_job, ranked, first, lambda other: _ranking_of(other, catalogs), catalogs)
         alike = rivals(ranked, first, catalogs)
     facts = {
@@ -140,9 +148,9 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     why = []
     for order, (number, names) in enumerate(answers.items()):
         otherwise = [count + other for other in np.flatnonzero(_sold_otherwise(ranked, number, board))[:1]]
-        brief = job["work"] == "training" and bool(ranking.is_brief(ranked.candidates)[number])
+        brief = bool(ranking.is_brief(ranked.candidates, job)[number])
         facts |= {"otherwise": row(otherwise[0]) if otherwise else None, "brief": brief}
-        why.append(sentences.why(names, row(order), facts, job, catalogs))
+        why.append(sentences.why(names, row(order), facts, job, catalogs) + _rented(row_of_job, catalogs))
     names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
     of_least = {"limits_cost": sentences.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}
@@ -179,16 +187,17 @@ def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
 
 def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs) -> str:
     """The smallest memory against the largest card, or the problem that all rows share."""
-    names = list(dict.fromkeys(place.instance for place in combined.grid.places))
+    places = combined.grid.places
     if np.isnan(combined.smallest_bytes):
         fixed = {name: values[0] for name, values in job["fixed"].items()}
         degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
-        largest = catalogs.instances.loc[names, "gpus"].idxmax()
+        largest = max(places, key=lambda place: place.gpus)
         scenario = {name: job[name] for name in ("work", "model", "implementation", "sequence_tokens")} | {"gpus": degrees} | fixed
-        row = estimate(scenario | {"instance": largest}, catalogs, False)
+        row = estimate(scenario | {"instance": largest.instance, "gpu": largest.gpu}, catalogs, False)
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
-    sizes = catalogs.instances.loc[names, "gpu_memory_bytes"]
-    card, card_bytes = card_name(catalogs.instances["gpu"][sizes.idxmax()], catalogs), sizes.max()
+    sizes = place_columns(places, catalogs)["gpu_memory_bytes"]
+    largest, card_bytes = places[int(np.argmax(sizes))], np.max(sizes)
+    card = card_name(largest.gpu or catalogs.instances["gpu"][largest.instance], catalogs)
     reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
     return (
         f"Nothing allowed is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
@@ -200,6 +209,7 @@ def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
     """The settled job as a row: job columns, and scenario columns that it fixes."""
     fixed = {name: values[0] if len(values) == 1 else values for name, values in job["fixed"].items()}
     plain = {name: value for name, value in job.items() if name not in DERIVED}
+    plain |= {"have": " + ".join(f"{count} x {name}" for name, count in job["have"].items())} if job["have"] else {}
     return plain | {name: "+".join(job[name]) for name in ("regions", "markets", "admits", "answers")} | job["assumed"] | fixed
 
 

@@ -9,8 +9,9 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
+from calc.evaluate import Columns
 from calc.rules.placement import slow_to_join
-from calc.scenarios.hardware import band_ratios, hardware, price_rows
+from calc.scenarios.hardware import band_ratios, hardware, place_numbers, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import paid_prices
 from calc.search.job_row import JobError
@@ -25,6 +26,7 @@ class Place(NamedTuple):
     island: int
     most: int
     has_bf16: bool
+    gpu: str = ""  # of cards without an instance
 
 
 class Offer(NamedTuple):
@@ -47,7 +49,9 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
 
     `factor`: how many times as many instances as the job allows may be spanned.
     """
-    numbers, columns = row_numbers(catalogs, "instances"), hardware(catalogs)
+    if job["have"]:
+        return _owned(job, catalogs)
+    numbers = row_numbers(catalogs, "instances")
     named, cards = job["fixed"].get("instance"), job["fixed"].get("gpu")
     allowed = list(named) if named else _current(catalogs)
     rows = np.array([numbers[name] for name in allowed], dtype=int)
@@ -56,14 +60,45 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
         rows = rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)]
     if not len(rows):
         raise JobError(_unsold(job, named or cards, catalogs))
+    return _places(rows, int(job["instances_most"]) * factor, job, catalogs)
+
+
+def _places(rows: np.ndarray, most: int, job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
+    """Instance types by number, of which a job may span so many where their network allows it."""
+    columns, names = hardware(catalogs), catalogs.instances.index
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
     apart = slow_to_join(columns["instance_network_bytes_per_second"], columns["instance_efa_interfaces"], slowest)
     spans = ~apart | ((job["work"] == "inference") & (columns["instance_gpu_fraction"] >= 1))
     island = np.fmax(columns["instance_gpus"], columns["instance_nvlink_domain_gpus"])
-    most = int(job["instances_most"]) * factor
-    names = catalogs.instances.index
     gpus, native = columns["instance_gpus"], columns["gpu_supports_bf16"] > 0
     return [Place(names[row], int(gpus[row]), int(island[row]), most if spans[row] else 1, bool(native[row])) for row in rows.tolist()]
+
+
+def _owned(job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
+    """What the team has, a place for each kind; all cards without an instance are together."""
+    instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
+    fixed = [name for column in ("instance", "gpu") for name in job["fixed"].get(column, ())]
+    owned = []
+    for name, count in job["have"].items():
+        if name in instances:
+            owned += _places(np.array([instances[name]]), count, job, catalogs)
+        else:
+            card = place_numbers(catalogs, np.array([cards[name]]), np.array([-1]))
+            island = min(count, int(np.nan_to_num(card["card_node_gpus"][0], nan=1)))
+            owned.append(Place("", count, island, 1, bool(card["gpu_supports_bf16"][0] > 0), name))
+    able = [place for place in owned if not fixed or {place.instance, place.gpu} & {*fixed}]
+    if not able:
+        raise JobError(f"{' or '.join(fixed)} is not among the machines of have; leave one of the two empty.")
+    return able
+
+
+def place_columns(places: list[Place], catalogs: Catalogs) -> Columns:
+    """The numbers of the card and the instance of every place."""
+    rows = np.array([row_numbers(catalogs, "instances").get(place.instance, -1) for place in places])
+    if (rows >= 0).all():
+        return {name: values[rows] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
+    cards = [place.gpu or catalogs.instances["gpu"][place.instance] for place in places]
+    return place_numbers(catalogs, catalogs.gpus.index.get_indexer(cards), rows)
 
 
 @kept("instances")
@@ -141,6 +176,9 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
 
     Where that price is old, also in the region of the least price that is not.
     """
+    if job["have"]:  # nothing is paid, and nobody waits for it
+        nothing = np.zeros(len(places))
+        return [Offer(0, nothing.astype(int), nothing, nothing * np.nan, nothing, nothing.astype(int), nothing + np.inf)]
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
     prices, ages = _paid(job, catalogs)[rows], _ages(job, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job["regions"]))][rows]

@@ -107,7 +107,7 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
         result = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, result))
     result = np.where((result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result)  # no time is known for its card
     result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
-    brief = is_brief(candidates) if job["work"] == "training" else np.zeros(1, dtype=bool)
+    brief = is_brief(candidates, job)
     result = np.where((result == QUALIFIES) & brief & np.any((result == QUALIFIES) & ~brief), BRIEF, result)
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
     old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
@@ -115,9 +115,9 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
     return np.where(qualifies & old & (age > freshest), AGED, result)
 
 
-def is_brief(candidates: Columns) -> np.ndarray:
-    """Whether each run works for less time than it takes to start."""
-    return np.asarray(candidates["hours"] < 2 * candidates["start_hours"])
+def is_brief(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
+    """Whether each run on rented machines works for less time than it takes to start."""
+    return (job["work"] == "training") & (not job["have"]) & (candidates["hours"] < 2 * candidates["start_hours"])
 
 
 def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:

@@ -49,15 +49,17 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
     candidates = {name: values[chosen] for name, values in ranked.candidates.items()}
     columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
     columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
-    columns["instance"] = Words(candidates["place"], np.array([place.instance for place in grid.places], dtype=object))
+    for name in ("instance", "gpu") if job["have"] else ("instance",):
+        columns[name] = Words(candidates["place"], np.array([getattr(place, name) for place in grid.places], dtype=object))
     columns["region"] = Words(candidates["region"], np.array(job["regions"], dtype=object))
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
     misses = [
         "; ".join(sentences.missed(name, ratios[number], job, step) for name, ratios in excess.items() if ratios[number] > 0)
         for number, step in enumerate(candidates["step_tokens"])
     ]
-    figures = {"market": [job["markets"][market] for market in candidates["market"]], "misses": misses}
+    figures: dict[str, Any] = {"market": [job["markets"][market] for market in candidates["market"]], "misses": misses}
     figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
+    figures |= dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
     return results_of(inputs_of(job, columns), catalogs), figures
 
@@ -65,7 +67,7 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
 def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
     """The money, time, instances and place of some candidates."""
     chosen = {name: values[numbers] for name, values in ranked.candidates.items()}
-    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")}
-    columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
+    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")} | ({"usd": np.nan} if ranked.job["have"] else {})
+    columns["instance"] = [ranked.grid.places[place].instance or ranked.grid.places[place].gpu for place in chosen["place"]]
     columns |= {"instances_needed": chosen["instances"], "market": [ranked.job["markets"][market] for market in chosen["market"]]}
     return pd.DataFrame(columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]}, columns=EDGE_COLUMNS)

@@ -100,14 +100,16 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         return f"Nearest of what was tried: {how} on {where}."
     trains = settled_job["work"] == "training"
     least, parts = facts["least"], []
-    if "least-money" in names:
+    if names[0] == "least-money" or settled_job["have"]:
         many = f" of {facts['possible']:,} arrangements that run, fit and keep the limits" if facts["possible"] > 1 else ""
         only = "" if many else ", the only one that runs, fits and keeps the limits"
         parts.append(f"{_joined([TITLES[name] for name in names])}{many}{only}: {how} on {where}")
         if facts["next"] is not None:
             other = place(facts["next"])
             other = other if other != where else arrangement(facts["next"], catalogs)
-            parts.append(f"the next, {other}, costs {_against(facts['next']['usd'], row['usd'])}")
+            slower = f"{three(facts['next']['seconds'] / row['seconds'])} times as long"
+            cost = f"takes {slower}" if settled_job["have"] else f"costs {_against(facts['next']['usd'], row['usd'])}"
+            parts.append(f"the next, {other}, {cost}")
         near = {name: ratio for name, ratio in facts["rivals"].items() if ratio <= NEAR_RATIO}
         parts += [_alike(near)] if near else []
         if facts["older"] is not None:
@@ -136,7 +138,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
-        parts.append(f"starting ({span(row['start_hours'])}, {usd(row['start_hours'] * row['usd_per_hour'])}) is included")
+        start_usd = "" if settled_job["have"] else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
+        parts.append(f"starting ({span(row['start_hours'])}{start_usd}) is included")
     parts += [BRIEF] if facts["brief"] and "nearest" not in names else []
     parts += [_booked(row)] if row["market"] == BLOCK and row["usd"] > 0 else []
     if facts["otherwise"] is not None:
@@ -146,6 +149,14 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if row["market"] == "spot" and not trains:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
     return "; ".join(parts) + "."
+
+
+def rented(row: Row, problem: str) -> str:
+    """What renting would add to a job on machines that are there: its least money."""
+    if problem:
+        return "Nothing that can be rented keeps the limits either."
+    time = f" in {span(row['hours'])}" if row["work"] == "training" else " a month"
+    return f"Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
 
 def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:

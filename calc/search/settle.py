@@ -28,7 +28,7 @@ from calc.search.inputs import (
     SEQUENCE_TOKENS,
     USUAL,
 )
-from calc.search.job_row import JobError, blank, cell_ids, cell_value, cell_values, check_ids
+from calc.search.job_row import JobError, blank, cell_ids, cell_value, cell_values, check_ids, machines_of
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
@@ -108,6 +108,11 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)
     job["admits"] = cell_ids("admits", cells.get("admits", ""), ADMITS)
     job["answers"] = cell_ids("answers", cells.get("answers", ""), ASKED_ANSWERS)
+    if not blank(job["have"]):
+        job["have"] = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
+        region = DEFAULTS["region"] if DEFAULTS["region"] in job["regions"] else job["regions"][0]
+        job |= {"regions": [region], "markets": ["on-demand"], "instances_most": max(job["have"].values())}
+        job |= {"usd_most": None, "usd_per_hour_most": None}  # nothing is paid
     return job
 
 
