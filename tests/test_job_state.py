@@ -174,3 +174,40 @@ def test_images_are_asked_for_where_a_model_takes_them():
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
     assert "takes no images or sounds" in " ".join(text.value for text in (*app.info, *app.toast, *app.warning))
+
+
+def test_people_and_a_context_stand_for_requests_and_their_lengths():
+    """A share of the people asks at once; an eighth of a context is the answer; the link holds what was typed."""
+    app = opened(goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096")
+    assert "(50 requests at once)" in title(app)
+    assert "50 requests at once" in [caption.value for caption in app.caption]
+    assert "of 4,096 tokens · prompt 3,584" in texts_of_cards(app)
+    assert {"people", "share_active", "context_tokens"} <= set(address(app))
+    assert app.number_input(key="prompt_tokens").disabled
+    run(app.number_input(key="context_tokens").set_value(None))
+    assert "of 1,536 tokens · prompt 1,024" in texts_of_cards(app)
+    run(app.number_input(key="people").set_value(None))
+    assert "with 8 requests at once" in title(app)
+
+
+def texts_of_cards(app):
+    return "\n".join(words.value for words in app.markdown)
+
+
+def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
+    app = opened(model="llama-3.1-8b")
+    assert app.pills(key="markets").value == ["on-demand", "capacity-block"]
+    run(app.segmented_control(key="goal").set_value("serve"))
+    assert "Capacity block" not in app.pills(key="markets_served").options
+    run(app.pills(key="markets_served").set_value(["on-demand", "spot"]))
+    assert address(app)["markets"] == ["on-demand", "spot", "capacity-block"]
+    run(app.segmented_control(key="goal").set_value("tune"))
+    assert app.pills(key="markets").value == ["on-demand", "spot", "capacity-block"]
+
+
+def test_what_is_harder_to_get_than_allowed_is_not_answered():
+    app = opened(model="llama-3.1-70b", method="lora", obtainable="usually")
+    assert app.selectbox(key="obtainable").value == "usually"
+    assert "to be waited for" not in texts_of_cards(app).lower()
+    run(app.selectbox(key="obtainable").set_value("by-agreement"))
+    assert address(app)["obtainable"] == ["by-agreement"]

@@ -23,11 +23,12 @@ JOB_FIELDS = (
     Input("run_tokens", "number", 1e9),
     Input("sequence_tokens", "count", SEQUENCE_TOKENS),
     Input("step_tokens", "count", None),
-    *(JOB_BY_NAME[name] for name in ("people", "users", "requests_per_second")),
+    *(JOB_BY_NAME[name] for name in ("people", "users", "requests_per_second", "context_tokens")),
     Input("prompt_tokens", "count", USUAL["inference"]["prompt_tokens"]),
     JOB_BY_NAME["answer_tokens"],
     Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
     Input("markets", "choice", JOB_BY_NAME["markets"].default, JOB_MARKETS),
+    JOB_BY_NAME["obtainable"],
     Input("days_most", "number", 7),
     *(JOB_BY_NAME[name] for name in (*inputs.LIMITS[1:], "fewest_bits", "confidence", "have")),
 )
@@ -36,9 +37,11 @@ NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
 BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", *inputs.LIMITS[1:])
-MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second")
+MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second", "context_tokens")
 OF_TRAINING = ("examples", "example_tokens", "epochs", "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
-OF_SERVING = ("people", "users", "requests_per_second", "prompt_tokens", "answer_tokens", "first_token_seconds", "token_seconds")
+OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
+LENGTHS = ("prompt_tokens", "answer_tokens")
+OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds")
 
 SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "region")  # by the job itself
 BY_HAND = {name: column for name, column in BY_NAME.items() if name not in SETTLED}
@@ -89,13 +92,14 @@ def step_by_hand(fields: dict[str, Any], by_hand: dict[str, list]) -> int | None
 def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {name: min(NO_LIMIT, JOB[name].most) if fields[name] is None and name not in BUDGETS else fields[name] for name in LIMITS}
-    job = {"model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in ("fewest_bits", "confidence", "have")}}
+    job = {"model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in OF_ALL}}
     if job["work"] == "training":
         job |= {"method": method_of(fields), "train_tokens": tokens_of_run(fields)}
         job |= {"sequence_tokens": fields["sequence_tokens"], "step_tokens": fields["step_tokens"] or step_by_hand(fields, by_hand)}
         job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
     else:
         job |= {name: fields[name] for name in OF_SERVING} | ({"users": None} if fields["requests_per_second"] or fields["people"] else {})
+        job |= dict.fromkeys(LENGTHS) if fields["context_tokens"] else {}
     job |= {name: value for name, value in limits.items() if name != "days_most" and is_read(name, fields)}
     job |= {"regions": "+".join(fields["regions"]) or ANYWHERE, "markets": "+".join(fields["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}
@@ -140,7 +144,7 @@ def _served(columns, first):
         context = int(first["sequence_tokens"])
         prompt = int(first.get("prompt_tokens", context))
         prompt = prompt if prompt < context else max(1, context - min(USUAL_ANSWER_TOKENS, context // 2))
-        fields |= {"prompt_tokens": prompt, "answer_tokens": max(1, context - prompt)}
+        fields |= {"context_tokens": None, "prompt_tokens": prompt, "answer_tokens": max(1, context - prompt)}
     if "batch" in first and all(len(columns.get(name, [1])) == 1 for name in ("gpus", *DEGREES, "batch")):
         fields["users"] = int(at_once(dict.fromkeys(("gpus", "accumulation_steps", *DEGREES), 1) | first | {"work": "inference"}))
     return fields

@@ -65,7 +65,7 @@ panel.use_market(markets[markets["usd"].notna()]["market"], plan, catalogs)
 
 if market_line["basis"] and not MARKETS[plan.market].work:
     sentence, questions = ways.obtainable(row, market_line, catalogs)
-    with st.expander("Can it be had", key="obtainable"):
+    with st.expander("Can it be had", key="can_be_had"):
         st.markdown(plain(sentence))
         quota = ways.quota_of(row, catalogs)
         panel.points(ways.answered(bill.answers_of_aws(row, quota.code, catalogs), quota))

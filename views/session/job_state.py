@@ -56,6 +56,12 @@ def job_fields() -> dict[str, Any]:
     return {name: st.session_state[name] for name in JOB}
 
 
+def counts_people() -> bool:
+    """Whether the load of the job is people, of whom a share is active at one moment."""
+    fields = current().fields
+    return work_of(fields) == "inference" and bool(fields["people"]) and not fields["requests_per_second"]
+
+
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
     """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
     fixed = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}

@@ -8,7 +8,7 @@ from calc.say.numbers import is_missing, percent, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.elements import button
-from views.session import extra_state
+from views.session import extra_state, job_state
 from views.wording.markdown import plain
 from views.wording.texts import TEXTS
 
@@ -47,7 +47,8 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         "From the request of the machines to the first step or token, reading the weights left out; 0 counts no start.",
         "reports of launch and boot, image, engine and compilation: Starts, under Models & prices",
     )
-    for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
+    elsewhere = ["share_active"] if job_state.counts_people() else []
+    for name, entry in table.drop(elsewhere).sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])
         basis = f"{entry['basis']}: {entry['source']}"
         sentence = entry["meaning"][:1].upper() + entry["meaning"][1:] + "."

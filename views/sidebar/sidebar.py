@@ -7,17 +7,20 @@ import streamlit as st
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
-from calc.say.numbers import count
+from calc.say.numbers import count, counted
 from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import tokens_of_run, work_of
 from calc.search.settle import generates
 from views.elements import button, segments
 from views.session import SESSION, address, job_state
 from views.session.job_state import KEYS
+from views.session.present_plan import present
 from views.sidebar import by_hand, model_form
 from views.wording.markdown import plain
+from views.wording.texts import TEXTS
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
+CAPACITY = TEXTS["sidebar"]["capacity"]
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
@@ -68,29 +71,10 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
 def _how_much(fields: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
     """The amount of work: a run's tokens, or the requests to be served."""
     if fields["goal"] == "serve":
-        rate, share = (
-            bool(fields["requests_per_second"]),
-            by_hand_now.get("share_active", [catalogs.assumptions["value"]["share_active"]])[0],
-        )
-        with _row():
-            people = f"People at work with the service; {share:.3g} of them wait for an answer at one moment (share_active, assumed)."
-            _whole("People", KEYS.people, people, "–", disabled=rate)
-            at_once = "Requests being answered at the same moment, by all replicas together; with people, their share."
-            _whole("At once", KEYS.users, at_once, disabled=rate or bool(fields["people"]))
-            _number("or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–")
-        with _row():
-            _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.")
-            context = "Tokens generated for a request, none by an encoder; prompt and answer are its context."
-            _whole("Answer", KEYS.answer_tokens, context, disabled=not generates(fields["model"], catalogs))
-            _instances()
-        with _row():
-            first = "Seconds to the first token of one arriving prompt, queueing counted. 5 is usual: people wait 2 to 6."
-            _number("First token, s (usual 5)", KEYS.first_token_seconds, first)
-            token = "Seconds for each generated token after the first, at the steady rate. 0.1 is usual: as fast as people read."
-            _number("Token, s (usual 0.1)", KEYS.token_seconds, token)
+        _served(fields, catalogs)
         return
     if fields["goal"] == "train":
-        _number("Tokens of the run", KEYS.run_tokens, None, "", form="%.0f", step=1e9)
+        _number("Tokens of the run", KEYS.run_tokens, None, "", format="%.0f", step=1e9)
     else:
         with _row():
             _whole("Examples", KEYS.examples)
@@ -105,6 +89,38 @@ def _how_much(fields: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Cat
         _instances()
 
 
+def _served(fields: dict[str, Any], catalogs: Catalogs) -> None:
+    """Who asks how much at once, how long prompts and answers are, and how fast they come."""
+    rate, context = bool(fields["requests_per_second"]), bool(fields["context_tokens"])
+    usual_share = catalogs.assumptions["value"]["share_active"]
+    with _row():
+        _whole("People", KEYS.people, "People at work with the service, of whom a share waits for an answer at one moment.", "–", rate)
+        if job_state.counts_people():
+            _number(
+                "Share active",
+                "share_active",
+                "The share of the people who wait for an answer at one moment.",
+                f"{usual_share:g}",
+                max_value=1.0,
+            )
+        else:
+            _whole("At once", KEYS.users, "Requests being answered at the same moment, by all replicas together.", disabled=rate)
+        _number("or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–")
+    if job_state.counts_people() and (users := present(catalogs).job.get("users")):
+        st.caption(f"{counted(int(users), 'request')} at once")
+    with _row():
+        split = "Prompt and answer together, of which an eighth is the answer; instead of the two beside it."
+        _whole("Context", KEYS.context_tokens, split, "–")
+        _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.", disabled=context)
+        answers = generates(fields["model"], catalogs)
+        _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; none by an encoder.", disabled=context or not answers)
+    with _row():
+        first = "Seconds to the first token of one arriving prompt, queueing counted. 5 is usual: people wait 2 to 6."
+        _number("First token, s (usual 5)", KEYS.first_token_seconds, first)
+        token = "Seconds for each generated token after the first, at the steady rate. 0.1 is usual: as fast as people read."
+        _number("Token, s (usual 0.1)", KEYS.token_seconds, token)
+
+
 def _instances() -> None:
     _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
 
@@ -112,17 +128,23 @@ def _instances() -> None:
 def _where(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The regions and the markets."""
     regions(catalogs)
-    by_use = [market for market in BY_USE if sold_for(market, work_of(fields))]
-    signed = [market for market in fields["markets"] if market not in by_use]  # chosen on Bill, or by the link
-    st.pills(
-        "Markets",
-        [*by_use, *signed],
-        selection_mode="multi",
-        format_func=lambda market: MARKETS[market].title,
-        key=KEYS.markets,
-        label_visibility="collapsed",
-        **SESSION,
-    )
+    state, work = st.session_state, work_of(fields)
+    sold = [market for market in BY_USE if sold_for(market, work)]
+    signed = [market for market in fields["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
+    look: dict[str, Any] = {"selection_mode": "multi", "format_func": lambda market: MARKETS[market].title, "label_visibility": "collapsed"}
+    if work == "training":
+        st.pills("Markets", [*sold, *signed], key=KEYS.markets, **look, **SESSION)
+    else:
+        state["markets_served"] = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
+        st.pills("Markets", [*sold, *signed], key="markets_served", on_change=_take_markets, **look)
+    st.selectbox("Capacity", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, label_visibility="collapsed", **SESSION)
+
+
+def _take_markets() -> None:
+    """Callback: the markets of a service; those chosen before that are for runs alone stay."""
+    state, before = st.session_state, st.session_state[KEYS.markets]
+    of_runs = [market for market in before if market in BY_USE and not sold_for(market, "inference")]
+    state[KEYS.markets] = [*state["markets_served"], *of_runs] if state["markets_served"] else before
 
 
 def regions(catalogs: Catalogs) -> None:
@@ -151,6 +173,8 @@ def _limits(serves: bool) -> None:
             _number("Within days", KEYS.days_most, "From the first step to the last.")
         _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.")
         _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")
+        if serves:
+            _instances()
 
 
 def _row() -> Any:
@@ -163,5 +187,6 @@ def _whole(label: str, key: str, help_text: str | None = None, empty: str = "", 
     st.number_input(label, 1, value=None, step=1, key=key, help=help_text, placeholder=empty, disabled=disabled, **SESSION)
 
 
-def _number(label: str, key: str, help_text: str | None, empty: str = "no limit", form: str = "%g", step: float | None = None) -> None:
-    st.number_input(label, 0.0, value=None, step=step, format=form, key=key, help=help_text, placeholder=empty, **SESSION)
+def _number(label: str, key: str, help_text: str | None, empty: str = "no limit", **look: Any) -> None:
+    look = {"format": "%g", **look}
+    st.number_input(label, 0.0, value=None, key=key, help=help_text, placeholder=empty, **look, **SESSION)
