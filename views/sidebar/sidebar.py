@@ -21,6 +21,7 @@ from views.wording.texts import TEXTS
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 CAPACITY = TEXTS["sidebar"]["capacity"]
+HAVE = TEXTS["sidebar"]["have"]
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
@@ -175,6 +176,7 @@ def _limits(serves: bool) -> None:
         _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")
         if serves:
             _instances()
+    st.text_input("I already have these", key=KEYS.have, placeholder="8 x a100-80gb-sxm + 2 x p5.48xlarge", help=HAVE, **SESSION)
 
 
 def _row() -> Any:
