@@ -7,6 +7,7 @@ from examples import timed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc import estimate
 from calc.layout import stage_chunks
 from calc.speed.collectives import expert_islands, expert_parallel_seconds, stack_leaving_copies, stack_routing_seconds_per_byte
 from calc.speed.decode import decode_widened_bytes
@@ -113,3 +114,13 @@ def test_groups_of_published_steps_are_met(catalogs):
     assert (sizes["rows"] >= 4).all()
     assert (sizes["median_error_ratio"] < 0.10).all()
     assert (sizes["bias_ratio"].abs() < 0.08).all()
+
+
+def test_experts_are_three_times_as_slow_in_transformers_before_release_5(catalogs):
+    """ms-swift and Automodel: 9.5 times against Megatron, 3.3 times against release 5."""
+    rows = pd.DataFrame({"software_release": ["", "5.23", "5.0", "4.57.1", "4"]}).assign(gpu="h100-80gb-sxm", gpus=8, sharding="zero3")
+    experts, dense = (estimate(rows.assign(model=model), catalogs, False)["step_seconds"] for model in ("qwen3-30b-a3b", "qwen3-14b"))
+    assert experts[0] == experts[1] == experts[2]
+    assert 1.5 < experts[3] / experts[0] <= 3
+    assert experts[3] == experts[4]
+    assert dense.nunique() == 1

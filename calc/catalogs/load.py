@@ -81,7 +81,7 @@ class Catalogs:
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
-    serving_releases: pd.DataFrame  # a row per range of earlier releases
+    earlier_releases: pd.DataFrame  # a row per range of earlier releases
     kernels: pd.DataFrame
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis

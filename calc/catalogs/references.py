@@ -27,7 +27,7 @@ def check_references(entries: dict[str, Any], models: pd.DataFrame, stacks: pd.D
     _check_alike("utilization", tables["utilization"].index, tables["gpus"].index, "GPU")
     _check_alike("engines", tables["engines"].index, software.index, "implementation")
     _check_alike("serving_steps", tables["serving_steps"].index, dict.fromkeys(tables["utilization"]["card_class"]), "class of card")
-    _check("serving_releases", "software", tables["serving_releases"]["software"].items(), software.index, "implementation")
+    _check("earlier_releases", "software", tables["earlier_releases"]["software"].items(), software.index, "implementation")
     _check("kernels", "", ((name, name) for name in tables["kernels"].index), tables["precisions"].index, "precision")
 
 

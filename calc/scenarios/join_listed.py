@@ -18,7 +18,7 @@ def release_numbers(implementation, software_release, catalogs):
     codes, pairs = word_pairs(implementation, software_release)
     row = np.array([earlier_release(software, release, catalogs) for software, release in pairs], dtype=np.int64)[codes]
     named = {"names_release": (~software_release.are("")).astype(float)}
-    return columns_of(catalogs, "serving_releases", row, "release_") | named
+    return columns_of(catalogs, "earlier_releases", row, "release_") | named
 
 
 def listed_storage_usd_per_gib_month(region, catalogs):

@@ -19,8 +19,8 @@ def newest_known(releases: str) -> tuple[int, ...]:
 
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
-    """The row of serving_releases that contains a release; -1 where none does."""
-    numbers, recorded = numbers_of_release(release), catalogs.serving_releases
+    """The row of earlier_releases that contains a release; -1 where none does."""
+    numbers, recorded = numbers_of_release(release), catalogs.earlier_releases
     for row, (name, first, last) in enumerate(zip(recorded["software"], recorded["first"], recorded["last"], strict=True)):
         newest = numbers_of_release(last)
         if name == software and numbers_of_release(first) <= numbers and numbers[: len(newest)] <= newest:

@@ -113,9 +113,14 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
     return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
-def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
+def expert_matmul_ratio(engine_expert_matmul_ratio, release_expert_matmul_ratio):
+    """Share of the rate of dense products that experts reach in the release. [share]"""
+    return np.where(np.isnan(release_expert_matmul_ratio), engine_expert_matmul_ratio, release_expert_matmul_ratio)
+
+
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_matmul_ratio):
     """Dense products that take as long as those of the blocks: small ones reach less. [FLOP]"""
-    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
+    return matmul_flops + expert_matmul_flops * (1 / expert_matmul_ratio - 1)
 
 
 def head_flops(batch, head_tokens, outputs, hidden):

@@ -117,9 +117,10 @@ def launched_block_seconds(engine_host_seconds_per_block, kernel_host_ratio):
     return engine_host_seconds_per_block * kernel_host_ratio
 
 
-def stack_launched_experts_seconds(stack_experts, engine_host_seconds_per_expert):
+def stack_launched_experts_seconds(stack_experts, engine_host_seconds_per_expert, release_host_seconds_per_expert):
     """Time in which the CPU launches the kernels of all experts of a block. [s]"""
-    return stack_experts * engine_host_seconds_per_expert
+    of_release = np.isnan(release_host_seconds_per_expert)
+    return stack_experts * np.where(of_release, engine_host_seconds_per_expert, release_host_seconds_per_expert)
 
 
 def host_seconds(

@@ -20,6 +20,9 @@ LAYOUT_CORNERS: dict[str, Callable] = {
         (trains == 0) & (most_experts > 0) & (matrix_bytes_each == 1) & (names_release == 0)
     ),
     "experts-adapters": lambda trains, most_experts, adapts: (trains > 0) & (most_experts > 0) & (adapts > 0),
+    "experts-earlier": lambda trains, adapts, most_experts, release_expert_matmul_ratio: (
+        (trains > 0) & (adapts == 0) & (most_experts > 0) & ~np.isnan(release_expert_matmul_ratio)
+    ),
     "experts-serving": lambda trains, most_experts: (trains == 0) & (most_experts > 0),
     "experts-training": lambda trains, most_experts: (trains > 0) & (most_experts > 0),
     "few-tokens": lambda trains, batch, pass_tokens, few_tokens: (trains > 0) & (batch * pass_tokens < few_tokens),
