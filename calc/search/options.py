@@ -160,7 +160,8 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     head |= {"problem": [problem] * (count + 1) + rest}
     table = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "obtainable", "problem")})
     shown, below = table.iloc[:count].reset_index(drop=True), table.iloc[count:].reset_index(drop=True)
-    edge = money_and_place(ranked, ranking.frontier(ranked.candidates, qualifying))
+    on_edge = ranking.frontier(ranked.candidates, qualifying)
+    edge = money_and_place(ranked, on_edge[:0] if job["have"] else on_edge)  # without a price there is none
     return Options(_plain_job(job), shown, below, edge, tried, possible, problem, records(shown))
 
 

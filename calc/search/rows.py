@@ -67,7 +67,7 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
 def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
     """The money, time, instances and place of some candidates."""
     chosen = {name: values[numbers] for name, values in ranked.candidates.items()}
-    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")} | ({"usd": np.nan} if ranked.job["have"] else {})
-    columns["instance"] = [ranked.grid.places[place].instance or ranked.grid.places[place].gpu for place in chosen["place"]]
+    columns = {name: chosen[name] for name in ("hours", "usd", "seconds")}
+    columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
     columns |= {"instances_needed": chosen["instances"], "market": [ranked.job["markets"][market] for market in chosen["market"]]}
     return pd.DataFrame(columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]}, columns=EDGE_COLUMNS)

@@ -179,13 +179,13 @@ SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere
 
 def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
     """What interruptions do to a run on spot, as labels and values."""
-    young = duration(row["young_interval_seconds"])
+    young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
     return (
         ("Interruptions expected in the run", three(row["expected_interruptions"])),
         ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
         ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
         ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
-        ("Time that spot adds", f"{100 * row['spot_overhead_ratio']:.2g} % of the run"),
+        ("Time that spot adds", "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run"),
         ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
         ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
         (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
