@@ -3,6 +3,8 @@
 import pytest
 from examples import recorded, table
 
+from calc.plan import bill
+from calc.plan.bill import billed
 from calc.say.numbers import usd
 from calc.search.options import options
 from calc.search.sentences import BRIEF
@@ -91,3 +93,29 @@ def test_a_run_longer_than_the_longest_block_is_sold_on_none_and_many_instances_
     assert options(job | {"train_tokens": 1e15, "instances_most": 1}, catalogs).problem
     many = options(job | {"train_tokens": 1e13, "gpus": 65 * 8, "instances_most": 65, "step_tokens": 8e6}, catalogs)
     assert "2 capacity blocks of at most 64 instances are booked for" in many.rows[0]["why"]
+
+
+@pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])
+def test_every_attempt_at_a_run_is_paid_as_the_one_that_ends_up_in_use(catalogs, market):
+    run = {"model": "llama-3.1-70b", "instance": "p5.48xlarge", "gpus": 64, "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
+    once, thrice = billed(table([run, run | {"attempts": 3}]).assign(market=market), catalogs).to_dict("records")
+    runs = [name for name in once if name.startswith(("run_usd_", "run_hours", "run_low_hours", "run_high_hours", "sober_run_"))]
+    for name in (*runs, "start_hours", "spot_run_hours", "lost_work_hours", "hours", "usd"):
+        assert thrice[name] == pytest.approx(3 * once[name], nan_ok=True), name
+    assert thrice["spot_overhead_ratio"] == once["spot_overhead_ratio"]
+    assert bill.attempt_usd(once) == pytest.approx(once["usd"])
+    assert bill.attempt_usd(thrice) == pytest.approx(bill.attempt_usd(once))
+    lines = bill.lines(thrice).set_index("line")
+    assert lines["usd"].sum() == pytest.approx(thrice["usd"])
+    assert lines["hours"]["work"] == pytest.approx(bill.lines(once).set_index("line")["hours"]["work"])
+    assert lines["hours"]["attempts"] == pytest.approx(2 * once["hours"])
+
+
+def test_a_job_of_several_attempts_pays_for_them_within_its_deadline_and_a_service_for_none(catalogs):
+    job = {"model": "llama-3.1-8b", "method": "lora", "hours_most": 75, "instance": "g6e.xlarge"}
+    once, thrice, often = (options(job | {"attempts": attempts}, catalogs).rows[0] for attempts in (1, 3, 4))
+    assert (once["answer"] == "nearest", thrice["answer"] == "nearest", often["answer"]) == (False, False, "nearest")
+    assert (thrice["hours"], thrice["usd"]) == pytest.approx((3 * once["hours"], 3 * once["usd"]))
+    assert often["hours"] == pytest.approx(4 * once["hours"])
+    rows = table([SERVE | {"model": "llama-3.1-8b", "instance": "g6e.xlarge", "attempts": attempts} for attempts in (1, 5)])
+    assert rows.drop(columns="attempts").iloc[0].equals(rows.drop(columns="attempts").iloc[1])

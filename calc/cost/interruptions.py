@@ -43,7 +43,7 @@ def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
     return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
 
 
-def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, work_hours):
+def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, attempt_hours):
     """Training between two checkpoints that loses least, τ. [s]
 
     √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M; at most the whole run, where its length is known.
@@ -51,7 +51,7 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
     """
     ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
     interval = young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
-    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), work_hours * HOUR_SECONDS)
+    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), attempt_hours * HOUR_SECONDS)
 
 
 def _lost_work_ratio(periods):

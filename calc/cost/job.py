@@ -41,20 +41,22 @@ def deployments(table: Columns, users: float) -> np.ndarray:
     return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
 
 
-def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray) -> np.ndarray:
+def billed_hours(
+    market: str, trains: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray, attempts: np.ndarray | float = 1.0
+) -> np.ndarray:
     """Hours that AWS charges on a market, whole days of a block and whole terms included. [h]"""
-    return terms.billed_hours(trains, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
+    return terms.billed_hours(trains, attempts, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
 def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
-    work = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
     hours = terms.hours(trains, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
     slow_hours = terms.slow_hours(trains, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
     instances = table["instances_needed"] * copies + MARKETS[market].interrupted * table["spare_instances"]
     usd_per_hour = instances * instance_usd_per_hour
-    billed = billed_hours(market, trains, hours, slow_hours)
+    billed = billed_hours(market, trains, hours, slow_hours, table["attempts"])
     seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
     return Job(instances, usd_per_hour, hours, usd_per_hour * billed, seconds, slow_hours, billed)
 
@@ -63,12 +65,12 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     """The job of result rows on a market each; NaN without a price there or an estimate."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
-        *("spare_instances", "start_hours", "run_high_hours"),
+        *("spare_instances", "start_hours", "run_high_hours", "attempts"),
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
-    work = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
     table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     table["data_parallel"] = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))

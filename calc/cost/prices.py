@@ -70,13 +70,18 @@ def optimizer_steps(trains, train_tokens, step_tokens):
     return np.where(trains > 0, train_tokens / step_tokens, np.nan)
 
 
-def work_hours(trains, train_tokens, tokens_per_second):
-    """The steps of the whole training run, without its start and interruptions. [h]"""
+def attempt_hours(trains, train_tokens, tokens_per_second):
+    """The steps of one attempt at the training run, without its start and interruptions. [h]"""
     return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
 
 
+def work_hours(attempt_hours, attempts):
+    """The steps of all attempts that are paid for, the one that ends up in use included. [h]"""
+    return attempt_hours * attempts
+
+
 def run_hours(work_hours, start_hours):
-    """The whole training run without interruption, its start and last save included. [h]"""
+    """All attempts at the run without interruption, their starts and last saves included. [h]"""
     return start_hours + work_hours
 
 

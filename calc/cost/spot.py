@@ -4,11 +4,11 @@ import numpy as np
 
 from calc.cost import interruptions
 from calc.cost.interruptions import checkpoint_interval_seconds, spot_overhead_ratio
-from calc.cost.prices import work_hours
+from calc.cost.prices import attempt_hours
 from calc.evaluate import formulas_of
 from calc.units import GIB, HOUR_SECONDS
 
-UNTIL_OVERHEAD = (work_hours, *formulas_of(interruptions))
+UNTIL_OVERHEAD = (attempt_hours, *formulas_of(interruptions))
 
 
 def spot_work_hours(work_hours, spot_overhead_ratio):
@@ -61,9 +61,9 @@ def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storag
     return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
 
 
-def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, work_hours):
+def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours):
     """Overhead of spot at the sober case's interruptions, at their best interval. [share]"""
-    interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, work_hours)
+    interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, attempt_hours)
     return spot_overhead_ratio(trains, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds)
 
 

@@ -78,9 +78,10 @@ def last_save_seconds(trains, checkpoint_seconds, usual_first_seconds):
     return np.where((trains > 0) & (usual_first_seconds > 0), checkpoint_seconds, 0.0)
 
 
-def start_hours(usual_first_seconds, weights_read_seconds, last_save_seconds):
-    """The start of a run and its last save; of a service from its launch to the first token. [h]"""
-    return (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
+def start_hours(trains, attempts, usual_first_seconds, weights_read_seconds, last_save_seconds):
+    """Starts and last saves of all attempts at a run; of a service up to the first token. [h]"""
+    starts = np.where(trains > 0, attempts, 1)
+    return starts * (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
 
 
 start_low_hours = twin(start_hours, LOW | {"start_hours": "start_low_hours"})

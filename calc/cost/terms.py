@@ -12,7 +12,7 @@ LONGEST_DAILY_BLOCK_HOURS, LONGEST_BLOCK_HOURS, ENDS_EARLY_HOURS = 336, 4368, 0.
 
 
 def hours(trains, start_hours, work_hours, hours_per_month, interrupted, spot_overhead_ratio):
-    """Duration of the job: a run with start and interruptions, or the hours of a month. [h]"""
+    """Duration of the job: a run with starts and interruptions, or the hours of a month. [h]"""
     return np.where(trains > 0, start_hours + work_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
 
 
@@ -21,18 +21,18 @@ def slow_hours(trains, hours, start_hours, start_high_hours, time_high_ratio):
     return np.where(trains > 0, start_high_hours + (hours - start_hours) * time_high_ratio, hours)
 
 
-def billed_hours(trains, hours, slow_hours, block_hours, committed_years):
+def billed_hours(trains, attempts, hours, slow_hours, block_hours, committed_years):
     """Hours that AWS charges. [h]
 
     A capacity block is charged in whole days, beyond 14 in whole weeks; a commitment to its end. A block is booked to the slow
-    end of the range and ends early; NaN where none is as long, since a run must fit one block. Of a commitment a service pays a
-    month.
+    end of the range and ends early; NaN where none is as long, since an attempt at a run must fit one block. Of a commitment a
+    service pays a month.
     """
-    needed = slow_hours + ENDS_EARLY_HOURS
+    needed = slow_hours / attempts + ENDS_EARLY_HOURS
     days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours
     weeks = np.ceil(needed / WEEK_HOURS) * WEEK_HOURS
     booked = np.where(days > LONGEST_DAILY_BLOCK_HOURS, weeks, days)
-    in_blocks = np.where((trains > 0) & (booked <= LONGEST_BLOCK_HOURS), booked, np.nan)
+    in_blocks = np.where((trains > 0) & (booked <= LONGEST_BLOCK_HOURS), attempts * booked, np.nan)
     term = np.where(trains > 0, committed_years * YEAR_HOURS, np.where(committed_years > 0, MEAN_MONTH_HOURS, 0.0))
     return np.where(block_hours > 0, in_blocks, np.maximum(hours, term))
 

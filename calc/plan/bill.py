@@ -30,13 +30,15 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """The lines of a bill (work, start, spot, spare, unused, ratio); they sum to it.
+    """The lines of a bill (work, start, spot, spare, attempts, unused, ratio); they sum to it.
 
-    `row` is one of billed. Work is the steps of the run without interruption, or the month. Unused hours are billed beyond
+    `row` is one of billed. Work is the steps of the run without interruption, or the month; further attempts have a line of
+    their own. Unused hours are billed beyond
     the job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line
     where the row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
+    attempts = float(row["attempts"]) if trains else 1.0
     table = {"work": hours}
     if trains:
         start = float(row["start_hours"])
@@ -48,12 +50,23 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
         shares["work"] = 1 - shares["spare"]
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
+    if attempts > 1:
+        table = {line: hours_of / attempts for line, hours_of in table.items()} | {"attempts": hours * (1 - 1 / attempts)}
     unused = float(row["billed_hours"]) - hours
     table |= {"unused": unused} if unused > 0 else {}
     usd = {line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio for line, hours_of in table.items()}
     if ratio != 1:
         table, usd = table | {"ratio": 0.0}, usd | {"ratio": sum(usd.values()) * (ratio - 1)}
     return pd.DataFrame({"line": list(table), "hours": list(table.values()), "usd": list(usd.values())})
+
+
+def attempt_usd(row: dict[str, Any]) -> float:
+    """One more attempt at the run of a billed row, on its market. [USD]"""
+    attempts = float(row["attempts"])
+    hours = float(row["hours"]) * (attempts + 1) / attempts
+    slow = hours * float(row["run_high_hours"] / row["run_hours"])
+    billed = billed_hours(row["market"], np.ones(1), np.array([hours]), np.array([slow]), attempts + 1)
+    return float((billed[0] - row["billed_hours"]) * row["usd_per_hour"])
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
@@ -76,7 +89,8 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0 for name in ("low", "high")}
     slow = hours * ratios["high"]
     ends = {
-        f"{name}_usd": hourly * [float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, strict=True)]
+        f"{name}_usd": hourly
+        * [float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, table["attempts"], strict=True)]
         for name, ratio in ratios.items()
     }
     columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]

@@ -17,6 +17,7 @@ CAUSES = {
     "price": "the price of each",
     "speed": "speed",
     "train_tokens": "the length of the run",
+    "attempts": "the attempts paid for",
     "interruptions": "interruptions",
     "start": "starting",
     "hours_per_month": "the hours in a month",

@@ -30,7 +30,10 @@ PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda 
 RUN: Factors = {
     "train_tokens": lambda row: row["train_tokens"],
     "speed": lambda row: 1 / row["tokens_per_second"] / HOUR_SECONDS,
-    "interruptions": lambda row: (row["hours"] - row["start_hours"]) / (row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS),
+    "attempts": lambda row: row["attempts"],
+    "interruptions": lambda row: (
+        (row["hours"] - row["start_hours"]) / (row["attempts"] * row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS)
+    ),
     "start": lambda row: row["hours"] / (row["hours"] - row["start_hours"]),
 }
 MONTH: Factors = {"hours_per_month": lambda row: row["hours"]}

@@ -43,7 +43,9 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         inputs["start_seconds"],
         "Start",
         UNITS["seconds"],
-        f"{row['start_hours'] * HOUR_SECONDS:,.0f} for this plan" if not is_missing(row["start_hours"]) else "by machine",
+        f"{row['start_hours'] / (row['attempts'] if row['work'] == 'training' else 1) * HOUR_SECONDS:,.0f} for this plan"
+        if not is_missing(row["start_hours"])
+        else "by machine",
         "From the request of the machines to the first step or token, reading the weights left out; 0 counts no start.",
         "reports of launch and boot, image, engine and compilation: Starts, under Models & prices",
     )

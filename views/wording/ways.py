@@ -8,6 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import Quota, commands, quota_for
 from calc.evaluate import Row
+from calc.plan.bill import attempt_usd
 from calc.say.numbers import about, count, counted, gib, is_missing, percent, usd
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.wording.texts import TEXTS
@@ -130,15 +131,18 @@ def cheapest(table: pd.DataFrame, market: str, work: str) -> str:
 
 
 NOT_IN_IT = TEXTS["ways"]["not_in_it"]
+FURTHER = TEXTS["ways"]["further_attempt"]
 NOT_IN_A_MONTH = TEXTS["ways"]["not_in_a_month"]
 
 
 def not_in_it(row: Row) -> tuple[str, ...]:
     """What is not in the bill: what its storage comes to, and what nobody counted."""
-    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
+    trains = row["work"] == "training"
+    what = f"{row['kept_checkpoints']:g} checkpoints" if trains else "the weights"
     return (
+        *([FURTHER.format(usd(attempt_usd(row)))] if trains else []),
         f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
-        *(NOT_IN_IT if row["work"] == "training" else NOT_IN_A_MONTH),
+        *(NOT_IN_IT if trains else NOT_IN_A_MONTH),
     )
 
 
