@@ -8,6 +8,7 @@ import pandas as pd
 from calc import estimate
 from calc.cost.job import job_of_rows
 from calc.cost.offers import age_days
+from calc.scenarios.published import usual_formats
 
 STEP_TOKENS, TIE = 131_072, 1.005
 USUAL = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}
@@ -57,11 +58,12 @@ def training_rows(job, catalogs):
 def serving_rows(job, catalogs):
     """Scenarios of every arrangement of a serving job that names its instances and its users."""
     bits = job.get("fewest_bits", 16)
+    narrow = dict.fromkeys([*NARROW[bits], *(usual_formats(catalogs, job["model"])[1:] if bits == 8 or "fewest_bits" not in job else ())])
     service = {"work": "inference", "model": job["model"], "implementation": "vllm", "prompt_tokens": 1024, "sequence_tokens": 1536}
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         sold = int(catalogs.instances["gpus"][instance])
-        formats = list(product(["bf16" if native else "fp16", *NARROW[bits]], ["", "fp8"] if bits <= 8 else [""]))
+        formats = list(product(["bf16" if native else "fp16", *narrow], ["", "fp8"] if bits <= 8 else [""]))
         for tensor in (degree for degree in (1, 2, 4, 8) if degree <= sold):
             for replicas in range(1, min(job["users"], sold * job["instances_most"] // tensor) + 1):
                 layout = {"instance": instance, "gpus": tensor * replicas, "tensor_parallel": tensor, "batch": -(-job["users"] // replicas)}

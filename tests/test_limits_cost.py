@@ -52,7 +52,7 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
     cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
     assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −\$[\d,.]+)*", cost[0])
-    assert "8-bit weights −$" in cost[0]
+    assert "8-bit weights or cache −$" in cost[0]
 
 
 def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):

@@ -24,9 +24,9 @@ def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_
     return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
 
 
-def padding_elements_here(stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, experts_only):
+def padding_elements_here(stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, tiles_experts):
     """Elements that tiles add to the experts where the format is made for these. [elements]"""
-    return experts_only * np.sum(stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0)
+    return tiles_experts * np.sum(stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0)
 
 
 def formatted_weights_bytes(formatted_parameters_here, padding_elements_here, spread_experts_here, weight_shards, matrix_bytes_each):

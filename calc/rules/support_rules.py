@@ -90,7 +90,7 @@ def rules_matching(rules: Rules, name: str, words: Words) -> np.ndarray:
 
 def _sentence(rule: dict) -> str:
     """The effect of a rule and what to install or choose; empty if the rule only informs."""
-    if rule["verdict"] == "runs" and not rule["needs"]:
+    if rule["verdict"] == "runs" and not (rule["needs"] or rule["instead"]):
         return ""
     cures = [f"install {rule['needs']}"] if rule["needs"] else []
     cures += [f"choose {rule['instead']}"] if rule["instead"] else []

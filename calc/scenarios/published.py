@@ -22,10 +22,17 @@ def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]
 
 @kept("checkpoints", "models", "precisions")
 def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
-    """A model's original format, empty for 16 bits, and the maker's others of at least 8 bits."""
-    original = str(catalogs.models["published_precision"].get(model) or "")
-    ours = [precision for (of, precision), entry in published_files(catalogs).items() if of == model and entry["publisher"] == MAKER]
-    return original, *(name for name in ours if name != original and catalogs.precisions["matrix_bytes_each"][name] >= 1)
+    """A model's original format, "" for 16 bits, and the published ones of at least 8 bits.
+
+    These are the maker's, and of known third parties the one with the narrowest products, where the maker has none like it.
+    """
+    original, known = str(catalogs.models["published_precision"].get(model) or ""), catalogs.about["checkpoints"]["known_publishers"]
+    wide = {precision: entry for (of, precision), entry in published_files(catalogs).items() if of == model}
+    wide = {precision: entry for precision, entry in wide.items() if catalogs.precisions["matrix_bytes_each"][precision] >= 1}
+    ours = [precision for precision, entry in wide.items() if entry["publisher"] == MAKER]
+    others = [precision for precision, entry in wide.items() if precision not in ours and entry["file"].partition("/")[0] in known]
+    others.sort(key=lambda precision: (catalogs.precisions["compute_bytes_each"][precision], precision))
+    return original, *(name for name in (*ours, *others[:1]) if name != original)
 
 
 @kept("checkpoints", "models", "precisions")

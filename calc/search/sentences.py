@@ -36,7 +36,7 @@ TITLES = {
     "roomiest": "Most headroom",
 }
 STEPPED = {  # a limit at its next step
-    "fewest_bits": "{}-bit weights",
+    "fewest_bits": "{}-bit weights or cache",
     "instance": "any instance",
     "markets": "{}",
     "hours_most": "{} in all",

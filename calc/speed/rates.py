@@ -41,20 +41,27 @@ def wide_flops_per_second(compute_bytes_each, computes_bf16, gpu_supports_bf16, 
     return np.where(emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
 
 
-def peak_flops_per_second(compute_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
-    """The dense rate in the width of the products, or in the next wider. [FLOP/s]"""
-    eight = np.where(np.isnan(gpu_fp8_flops_per_second), wide_flops_per_second, gpu_fp8_flops_per_second)
-    four = np.where(np.isnan(gpu_fp4_flops_per_second), eight, gpu_fp4_flops_per_second)
-    narrow = np.where(compute_bytes_each < 1, four, eight)
-    return np.where(compute_bytes_each < 2, narrow, wide_flops_per_second)
+def product_bytes_each(compute_bytes_each, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
+    """Width of the products: the precision's, or 16 bits on a card without a rate for it. [B]
+
+    Such a card reads narrow weights and widens them (vLLM, Marlin kernels).
+    """
+    native = np.where(compute_bytes_each < 1, gpu_fp4_flops_per_second, gpu_fp8_flops_per_second)
+    return np.where((compute_bytes_each < 2) & np.isnan(native), 2.0, compute_bytes_each)
+
+
+def peak_flops_per_second(product_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
+    """The dense rate in the width of the products. [FLOP/s]"""
+    narrow = np.where(product_bytes_each < 1, gpu_fp4_flops_per_second, gpu_fp8_flops_per_second)
+    return np.where(product_bytes_each < 2, narrow, wide_flops_per_second)
 
 
 def products_flops_per_second(
-    peak_flops_per_second, compute_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio, engine_narrow_matmul_ratio
+    peak_flops_per_second, product_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio, engine_narrow_matmul_ratio
 ):
     """Rate that the blocks' products reach. [FLOP/s]"""
     narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    return peak_flops_per_second * engine_matmul_ratio * np.where(compute_bytes_each < 2, narrow, card_matmul_ratio)
+    return peak_flops_per_second * engine_matmul_ratio * np.where(product_bytes_each < 2, narrow, card_matmul_ratio)
 
 
 def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):

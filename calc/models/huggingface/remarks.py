@@ -96,7 +96,7 @@ def _lower(config, name):
 
 
 def _four_bits(name):
-    return lambda stored: {4: name, 8: "int8"}.get(stored.get("bits", 4), "") if isinstance(stored.get("bits", 4), int) else ""
+    return lambda stored: {4: name, 8: "gptq-8bit"}.get(stored.get("bits", 4), "") if isinstance(stored.get("bits", 4), int) else ""
 
 
 def _bitsandbytes(stored):
@@ -112,9 +112,11 @@ def _compressed(stored):
     groups = [group for group in groups.values() if isinstance(group, dict)] if isinstance(groups, dict) else []
     weights = [group["weights"] for group in groups if isinstance(group.get("weights"), dict)]
     kinds = {(_lower(form, "type"), form.get("num_bits")) for form in weights}
-    precisions = {("float", 8): "fp8", ("int", 8): "int8", ("int", 4): "gptq-4bit", ("float", 4): "nvfp4"}
-    if ("float", 4) in kinds and any(form.get("group_size") == 32 for form in weights):
-        return "mxfp4"
+    of_32 = any(form.get("group_size") == 32 for form in weights)
+    spares_attention = any("self_attn" in str(name) for name in stored.get("ignore") or ())
+    whole = "int8" if any(group.get("input_activations") for group in groups) else "gptq-8bit"
+    four = ("int4-experts" if spares_attention else "int4") if of_32 else "gptq-4bit"
+    precisions = {("float", 8): "fp8", ("int", 8): whole, ("int", 4): four, ("float", 4): "mxfp4" if of_32 else "nvfp4"}
     return precisions.get(kinds.pop(), "") if len(kinds) == 1 else ""
 
 
