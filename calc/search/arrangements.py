@@ -256,8 +256,11 @@ def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]
     else:
         published = job["published_precision"]
         four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
-        narrow = dict.fromkeys([*((*SERVED_IN_8, *job["formats"][1:]) if bits <= 8 else ()), *(four if bits <= 4 else ())])
-        free = {"precision": [sixteen, *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
+        eight = dict.fromkeys([*SERVED_IN_8, *job["formats"][1:]])
+        free = {
+            "precision": [sixteen, *(eight if bits <= 8 else ()), *(four if bits <= 4 else ())],
+            "kv_precision": ["", "fp8"] if bits <= 8 else [""],
+        }
     lists = {name: fixed_at(job, name, values) for name, values in free.items()}
     lists |= {"tuning": job["fixed"]["tuning"]} if len(tunings(job)) > 1 else {}
     return lists | {name: values for name, values in job["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}
