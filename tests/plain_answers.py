@@ -60,6 +60,7 @@ def serving_rows(job, catalogs):
     bits = job.get("fewest_bits", 16)
     narrow = dict.fromkeys([*NARROW[bits], *(usual_formats(catalogs, job["model"])[1:] if bits == 8 or "fewest_bits" not in job else ())])
     service = {"work": "inference", "model": job["model"], "implementation": "vllm", "prompt_tokens": 1024, "sequence_tokens": 1536}
+    service |= {name: job[name] for name in ("spare", "peak_to_mean", "scales") if name in job}
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         sold = int(catalogs.instances["gpus"][instance])

@@ -10,9 +10,11 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
+from calc.cost.machines import resting_instances
 from calc.cost.markets import MARKETS, sold_for
-from calc.evaluate import Columns, parameters_of
+from calc.evaluate import Columns, evaluate, parameters_of
 from calc.layout import data_parallel
+from calc.scenarios.counts import replica_gpus
 from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
@@ -22,7 +24,8 @@ class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
     `seconds` are those of the run, or of one served token; `slow_hours` are the hours at the slow end of the range of time; a
-    month's are the same. `billed_hours` are those charged.
+    month's are the same. `billed_hours` are those charged. Of the instances those at
+    rest, on average, cost nothing where they are paid by use.
     """
 
     instances: np.ndarray
@@ -32,6 +35,7 @@ class Job(NamedTuple):
     seconds: np.ndarray
     slow_hours: np.ndarray
     billed_hours: np.ndarray
+    resting_instances: np.ndarray
 
 
 def deployments(table: Columns, users: float) -> np.ndarray:
@@ -54,18 +58,21 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
     work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
     hours = terms.hours(trains, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
     slow_hours = terms.slow_hours(trains, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
-    instances = table["instances_needed"] * copies + MARKETS[market].interrupted * table["spare_instances"]
+    of_load = table["instances_needed"] * copies
+    resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (MARKETS[market].committed_years == 0)
+    instances = of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, trains, hours, slow_hours, table["attempts"])
     seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
-    return Job(instances, usd_per_hour, hours, usd_per_hour * billed, seconds, slow_hours, billed)
+    usd = (usd_per_hour - resting * instance_usd_per_hour) * billed
+    return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours, billed, resting)
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows on a market each; NaN without a price there or an estimate."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
-        *("spare_instances", "start_hours", "run_high_hours", "attempts"),
+        *("spare_instances", "standby_instances", "start_hours", "run_high_hours", "peak_to_mean", "attempts"),
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
@@ -73,7 +80,10 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
     table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
-    table["data_parallel"] = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
+    for formula in (data_parallel, replica_gpus):
+        table[formula.__name__] = formula(*(rows[name].to_numpy(dtype=float) for name in parameters_of(formula)))
+    table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
+    table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
     sold = price_at(catalogs, rows["instance"], rows["region"])
     ratio, private = (rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour"))
     markets = np.asarray(markets, dtype=object)

@@ -1,6 +1,8 @@
 """Markets, the ways in which AWS sells an instance, by id: their words, columns and terms."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 
@@ -103,6 +105,11 @@ PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carr
 def sold_for(market: str, work: str) -> bool:
     """Whether a market serves a kind of work: SageMaker training serves training alone."""
     return MARKETS[market].work in ("", work)
+
+
+def spare_of(row: Mapping[str, Any]) -> float:
+    """Instances of a row that its market keeps beyond the load, paid all the time. [instances]"""
+    return float(row.get("spare_instances" if MARKETS[row["market"]].interrupted else "standby_instances") or 0)
 
 
 MOST_BLOCK_INSTANCES = 64  # of one capacity block: EC2 User Guide, Capacity Blocks for ML

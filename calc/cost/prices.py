@@ -5,6 +5,7 @@ A missing price is NaN, and so is all that follows from it.
 
 import numpy as np
 
+from calc.cost.machines import resting_instances
 from calc.evaluate import twin
 from calc.table import Words
 from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
@@ -22,9 +23,9 @@ def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
     return spot_usd_per_hour * paid_ratio
 
 
-def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
-    """The whole job on demand. [USD per hour]"""
-    return instances_needed * instance_usd_per_hour_on_demand
+def usd_per_hour_on_demand(instances_needed, standby_instances, instance_usd_per_hour_on_demand):
+    """The whole job on demand, the spare instances of a service counted. [USD per hour]"""
+    return (instances_needed + standby_instances) * instance_usd_per_hour_on_demand
 
 
 def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
@@ -47,9 +48,9 @@ def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_
     return usd_per_gpu_hour_on_demand / (gpu_bf16_flops_per_second / PETA)
 
 
-def usd_per_month_on_demand(usd_per_hour_on_demand, hours_per_month):
-    """A month on demand at the hours that the scenario is up. [USD per month]"""
-    return usd_per_hour_on_demand * hours_per_month
+def usd_per_month_on_demand(usd_per_hour_on_demand, resting_instances, instance_usd_per_hour_on_demand, hours_per_month):
+    """A month on demand at the hours that it is up, without instances at rest. [USD per month]"""
+    return (usd_per_hour_on_demand - resting_instances * instance_usd_per_hour_on_demand) * hours_per_month
 
 
 usd_per_gpu_hour_spot = twin(usd_per_gpu_hour_on_demand, ON_SPOT)
@@ -166,6 +167,13 @@ def load_instances(load_deployments, instances_needed):
     return load_deployments * instances_needed
 
 
-def load_usd_per_month_on_demand(load_deployments, usd_per_month_on_demand):
+def load_resting_instances(load_instances, trains, scales_hourly, peak_to_mean, replica_gpus, instance_gpus):
+    """Of the instances of the wanted load those that rest on average. [instances]"""
+    return resting_instances(trains, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus)
+
+
+def load_usd_per_month_on_demand(
+    load_instances, load_resting_instances, standby_instances, instance_usd_per_hour_on_demand, hours_per_month
+):
     """A month on demand of the wanted load. [USD per month]"""
-    return load_deployments * usd_per_month_on_demand
+    return (load_instances + standby_instances - load_resting_instances) * instance_usd_per_hour_on_demand * hours_per_month

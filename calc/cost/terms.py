@@ -42,9 +42,9 @@ def usd_per_hour(instances, market_usd_per_hour, paid_ratio):
     return instances * market_usd_per_hour * paid_ratio
 
 
-def usd(usd_per_hour, billed_hours):
-    """The whole job: the run, or a month. [USD]"""
-    return usd_per_hour * billed_hours
+def usd(usd_per_hour, resting_instances, market_usd_per_hour, paid_ratio, billed_hours):
+    """The whole job: the run, or a month without the instances at rest. [USD]"""
+    return (usd_per_hour - resting_instances * market_usd_per_hour * paid_ratio) * billed_hours
 
 
 def committed_hours(block_hours, committed_years, billed_hours):

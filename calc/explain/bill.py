@@ -48,7 +48,7 @@ def explain_bill(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY)
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
-    table["instances"] = np.array([float(bill["instances"])])
+    table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}
     table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
     table["period_months"] = np.array([float(YEAR_MONTHS)])
     with np.errstate(divide="ignore", invalid="ignore"):

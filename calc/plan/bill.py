@@ -9,11 +9,11 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours, job_of_rows
-from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
 from calc.cost.offers import price_of
 from calc.units import GIB
 
-BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours")
+BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours", "resting_instances")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of one instance
@@ -32,10 +32,10 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def lines(row: dict[str, Any]) -> pd.DataFrame:
     """The lines of a bill (work, start, spot, spare, attempts, unused, ratio); they sum to it.
 
-    `row` is one of billed. Work is the steps of the run without interruption, or the month; further attempts have a line of
-    their own. Unused hours are billed beyond
-    the job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line
-    where the row has any.
+    `row` is one of billed. Work is the steps of the run without interruption, or the month: of a service that scales by the hour
+    the hours that each instance runs on average. Further attempts have a line of their own. Unused hours are billed beyond the
+    job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line where the
+    row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     attempts = float(row["attempts"]) if trains else 1.0
@@ -44,9 +44,12 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
         start = float(row["start_hours"])
         table = {"work": float(row["run_hours"]) - start} | ({"start": start} if start > 0 else {})
     ratio, shares = float(row["paid_ratio"]), {}
-    if not trains and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0:
+    spare = 0.0 if trains else spare_of(row)
+    if row["resting_instances"] > 0:
+        table["work"] *= 1 - float(row["resting_instances"] / (row["instances"] - spare))
+    if spare > 0:
         table["spare"] = hours
-        shares["spare"] = float(row["spare_instances"] / row["instances"])
+        shares["spare"] = float(spare / row["instances"])
         shares["work"] = 1 - shares["spare"]
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
@@ -85,12 +88,13 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     trains = (table["work"] == "training").to_numpy(dtype=float)
-    hours, hourly = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour"))
+    hours, hourly, usd, billed_now = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour", "usd", "billed_hours"))
     ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0 for name in ("low", "high")}
     slow = hours * ratios["high"]
     ends = {
-        f"{name}_usd": hourly
-        * [float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, table["attempts"], strict=True)]
+        f"{name}_usd": usd
+        + hourly
+        * ([float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, table["attempts"], strict=True)] - billed_now)
         for name, ratio in ratios.items()
     }
     columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]

@@ -1,7 +1,7 @@
 """The place of a row in words: instances, market, region, cards."""
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import counted
 
@@ -25,7 +25,7 @@ def place(row: Row, with_region: bool = False) -> str:
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"
-    spare = row.get("spare_instances", 0) if market and MARKETS[row["market"]].interrupted else 0
+    spare = spare_of(row) if row["market"] else 0
     return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (f" + {spare:.0f} spare" if spare > 0 else "")
 
 

@@ -17,6 +17,11 @@ def trains(work):
     return work.are("training").astype(float)
 
 
+def scales_hourly(scales):
+    """1 where a service runs only the machines that the load of the hour needs. [0 or 1]"""
+    return scales.are("hourly").astype(float)
+
+
 def adapts(trains, tuning):
     """1 where adapters are trained beside frozen weights. [0 or 1]"""
     return trains * tuning.are("lora")

@@ -31,7 +31,7 @@ _READ = (
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
     *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds"),
     *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
-    *("start_hours", "run_high_hours", "attempts"),
+    *("start_hours", "run_high_hours", "standby_instances", "scales", "peak_to_mean", "gpus_paid", "attempts"),
 )
 _SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from math import ceil
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MOST_BLOCK_INSTANCES
+from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
 from calc.evaluate import Row
 from calc.layout import at_once
 from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
@@ -134,6 +134,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if settled_job["requests_per_second"]:
         rate = count(settled_job["requests_per_second"])
         parts.append(f"{rate} requests a second keep {at_once(row):,.0f} sequences busy (rate × time of a request)")
+    parts += _of_machines(row)
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
@@ -175,6 +176,17 @@ def _step(easing: Easing, catalogs: Catalogs) -> str:
         return f"{catalogs.regions['name'][step]} ({step})"
     value = str(step) if name in ("fewest_bits", "instance", "markets") else say_limit(name)(float(step)).replace(".0 ", " ")
     return STEPPED[name].format(value)
+
+
+def _of_machines(row: Row) -> list[str]:
+    """What spare machines cost, and how many hours machines run that scale by the hour."""
+    machines = row["instances_needed"] + (spare := spare_of(row))
+    month = row["usd_per_hour"] / machines * row["hours"]
+    parts = [f"{counted(int(spare), 'spare machine')} for {usd(spare * month)} a month"] if row["standby_instances"] > 0 else []
+    if row["resting_instances"] > 0:
+        hours = (machines - row["resting_instances"]) * row["hours"]
+        parts.append(f"scaled by the hour its machines run {count(hours)} of {count(machines * row['hours'])} hours a month")
+    return parts
 
 
 def _alike(ratios: Mapping[str, float]) -> str:

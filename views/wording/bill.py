@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import cards
@@ -51,14 +51,19 @@ def place(row: Row, catalogs: Catalogs) -> str:
 
 
 def working(row: Row) -> float:
-    """Instances that do the work: all but the spare ones of a service on spot."""
-    return row["instances"] - (row["spare_instances"] if MARKETS[row["market"]].interrupted else 0)
+    """Instances that do the work: all but the spare ones of a service."""
+    return row["instances"] - spare_of(row)
 
 
 def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if row["work"] == "inference":
-        return f"For {row['hours']:,.0f} hours of the month, whatever the load."
+        load = (
+            f"{working(row) - row['resting_instances']:,.0f} of {working(row):,.0f} instances on average"
+            if row["resting_instances"]
+            else ""
+        )
+        return f"For {row['hours']:,.0f} hours of the month, {load or 'whatever the load'}."
     if market_line["low_usd"] == market_line["high_usd"]:
         return "The same wherever the run ends in the range of its time, since whole days are billed."
     return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
@@ -90,7 +95,8 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     if row["work"] == "training":
         return rented, f"{tokens(row)} at {three(row['tokens_per_second'])} a second"
     # What the deployments generate in the hours of the month at the steady rate.
-    generated = row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * HOUR_SECONDS
+    running = working(row) - row["resting_instances"]
+    generated = row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS
     return rented, f"up to {count(generated)} generated tokens, {three(row['tokens_per_second'])} a second"
 
 
