@@ -124,3 +124,17 @@ def test_experts_are_three_times_as_slow_in_transformers_before_release_5(catalo
     assert 1.5 < experts[3] / experts[0] <= 3
     assert experts[3] == experts[4]
     assert dense.nunique() == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "release", "measured"),
+    [("llama-4-scout-17b-16e", "4.51", 519), ("llama-4-scout-17b-16e", "", 546), ("gemma-4-26b-a4b", "", 1940)],
+)
+def test_what_was_measured_of_adapters_on_experts_lies_in_their_range_which_is_called_extrapolated(catalogs, model, release, measured):
+    """QLoRA on an H100 with axolotl, over transformers (its README); the length of its sequences is not stated."""
+    tuned = {"model": model, "software_release": release, "tuning": "lora", "precision": "nf4", "recompute": "full", "gpu": "h100-80gb-sxm"}
+    rows = estimate(pd.DataFrame([tuned | {"sequence_tokens": tokens} for tokens in (2048, 4096)]), catalogs, False)
+    assert set(rows["time_basis"]) == {"extrapolated"}
+    assert (rows["low_tokens_per_second"] < measured).all()
+    assert (rows["high_tokens_per_second"] > measured).all()
+    assert (rows["high_tokens_per_second"] > 4 * rows["low_tokens_per_second"]).all()

@@ -138,6 +138,9 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
+    if trains and row["attempts"] > 1:
+        price = "" if settled_job["have"] else f" at {usd(row['usd'] / row['attempts'])} each"
+        parts.append(f"{row['attempts']:g} attempts are paid for{price}")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
         start_usd = "" if settled_job["have"] else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
         parts.append(f"starting ({span(row['start_hours'])}{start_usd}) is included")
@@ -200,10 +203,11 @@ def _alike(ratios: Mapping[str, float]) -> str:
 
 def _booked(row: Row) -> str:
     """For how long a block is booked, and how many blocks hold so many instances."""
-    days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS), "day")
+    days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS / row["attempts"]), "day")
     several = ceil(row["instances_needed"] / MOST_BLOCK_INSTANCES)
     blocks = f"{several} capacity blocks of at most {MOST_BLOCK_INSTANCES} instances are" if several > 1 else "the capacity block is"
-    return f"{blocks} booked for {days}, for a run of up to {span(row['run_high_hours'])}"
+    every = ", once for every attempt" if row["attempts"] > 1 else ""
+    return f"{blocks} booked for {days}, for a run of up to {span(row['run_high_hours'] / row['attempts'])}{every}"
 
 
 def _against(cost: float, least: float) -> str:

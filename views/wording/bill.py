@@ -40,7 +40,8 @@ def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str
         return f"No price is known for {work} on {place(row, catalogs)}"
     if row["work"] == "inference":
         return f"About {about(row['usd'])} a month for {work}"
-    return f"About {about(row['usd'])} for {work} once"
+    times = "once" if row["attempts"] == 1 else f"{row['attempts']:g} times"
+    return f"About {about(row['usd'])} for {work} {times}"
 
 
 def place(row: Row, catalogs: Catalogs) -> str:
