@@ -98,7 +98,9 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     """Prefill of one prompt and of a batch, a decode step, what is generated in a second, and the load of an answer."""
     batch, none, replicas = numbers["batch"], 0 * numbers["batch"], numbers["gpus"] / numbers["replica_gpus"]
     tensor, prompt = numbers["tensor_parallel"], np.minimum(numbers["prompt_tokens"], numbers["sequence_tokens"])
-    products, attention, tower = _forward(numbers, model, prompt, 0)
+    shared = np.minimum(numbers["shared_prompt_tokens"].fillna(0), prompt)  # of which the cache has the most
+    products, attention, tower = _forward(numbers, model, prompt - shared, 0)
+    attention += 4 * model["score_width"] * (prompt - shared) * shared
     prefill = (products / rate + (attention + tower) / wide_rate) / numbers["replica_gpus"]
     generates = model["kind"].isin(GENERATE)
     weights = np.where(generates, model["blocks"] - model["encoder"], np.nan)
@@ -107,6 +109,7 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     cache = model["cache_width"] * np.minimum(cached.fillna(1), 1) * prompt
     token = 2 * weights / rate / tensor
     moving = weights * width / bandwidth / np.maximum(tensor, numbers["expert_parallel"]) + batch * cache / bandwidth / tensor
+    moving /= numbers["decode_gain_ratio"]  # a step reads them once for all the tokens that it makes
     stages = replicas * numbers["pipeline_parallel"]
     generated = (numbers["sequence_tokens"] - prompt).where(lambda tokens: tokens > 0)
     parts = [

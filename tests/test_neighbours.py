@@ -97,7 +97,7 @@ def settled(request, scenarios):
 
 
 OTHER_WORK = {  # what stages of both kinds of work read and only one of them counts
-    "training": set(INFERENCE_ONLY),
+    "training": {*INFERENCE_ONLY, "cached_prompt_tokens", "draft_blocks_ratio", "draft_cached_ratio"},
     "inference": {
         *TRAINING_ONLY,
         "adapts",

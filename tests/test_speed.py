@@ -46,9 +46,10 @@ def test_a_token_meets_its_experts_all_of_shared_weights_and_its_window():
     # ALBERT's twelve layers of one block: a twelfth of 1200 weights each, 1200 that a token meets in each.
     active = stack_active_parameters(*(np.array([[number]]) for number in (12.0, 100.0, 0.0, 0.0, 0.0, 1 / 12)))
     assert active == pytest.approx(12 * 1200)
-    context = stack_context_tokens(np.zeros((1, 1)), np.array([[4096.0]]), np.array([[1024.0]]), 1, 0)
     rows = np.minimum(np.arange(4096), 1024)
-    assert context == pytest.approx(rows.mean(), rel=0.001)
+    for cached in (0, 512, 3072):  # tokens that a prefix cache has already
+        context = stack_context_tokens(np.zeros((1, 1)), np.array([[4096.0 - cached]]), cached, np.array([[1024.0]]), 1, 0)
+        assert context == pytest.approx(rows[cached:].mean(), rel=0.001)
 
 
 def test_ranges_hold_their_values(catalogs):

@@ -63,6 +63,7 @@ class Catalogs:
     offloads: pd.DataFrame
     optimizer_kernels: pd.DataFrame
     scored_logits: pd.DataFrame
+    speculations: pd.DataFrame
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
     checkpoints: pd.DataFrame  # a row per published file of weights below 16 bits

@@ -12,6 +12,7 @@ from calc.cost import interruptions, machines, prices, spot, starts
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
+    as_run,
     basis,
     block_activations,
     block_sizes,
@@ -54,7 +55,7 @@ class Stage:
 
 STAGES = (
     Stage("settled", settled),
-    Stage("counts", counts, serving_traits),
+    Stage("counts", counts, serving_traits, as_run),
     Stage("layout", layout, shards),
     Stage("blocks", adapters, block_sizes, block_activations, shared=True),
     Stage("vision tower", tower),

@@ -43,7 +43,8 @@ def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):
 
 def stack_adapts_experts(stack_adapter_inputs):
     """1 where LoRA adapts a block's routed experts. [0 or 1]"""
-    return stack_adapter_inputs[ADAPTED.index("experts")] > 0
+    experts = stack_adapter_inputs[ADAPTED.index("experts")]
+    return experts > 0
 
 
 def stack_copied_elements(stack_adapter_inputs):
@@ -64,7 +65,8 @@ def _inputs(stack_adapter_inputs, *matrices):
 
 def stack_adapters(stack_adapter_inputs):
     """Adapted matrices of a block. [matrices]"""
-    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)] > 0, axis=0)
+    inputs = stack_adapter_inputs[: len(IN_BLOCK)]
+    return np.sum(inputs > 0, axis=0)
 
 
 def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs):

@@ -43,7 +43,6 @@ def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
     """Cached tokens per sequence on one GPU, in whole pages where paged. [tokens]
 
     Source: PagedAttention, Kwon et al. 2023, arXiv 2309.06180.
-    Valid: pages that sequences of one beginning share are not counted as shared.
     """
     page = np.maximum(page_tokens, 1)
     return np.where(page_tokens > 0, np.ceil(stack_sequence / page) * page, stack_sequence) / context_parallel
@@ -77,14 +76,44 @@ def cross_cache_bytes(
     return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0)
 
 
-def decode_cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_window_cached_tokens, batch, cross_cache_bytes, states_bytes):
-    """Cache of the whole sequence: blocks · bytes per token · tokens · sequences. [B]"""
-    cached = np.sum(stack_layers_here * stack_cached_bytes_per_token * stack_window_cached_tokens * batch, axis=0)
-    return cached + cross_cache_bytes + states_bytes
+def stack_shared_tokens(stack_cached_tokens, stack_window_cached_tokens, cached_prompt_tokens):
+    """Tokens of the shared beginning that a layer keeps of each sequence. [tokens]
+
+    A sliding layer keeps those that its window still reaches.
+    """
+    return np.maximum(stack_window_cached_tokens - (stack_cached_tokens - cached_prompt_tokens), 0)
 
 
-AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled", "of the whole sequence": "after the prompt"}
+def stack_decode_tokens(batch, stack_window_cached_tokens, stack_shared_tokens):
+    """Tokens of all sequences that a layer keeps; what they share it keeps once. [tokens]
+
+    Source: vLLM, automatic prefix caching; SGLang's RadixAttention, Zheng et al. 2023, arXiv 2312.07104.
+    """
+    return batch * stack_window_cached_tokens - (batch - 1) * stack_shared_tokens
+
+
+def decode_cache_bytes(
+    stack_layers_here, stack_cached_bytes_per_token, stack_decode_tokens, draft_cached_ratio, cross_cache_bytes, states_bytes
+):
+    """Cache of all sequences: blocks · bytes per token · tokens, and a draft's. [B]"""
+    cached = np.sum(stack_layers_here * stack_cached_bytes_per_token * stack_decode_tokens, axis=0)
+    return cached * (1 + draft_cached_ratio) + cross_cache_bytes + states_bytes
+
+
+AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled", "of all sequences": "after the prompts"}
+stack_prefill_tokens = twin(stack_decode_tokens, AFTER_PROMPT)
 prefill_cache_bytes = twin(decode_cache_bytes, AFTER_PROMPT)
+
+
+def kv_offload_tokens(kv_offload_bytes, stack_layers, stack_cached_bytes_per_token, tensor_parallel):
+    """Tokens whose keys and values a replica keeps in CPU memory; NaN without. [tokens]
+
+    They save a new prefill of prefixes and of requests that wait. A decode step reads the cards' cache alone, so that no more
+    sequences are decoded at once.
+    Source: vLLM, vllm/v1/kv_offload.
+    """
+    token_bytes = np.sum(stack_layers * stack_cached_bytes_per_token, axis=0) * tensor_parallel
+    return kv_offload_bytes / np.where(token_bytes > 0, token_bytes, np.nan)
 
 
 def stack_copied_bytes_per_token(

@@ -40,7 +40,11 @@ def offloaded_weights_bytes(
     return offloads_weights * (elements * matrix_bytes_each / weight_shards)
 
 
-def offloaded_bytes(trains, offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
-    """All that a GPU leaves in CPU memory: states, weights, saved activations. [B]"""
-    moved = offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
-    return np.where(trains > 0, moved, 0.0)
+def moved_bytes(offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
+    """States, weights and saved activations of a training in CPU memory. [B]"""
+    return offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
+
+
+def offloaded_bytes(trains, moved_bytes, kv_offload_bytes, replica_gpus):
+    """All that a GPU leaves in CPU memory; in serving its share of the cache there. [B]"""
+    return np.where(trains > 0, moved_bytes, np.nan_to_num(kv_offload_bytes) / replica_gpus)

@@ -53,17 +53,33 @@ def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, 
     return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
-def adapters_bytes(adapts, adapter_parameters_here, adapter_bytes_each):
-    """LoRA adapters, before sharding: Hu et al. 2021, arXiv 2106.09685. [B]"""
-    return adapts * adapter_parameters_here * adapter_bytes_each
+def adapters_bytes(trains, adapter_slots, adapter_parameters_here, adapter_bytes_each, outer_bytes_each):
+    """LoRA adapters, before sharding; those that are served in 16 bits, a slot for each. [B]
+
+    Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights, max_loras.
+    """
+    return adapter_slots * adapter_parameters_here * np.where(trains > 0, adapter_bytes_each, outer_bytes_each)
 
 
-def weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_bytes, adapters_bytes, weight_shards, offloads_weights):
-    """Stored weights and LoRA adapters, divided over the GPUs that shard them. [B]
+def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_each):
+    """Weights of what proposes tokens, in 16 bits: a share of the model's blocks. [B]
+
+    Source: catalogs/edited/speculations.yaml.
+    """
+    return draft_blocks_ratio * blocks_parameters_here * outer_bytes_each
+
+
+def model_weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_bytes):
+    """All weights of the model itself, before sharding. [B]"""
+    return formatted_weights_bytes + other_weights_bytes + wide_head_bytes
+
+
+def weights_bytes(model_weights_bytes, adapters_bytes, draft_weights_bytes, weight_shards, offloads_weights):
+    """Stored weights, adapters and drafts, divided over the GPUs that shard them. [B]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3.
     """
-    return (formatted_weights_bytes + other_weights_bytes + wide_head_bytes + adapters_bytes) / weight_shards * (1 - offloads_weights)
+    return (model_weights_bytes + adapters_bytes + draft_weights_bytes) / weight_shards * (1 - offloads_weights)
 
 
 def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engine, stack_largest_linear, tensor_parallel):

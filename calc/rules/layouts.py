@@ -168,6 +168,27 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
+        lambda trains, is_engine, shared_prompt_tokens, speculates, adapter_slots, kv_offload_bytes: (
+            (trains == 0)
+            & (is_engine == 0)
+            & ((shared_prompt_tokens > 0) | (speculates > 0) | (adapter_slots > 0) | (kv_offload_bytes > 0))
+        ),
+        "A shared prompt, speculation, served adapters and a cache in CPU memory are estimated for implementation vllm; choose it, or "
+        "leave shared_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
+    ),
+    Rule(
+        lambda trains, shared_prompt_tokens, prompt_tokens: (trains == 0) & (shared_prompt_tokens > prompt_tokens),
+        "shared_prompt_tokens {shared_prompt_tokens:.0f} exceeds prompt_tokens {prompt_tokens:.0f}, which begins with them; "
+        "raise prompt_tokens.",
+    ),
+    Rule(
+        lambda cached_prompt_tokens, is_decoder, stack_state_bytes: (
+            (cached_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
+        ),
+        "{model} keeps states or an encoder's output in place of tokens, and what a prefix cache saves of it is not known; "
+        "leave shared_prompt_tokens empty.",
+    ),
+    Rule(
         lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
         "What blocks of {model} keep for training, and need while tokens pass, is not known for {implementation}; "
         "its parameters are counted, its memory is not: choose another model.",
@@ -182,7 +203,7 @@ RULES = (
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(
-        lambda adapts, stack_adapter_parameters: (adapts > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0),
+        lambda adapter_slots, stack_adapter_parameters: (adapter_slots > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0),
         "{model} has no linear layer named {lora_targets}; choose all-linear.",
     ),
     Rule(

@@ -1,8 +1,10 @@
 """The sentences of `note` that warn of a row's model, release, missing price or context."""
 
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
+import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
@@ -14,8 +16,8 @@ from calc.table import Words, word_pairs
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
-    columns = [_of_model(table, catalogs), support_note, _of_release(table, catalogs), _of_price(table), context_notes(table, catalogs)]
-    return reduce(_joined, columns)
+    of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table)]
+    return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
 
 def _joined(first: Words, second: Words) -> Words:
@@ -45,6 +47,22 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
     if not numbers_of_release(release)[: len(newest)] > newest > ():  # a patch of the newest release is no newer one
         return ""
     return f"{entry['name']} {release} is newer than what this is known from ({entry['releases']}): it may differ."
+
+
+def _as_run(table: Columns) -> Iterator[Words]:
+    """What is known of a draft's gain, of served adapters' time, and of a cache in CPU memory."""
+    serves = table["trains"] == 0
+    codes, gains = pd.factorize(np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2))
+    draft = "Speculative decoding counts as {:g} tokens a decode step here; published gains differ by a third, a full machine has none."
+    yield Words(codes, np.array([*map(draft.format, gains), ""], dtype=object))
+    for condition, sentence in (
+        (table["adapter_slots"] > 0, "All served adapters are on the GPUs; what their kernels cost in time is a paper's figure of 2023."),
+        (
+            table["kv_offload_bytes"] > 0,
+            "The cache in CPU memory keeps prefixes and requests that wait; it decodes no more sequences at once.",
+        ),
+    ):
+        yield Words(np.where(serves & condition, 0, 1), np.array([sentence, ""], dtype=object))
 
 
 def _of_price(table: Columns) -> Words:

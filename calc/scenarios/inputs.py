@@ -55,7 +55,7 @@ INPUTS = tuple(_input(name, entry) for name, entry in ENTRIES["inputs"].items())
 BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
 LIST_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"}  # closed lists
-TRAINING_ONLY, INFERENCE_ONLY, LORA_ONLY = _only("training", "lora"), _only("inference"), _only("lora")
+TRAINING_ONLY, INFERENCE_ONLY, LORA_ONLY = _only("training", "lora"), _only("inference"), _only("lora", "adapters")
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
 # Assumptions of time and cost: a column of the name sets each, else catalogs/edited/assumptions.yaml has its value.
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {

@@ -144,7 +144,7 @@ def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
     """One choice of a row in words; empty where the row does not set or does not read it."""
     value = row.get(name, "")
     follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]
-    if follows or name in UNREAD[row["work"]] or (name in LORA_ONLY and row["tuning"] != "lora"):
+    if follows or name in UNREAD[row["work"]] or (name in LORA_ONLY and row["tuning"] != "lora" and not row["adapters"] > 0):
         return ""
     if name == "market":
         return MARKETS[value].label

@@ -36,10 +36,11 @@ def pass_tokens(trains, sequence_tokens, prompt_tokens):
     return np.where(trains > 0, sequence_tokens, prompt_tokens)
 
 
-def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that run through each stack. [tokens]"""
-    decoder = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
-    return np.where(stack_side == 0, decoder, np.where(stack_side == 1, pass_tokens, fixed_tokens))
+def stack_pass_tokens(stack_side, pass_tokens, cached_prompt_tokens, decoder_tokens, fixed_tokens, has_source):
+    """Tokens of one sequence that run through each stack; none from the prefix cache. [tokens]"""
+    computed = pass_tokens - cached_prompt_tokens
+    decoder = np.where(has_source > 0, np.minimum(decoder_tokens, computed), computed)
+    return np.where(stack_side == 0, decoder, np.where(stack_side == 1, computed, fixed_tokens))
 
 
 def step_tokens(trains, batch, stack_side, stack_layers, stack_pass_tokens, accumulation_steps, data_parallel):
@@ -83,15 +84,22 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
     return np.where((trains > 0) | (logits_of_all > 0), decoder, 1)
 
 
-def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
-    """Mean number of tokens that one token attends to in each stack. [tokens]
+def _causal_pairs(tokens, stack_window_tokens):
+    """Pairs of tokens in a sequence of so many, under a causal mask and a window: s w − w² / 2."""
+    window = np.minimum(stack_window_tokens, tokens)
+    return tokens * window - window**2 / 2
 
-    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s. Eager kernels compute all scores. Shape
-    (stacks, rows).
+
+def stack_context_tokens(stack_side, stack_pass_tokens, cached_prompt_tokens, stack_window_tokens, is_causal, computes_all_scores):
+    """Mean number of tokens that one computed token attends to in each stack. [tokens]
+
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s; those from the prefix cache are attended
+    to, and attend to nothing. Eager kernels compute all scores.
     Source: windows as in Mistral, arXiv 2310.06825.
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
-    causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)
+    pairs = _causal_pairs(stack_pass_tokens + cached_prompt_tokens, stack_window_tokens)
+    causal = (pairs - _causal_pairs(cached_prompt_tokens, stack_window_tokens)) / np.maximum(stack_pass_tokens, 1)
     looks_back = (stack_side == 0) & (is_causal > 0)
     return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
 

@@ -76,14 +76,14 @@ def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, eng
     return engine_request_seconds + prefill_compute_seconds + prefill_link_seconds
 
 
-def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_step_seconds):
+def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_token_seconds):
     """Others' prompts that arrive at a replica with `batch` sequences in flight. [prompts/s]
 
     `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the others, the
     arrival theorem of closed systems.
     Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.
     """
-    return (batch - 1) / (burst_first_token_seconds + generated_tokens * decode_step_seconds)
+    return (batch - 1) / (burst_first_token_seconds + generated_tokens * decode_token_seconds)
 
 
 def prompt_seconds(batch, prefill_compute_seconds, prefill_link_seconds):

@@ -17,13 +17,13 @@ def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, 
     return np.where(generated_tokens > 0, np.maximum(prompts * prompt_seconds, launched), 0)
 
 
-def time_per_output_token_seconds(decode_step_seconds, interleaved_prefill_seconds):
+def time_per_output_token_seconds(decode_token_seconds, interleaved_prefill_seconds):
     """From one token of a request to its next at the steady rate, on average. [s]
 
     Its time without the first token / (tokens − 1): what serving benchmarks call TPOT, and the mean of the times between tokens
-    (ITL), whose median is decode_step_seconds. request_seconds_per_token counts the first token too.
+    (ITL), whose median is decode_token_seconds. request_seconds_per_token counts the first token too.
     """
-    return decode_step_seconds + interleaved_prefill_seconds
+    return decode_token_seconds + interleaved_prefill_seconds
 
 
 def prefill_tokens_per_second(batch, prompt_tokens, data_parallel, burst_first_token_seconds):
@@ -31,9 +31,9 @@ def prefill_tokens_per_second(batch, prompt_tokens, data_parallel, burst_first_t
     return data_parallel * batch * prompt_tokens / burst_first_token_seconds
 
 
-def decode_tokens_per_second(batch, data_parallel, decode_step_seconds):
+def decode_tokens_per_second(batch, data_parallel, decode_token_seconds):
     """Tokens that all GPUs together generate, while they decode. [tokens/s]"""
-    return data_parallel * batch / decode_step_seconds
+    return data_parallel * batch / decode_token_seconds
 
 
 def serving_tokens_per_second(

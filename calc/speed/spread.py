@@ -34,10 +34,12 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     ),
     "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
     "other-kind": lambda is_decoder: is_decoder == 0,
+    "served-adapters": lambda trains, adapter_slots: (trains == 0) & (adapter_slots > 0),
     "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
         (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)
     ),
     "short-prompt": lambda trains, batch, pass_tokens, few_tokens: (trains == 0) & (batch * pass_tokens < few_tokens),
+    "speculation": lambda trains, speculates: (trains == 0) & (speculates > 0),
 }
 PLACE_CORNERS: dict[str, Callable] = {
     "assumed-card": lambda card_is_assumed, card_step_is_assumed, engine_replays_steps: (

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.scenarios.inputs import BY_NAME
 from calc.search.job_fields import method_of, work_of
 from views.elements import segments
 from views.session import SESSION
@@ -38,6 +39,12 @@ def fields(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
         number(KEYS.max_sequences, "Most sequences (vLLM)", chosen, catalogs)
         number(KEYS.max_batched_tokens, "Most batched tokens (vLLM)", chosen, catalogs)
         number(KEYS.memory_utilization, "Share of the card (vLLM)", chosen, catalogs, least=0.1, step=0.01, shown="%.2f")
+        number(KEYS.shared_prompt_tokens, "Tokens that all prompts share", chosen, catalogs)
+        choice(KEYS.speculation, "Speculative decoding", list(BY_NAME["speculation"].choices), chosen, catalogs, str)
+        number(KEYS.adapters, "LoRA adapters on one server", chosen, catalogs)
+        if st.session_state.get(KEYS.adapters):
+            number(KEYS.lora_rank, "LoRA rank", chosen, catalogs)
+        number(KEYS.kv_offload_bytes, "Bytes of cache in CPU memory", chosen, catalogs, step=1e9)
     number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
     number(KEYS.runs_per_month, "Runs a month, in the plan's bill", chosen, catalogs, least=0.01, step=1.0, shown="%g")

@@ -1,0 +1,24 @@
+"""Serving as it is run: what the prefix cache has, and what a draft adds to a model."""
+
+import numpy as np
+
+
+def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementation_pages_tokens):
+    """Tokens of each prompt that the prefix cache has, in whole pages. [tokens]
+
+    The last token is always computed.
+    Source: vLLM, vllm/v1/core/kv_cache_manager.py, get_computed_blocks.
+    """
+    page = np.maximum(implementation_pages_tokens, 1)
+    shared = np.minimum(np.nan_to_num(shared_prompt_tokens), prompt_tokens - 1)
+    return np.where((trains == 0) & (implementation_pages_tokens > 0), np.floor(shared / page) * page, 0.0)
+
+
+def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):
+    """Weights of what proposes tokens, of the model's blocks. [ratio]"""
+    return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_weights_ratio)
+
+
+def draft_cached_ratio(trains, draft_layers, draft_cache_ratio, all_layers):
+    """Keys and values of what proposes tokens, of the model's. [ratio]"""
+    return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_cache_ratio)
