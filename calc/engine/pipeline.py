@@ -25,9 +25,9 @@ from calc.rules.support import support
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.lookups import work_of
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import as_frame, read_inputs
+from calc.scenarios.read import as_frame, cell_words, read_inputs
 from calc.speed.basis import basis
-from calc.table import Table, Words, emptied, factorized, spread
+from calc.table import Table, Words, emptied, spread
 
 FEWEST_SCENARIOS = 64  # among which looking for equal ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
@@ -61,8 +61,7 @@ def estimate(
     distinct, copies = estimate_distinct(frame, catalogs, solve, columns)
     results = distinct.frame(copies, len(frame))
     if "scenario" in results and "scenario" in frame:
-        codes, values = factorized(frame["scenario"])
-        names = np.array([str(value).strip() for value in values] + [""], dtype=object)[codes]
+        names = cell_words(frame["scenario"]).by_row(len(frame))
         results["scenario"] = pd.Categorical(names, categories=pd.Index(sorted(set(names)), dtype=object))
     extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
     return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results

@@ -91,21 +91,22 @@ def _default(column: Input) -> Words | np.ndarray:
     return np.array([np.nan if column.default is None else float(str(column.default))])
 
 
+def cell_words(cells: pd.Series) -> Words:
+    """Cells as text without outer spaces; a missing cell is empty."""
+    codes, values = factorized(cells)
+    return Words(codes, np.array([*(str(value).strip() for value in values), ""], dtype=object))
+
+
 def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
     """Whether each row names a value in a column."""
-    if name not in frame.columns:
-        return np.zeros(1, dtype=bool)
-    codes, values = factorized(frame[name])
-    return np.array([str(value).strip() != "" for value in values] + [False])[codes]
+    return ~cell_words(frame[name]).are("") if name in frame.columns else np.zeros(1, dtype=bool)
 
 
 def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
-    codes, values = factorized(cells)
-    texts = [str(value).strip() for value in values] + [""]
-    if column.kind == "choice":
-        texts = [text.lower() for text in texts]
-    words = Words(codes, np.array([text or str(column.default) for text in texts], dtype=object))
-    if column.kind == "choice":
+    codes, texts = cell_words(cells)
+    is_choice = column.kind == "choice"
+    words = Words(codes, np.array([(text.lower() if is_choice else text) or str(column.default) for text in texts], dtype=object))
+    if is_choice:
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
             lambda row: f"{column.name} '{quoted(words.in_row(row))}' is not known; use {' or '.join(column.choices)}.",
@@ -118,10 +119,8 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         values = cells.to_numpy(dtype=float)
         blank = np.isnan(values)
     else:
-        codes, entries = factorized(cells)
-        texts = [str(value).strip() for value in entries] + [""]
-        values = np.array([number(text) for text in texts])[codes]
-        blank = np.array([text == "" for text in texts])[codes]
+        texts = cell_words(cells)
+        values, blank = texts.mapped(number), texts.are("")
     wrong = ~blank & ~column.allows(values)
     problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct that cell.")
     default = np.nan if column.default is None else float(str(column.default))
