@@ -6,7 +6,9 @@ import pytest
 from examples import catalogs
 
 from calc import answer, estimate
+from calc.files.launch.kit import kits
 from calc.scenarios.inputs import BY_NAME
+from calc.units import GIB
 
 SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "instance": "p5.48xlarge", "precision": "bf16"}
 SERVED |= {"prompt_tokens": 4096, "sequence_tokens": 4608, "batch": 16}
@@ -123,3 +125,12 @@ def test_an_answer_fixes_it_and_is_the_estimate_of_its_row(columns):
     again = estimate(rows[[name for name in rows if name in BY_NAME]], catalogs())
     for name in ("memory_bytes", "time_per_output_token_seconds", "tokens_per_second"):
         assert again[name].to_numpy() == pytest.approx(rows[name].to_numpy()), name
+
+
+def test_a_kit_says_it_to_vllm_and_reads_it_back():
+    columns = {"shared_prompt_tokens": 3000, "speculation": "mtp", "adapters": 8, "lora_rank": 32, "kv_offload_bytes": 100 * GIB}
+    kit = next(kit for kit in kits(estimate(SERVED | columns, catalogs()), catalogs()) if kit.id == "vllm")
+    assert {difference.column for difference in kit.differences} == {"batch", "prompt_tokens", "shared_prompt_tokens"}
+    assert "max_loras: 8\nmax_lora_rank: 32\nspeculative_config:\n  method: mtp" in kit.files["vllm.yaml"]
+    drafted = next(kit for kit in kits(estimate(SERVED | {"speculation": "eagle"}, catalogs()), catalogs()) if kit.id == "vllm")
+    assert "speculation" in {difference.column for difference in drafted.differences}  # the repository of its draft is not known

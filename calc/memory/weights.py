@@ -53,12 +53,12 @@ def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, 
     return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
-def adapters_bytes(trains, adapter_slots, adapter_parameters_here, adapter_bytes_each, outer_bytes_each):
+def adapters_bytes(adapts, served_adapters, adapter_parameters_here, adapter_bytes_each, outer_bytes_each):
     """LoRA adapters, before sharding; those that are served in 16 bits, a slot for each. [B]
 
     Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights, max_loras.
     """
-    return adapter_slots * adapter_parameters_here * np.where(trains > 0, adapter_bytes_each, outer_bytes_each)
+    return (adapts * adapter_bytes_each + served_adapters * outer_bytes_each) * adapter_parameters_here
 
 
 def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_each):

@@ -168,10 +168,10 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
-        lambda trains, is_engine, shared_prompt_tokens, speculates, adapter_slots, kv_offload_bytes: (
+        lambda trains, is_engine, shared_prompt_tokens, speculates, served_adapters, kv_offload_bytes: (
             (trains == 0)
             & (is_engine == 0)
-            & ((shared_prompt_tokens > 0) | (speculates > 0) | (adapter_slots > 0) | (kv_offload_bytes > 0))
+            & ((shared_prompt_tokens > 0) | (speculates > 0) | (served_adapters > 0) | (kv_offload_bytes > 0))
         ),
         "A shared prompt, speculation, served adapters and a cache in CPU memory are estimated for implementation vllm; choose it, or "
         "leave shared_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
@@ -203,7 +203,9 @@ RULES = (
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(
-        lambda adapter_slots, stack_adapter_parameters: (adapter_slots > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0),
+        lambda adapts, served_adapters, stack_adapter_parameters: (
+            (adapts + served_adapters > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0)
+        ),
         "{model} has no linear layer named {lora_targets}; choose all-linear.",
     ),
     Rule(

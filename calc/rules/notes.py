@@ -54,9 +54,9 @@ def _as_run(table: Columns) -> Iterator[Words]:
     serves = table["trains"] == 0
     codes, gains = pd.factorize(np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2))
     draft = "Speculative decoding counts as {:g} tokens a decode step here; published gains differ by a third, a full machine has none."
-    yield Words(codes, np.array([*map(draft.format, gains), ""], dtype=object))
+    yield Words(np.where(codes < 0, len(gains), codes), np.array([*map(draft.format, gains), ""], dtype=object))
     for condition, sentence in (
-        (table["adapter_slots"] > 0, "All served adapters are on the GPUs; what their kernels cost in time is a paper's figure of 2023."),
+        (table["served_adapters"] > 0, "All served adapters are on the GPUs; what their kernels cost in time is a paper's figure of 2023."),
         (
             table["kv_offload_bytes"] > 0,
             "The cache in CPU memory keeps prefixes and requests that wait; it decodes no more sequences at once.",

@@ -173,20 +173,22 @@ def asks_ties(tie_embeddings):
     return tie_embeddings.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
 
 
-def adapter_slots(work, adapts, adapters):
-    """LoRA adapters on a GPU: the one that is trained, or all that are served. [adapters]"""
-    return np.where(work.are("training"), adapts, np.nan_to_num(adapters))
+def served_adapters(work, adapters):
+    """LoRA adapters on a server, a slot for each on its GPUs. [adapters]"""
+    return np.where(work.are("training"), 0.0, np.nan_to_num(adapters))
 
 
-def adapts_matrices(lora_targets, adapter_slots, problems):
+def adapts_matrices(lora_targets, adapts, served_adapters, problems):
     """The matrices that LoRA adapts, as indicators. Shape (matrices, 1, rows)."""
     problems.add(
-        ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS)) & (adapter_slots > 0),
+        ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS)) & (adapts + served_adapters > 0),
         lambda row: (
             f"lora_targets '{quoted(lora_targets.in_row(row))}' is not known; use attention, all-linear, or projections such as q+v."
         ),
     )
-    return np.stack([lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED])[:, None] * (adapter_slots > 0)
+    return np.stack([lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED])[:, None] * (
+        adapts + served_adapters > 0
+    )
 
 
 def _targets(word: str) -> tuple[str, ...]:

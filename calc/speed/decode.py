@@ -171,14 +171,14 @@ def adapter_read_bytes(stack_layers, stack_adapter_parameters, outer_bytes_each,
     return np.sum(stack_layers * stack_adapter_parameters, axis=0) * outer_bytes_each / tensor_parallel
 
 
-def decode_adapters_seconds(batch, adapter_slots, adapter_read_bytes, streamed_bytes_per_second, adapter_step_seconds):
+def decode_adapters_seconds(batch, served_adapters, adapter_read_bytes, streamed_bytes_per_second, adapter_step_seconds):
     """What served adapters add to a decode step: their kernels, and reading those in use. [s]
 
     Source: Chen et al. 2023, Punica, arXiv 2310.18547: 2 ms a token.
     Valid: the prefill of adapted prompts, which published reports do not tell apart, is counted as without.
     """
-    read_seconds = np.minimum(adapter_slots, batch) * adapter_read_bytes / streamed_bytes_per_second
-    return np.where(adapter_slots > 0, adapter_step_seconds + read_seconds, 0)
+    read_seconds = np.minimum(served_adapters, batch) * adapter_read_bytes / streamed_bytes_per_second
+    return np.where(served_adapters > 0, adapter_step_seconds + read_seconds, 0)
 
 
 def decode_step_seconds(

@@ -34,7 +34,7 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     ),
     "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
     "other-kind": lambda is_decoder: is_decoder == 0,
-    "served-adapters": lambda trains, adapter_slots: (trains == 0) & (adapter_slots > 0),
+    "served-adapters": lambda served_adapters: served_adapters > 0,
     "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
         (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)
     ),

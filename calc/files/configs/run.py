@@ -131,7 +131,7 @@ def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalo
     elif not settled.problems:
         settled.problems.append(f"{files}: no file names the model; add the file that does.")
     columns["work"] = main.work
-    for name in LORA_ONLY if columns.get("tuning") != "lora" else ():
+    for name in LORA_ONLY if columns.get("tuning") != "lora" and not columns.get("adapters") else ():
         if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:
             settled.unused[settled.fields[name]] = None
     skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}

@@ -6,6 +6,7 @@ from typing import Any
 
 from calc.files.configs.fields import Field
 from calc.files.configs.problem import ConfigProblem
+from calc.units import GIB
 
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
@@ -32,8 +33,9 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
     """The value for the scenario, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
-    if meaning.read in ("count", "number", "steps"):
-        return _number(meaning, value, where)
+    if meaning.read in ("count", "number", "steps", "gib"):
+        number = _number(meaning, value, where)
+        return number * GIB if number and meaning.read == "gib" else number
     if meaning.read == "words":
         word = as_word(value)
         if word in meaning.words:
@@ -59,7 +61,7 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
         number = float("nan")
     if isinstance(value, bool | list | dict) or not isfinite(number):
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
-    if meaning.read == "number":
+    if meaning.read in ("number", "gib"):
         return number
     if number < 0 or (meaning.read == "steps" and not number):  # -1: the tool chooses
         return None

@@ -9,6 +9,7 @@ from calc.evaluate import Row
 from calc.files.configs.fields import tools
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
+from calc.units import GIB
 
 MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "gate_proj", "up": "up_proj", "down": "down_proj"}
 TARGETS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
@@ -49,6 +50,8 @@ def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
         "all_linear": _yes(values["lora_targets"] == "all-linear"),
         "attention_modules": [MODULES[target].replace("o_proj", "output_proj") for target in targets if target in "qkvo"],
         "adapts_mlp": _yes("gate" in targets),
+        "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
+        "kv_offload_gib": values["kv_offload_bytes"] / GIB if values["kv_offload_bytes"] else None,
         "experts_spread": _yes(values["expert_parallel"] > 1),
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
         "arch": "arm64" if row.get("instance") and bool(catalogs.instances["arm"].get(row["instance"])) else "x86_64",
