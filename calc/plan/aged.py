@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
+from calc.say.numbers import is_missing
 from calc.units import GIB
 from calc.versions import formulas_version
 
@@ -39,8 +40,8 @@ def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[
     A row that was recorded before (then_*) keeps its record.
     """
     if row.get("then_made_on"):
-        return {name: row[f"then_{name}"] for name in THEN if row[f"then_{name}"] != "" and _is_known(row[f"then_{name}"])}
-    rounded = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
+        return {name: row[f"then_{name}"] for name in THEN if not is_missing(row[f"then_{name}"])}
+    rounded = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and not is_missing(row[name])}
     return rounded | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
 
 
@@ -84,9 +85,5 @@ def price_day(row: Mapping[str, Any], catalogs: Catalogs) -> str:
     return price_facts(dict(row), row["market"], catalogs)["as_of"][:10]
 
 
-def _is_known(value):
-    return value is not None and value == value
-
-
 def _number(value):
-    return float("nan") if value is None or value == "" else float(value)
+    return float("nan") if is_missing(value) else float(value)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from math import isqrt
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,15 +44,10 @@ def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
 
 def sentence_of(rule: Rule, columns: Columns, row: int) -> str:
     """The sentence of a rule for one row."""
-    values = {name: _value(column, row) for name, column in columns.items()}
+    values = {
+        name: column.in_row(row) if isinstance(column, Words) else column[row if len(column) > 1 else 0] for name, column in columns.items()
+    }
     return rule.says.format_map(values | {name: evaluate(formula, values) for name, formula in rule.more.items()})
-
-
-def _value(column: Words | np.ndarray, row: int) -> Any:
-    """The word or number of one row."""
-    if isinstance(column, Words):
-        return column.in_row(row)
-    return column[row] if len(column) > 1 else column[0]
 
 
 def nearest_divisor(total: float, wanted: float) -> int:
