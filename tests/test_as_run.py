@@ -66,6 +66,8 @@ def test_a_draft_gives_its_ratio_to_decoding_and_takes_memory():
     assert (drafted["weights_bytes"] > plain["weights_bytes"]).all()
     assert (drafted["kv_cache_bytes"] > plain["kv_cache_bytes"]).all()
     assert drafted["note"].str.contains("1.3 tokens a decode step").sum() == 3
+    assert drafted["note"].str.contains("No published run of mtp with llama-3.1-8b is known").all()
+    assert not table({"speculation": "eagle"})["note"].str.contains("No published run").any()
 
 
 def test_a_stated_gain_counts_and_no_card_computes_more_than_it_can():
@@ -108,6 +110,12 @@ def test_a_cache_in_cpu_memory_keeps_tokens_and_decodes_no_more_at_once():
 )
 def test_what_is_not_run_so_is_refused(row, says):
     assert says in estimate(SERVED | row, catalogs())["problem"]
+
+
+def test_models_with_a_published_draft_stand_in_the_catalog():
+    named = {model for models in catalogs().speculations["known_of"] for model in models}
+    assert len(named) > 10
+    assert named <= set(catalogs().models.index)
 
 
 def test_training_reads_none_of_it():

@@ -16,7 +16,7 @@ from calc.table import Words, word_pairs
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
-    of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table)]
+    of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table, catalogs)]
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
 
@@ -49,12 +49,18 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
     return f"{entry['name']} {release} is newer than what this is known from ({entry['releases']}): it may differ."
 
 
-def _as_run(table: Columns) -> Iterator[Words]:
+def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     """What is known of a draft's gain, of served adapters' time, and of a cache in CPU memory."""
     serves = table["trains"] == 0
     codes, gains = pd.factorize(np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2))
     draft = "Speculative decoding counts as {:g} tokens a decode step here; published gains differ by a third, a full machine has none."
     yield Words(np.where(codes < 0, len(gains), codes), np.array([*map(draft.format, gains), ""], dtype=object))
+    codes, pairs = word_pairs(table["speculation"], table["model"])
+    published = catalogs.speculations["known_of"]
+    unseen = [method != "none" and model not in published.get(method, ()) for method, model in pairs]
+    doubt = "No published run of {} with {} is known: see that it has such a draft."
+    sentences = [doubt.format(*pair) if doubted else "" for pair, doubted in zip(pairs, unseen, strict=True)]
+    yield Words(np.where(serves, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
     for condition, sentence in (
         (table["served_adapters"] > 0, "All served adapters are on the GPUs; what their kernels cost in time is a paper's figure of 2023."),
         (
