@@ -28,6 +28,9 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     least = least_money(ranked, ranked.qualifying)
     eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: _ranking_of(row, catalogs), catalogs)
     assert eased
+    assert {"all weights": "fewest_bits", "few instances": "instances_most", "with a spare": "spare"}.get(name, eased[0].name) in {
+        easing.name for easing in eased
+    }
     usd = [easing.usd for easing in eased]
     assert usd == sorted(usd)
     assert max(usd) * 1.01 <= ranked.candidates["usd"][least]
@@ -35,7 +38,8 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
         limits = {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
         again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
         found = again.edge["usd"].min()
-        if easing.name in ("regions", "markets"):  # asked of the types whose prices promise most
+        if easing.name in ("regions", "markets", "instances_most") or (job.get("work") != "inference" and easing.name == "fewest_bits"):
+            # asked of the types that promise most
             assert found <= easing.usd * (1 + 1e-9)
         else:
             assert easing.usd == pytest.approx(found, rel=0.011)
@@ -51,8 +55,37 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
     chosen = options({"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05}, catalogs)
     cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
-    assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −\$[\d,.]+)*", cost[0])
+    assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %))*", cost[0])
     assert "8-bit weights or cache −$" in cost[0]
+
+
+def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 2, "regions": "eu-central-1", "fewest_bits": 16}
+    row, served = options(job, catalogs).rows[0], settled(job, catalogs)
+    ways = limits_cost.alternatives(row, served, [], catalogs)
+    assert 0 < ways["commitment"] < row["usd"]
+    assert ways["region"].startswith("eu-")
+    there = options(job | {"regions": ways["region"], "instance": row["instance"]}, catalogs).rows[0]
+    assert there["usd"] == pytest.approx(row["usd"] * ways["region_ratio"])
+    assert "Beside it, a commitment of one year costs $" in row["why"]
+    dear = limits_cost.alternatives({**row, "usd": row["usd"] / 100}, served, [], catalogs)
+    assert set(dear) == {"region", "region_ratio"}
+    named = [limits_cost.Easing("regions", ways["region"], 1.0)]
+    assert "region" not in limits_cost.alternatives(row, served, named, catalogs)
+
+
+def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 2, "answer_tokens": 500}
+    row = options(job, catalogs).rows[0]
+    name, endpoint_usd = limits_cost.alternatives(row, settled(job, catalogs), [], catalogs)["endpoint"]
+    assert name == "Amazon Bedrock"
+    assert endpoint_usd == pytest.approx(2 * 500 * 3600 * 730 * row["endpoint_usd_per_million_tokens"] / 1e6)
+    priced = options(job | {"endpoint_usd_per_million_output_tokens": 0.1}, catalogs).rows[0]
+    assert "Amazon Bedrock" in row["why"]
+    assert "Amazon Bedrock" not in priced["why"]
+    uneven = job | {"peak_to_mean": 2}
+    _, half_usd = limits_cost.alternatives(options(uneven, catalogs).rows[0], settled(uneven, catalogs), [], catalogs)["endpoint"]
+    assert half_usd == pytest.approx(endpoint_usd / 2)
 
 
 def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):

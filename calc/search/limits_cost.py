@@ -1,4 +1,4 @@
-"""What each limit of a job costs, and which instance types nobody can tell apart."""
+"""What each limit of a job costs, other ways to pay, and types that nobody can tell apart."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,13 +8,17 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.evaluate import Columns
-from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, PACE, PUBLISHED
+from calc.cost.offers import price_of
+from calc.evaluate import Columns, Row
+from calc.search.combinations import FITS
+from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, JOB_BY_NAME, PACE, PUBLISHED
 from calc.search.job_row import JobRow
+from calc.search.load import request_seconds
 from calc.search.named import least_money
 from calc.search.places import least_prices
-from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
-from calc.units import DAY_HOURS, WEEK_HOURS
+from calc.search.ranking import FEW, OUTSIDE, QUALIFIES, Ranking, classes
+from calc.search.settle import tunings
+from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, WEEK_HOURS
 
 ROUND = np.array([1.0, 2.0, 5.0])
 STEPS = {  # of a limit on the candidates' own figures, the values that people set
@@ -26,6 +30,7 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
 }
 MOST_PLACES = 3  # instance types that another region or market is asked for: those whose prices promise most
 NARROWER = {PUBLISHED: 8, 16: 8, 8: 4}
+COMMITTED_YEAR, MOST_ENDPOINT_RATIO = "commit-1y", 2.0  # an endpoint that asks more than twice as much is no alternative
 
 RankingOf = Callable[[JobRow], Ranking | None]
 
@@ -65,7 +70,7 @@ def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
 
 
 def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
-    """Limits that leave candidates out: bits, regions, markets, and instances set by hand."""
+    """Limits that leave candidates out: bits, spare, instances, regions and markets."""
     job, eased = ranked.job, []
     columns = row.columns
 
@@ -73,33 +78,112 @@ def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf,
         other = ranking_of(JobRow.of(columns | changes))
         if other is not None and len(other.qualifying):
             number = least_money(other, other.qualifying)
-            region = other.job["regions"][other.candidates["region"][number]]
-            eased.append(Easing(name, region if name == "regions" else step, float(other.candidates["usd"][number])))
+            if name == "regions":
+                step = other.job["regions"][other.candidates["region"][number]]
+            elif name == "instances_most":
+                step = int(other.candidates["instances"][number])
+            eased.append(Easing(name, step, float(other.candidates["usd"][number])))
 
-    bits = NARROWER.get(job["fewest_bits"]) if job["work"] == "inference" and not job["fixed"].get("precision") else None
-    if bits:
+    bits = 0 if job["fixed"].get("precision") else NARROWER.get(job["fewest_bits"], 0)
+    if bits and job["work"] == "inference":
         ask("fewest_bits", {"fewest_bits": bits}, bits)
+    elif bits == 8 and "full" in tunings(job) and (names := _with_narrow_products(ranked, most, catalogs)):
+        ask("fewest_bits", {"fewest_bits": bits, "precision": "fp8-mixed", "instance": names}, bits)
+    if job["assumed"].get("spare"):
+        ask("spare", {"spare": 0})
+    if names := _held_back(ranked, most, catalogs):
+        usual = JOB_BY_NAME["instances_most"]
+        ask("instances_most", {"instances_most": min(max(2 * job["instances_most"], usual.default), usual.most), "instance": names})
     if any(name in job["fixed"] for name in ("instance", "gpu")):
         ask("instance", {"instance": None, "gpu": None})
     everywhere = job | {"regions": list(catalogs.regions.index)}
     if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, everywhere, most, catalogs)):
         ask("regions", {"regions": ANYWHERE, "instance": names})
-    if job["markets"] == ["on-demand"] and (names := _promising(ranked, job | {"markets": ["spot"]}, most, catalogs)):
+    if (
+        "on-demand" in job["markets"]
+        and "spot" not in job["markets"]
+        and (names := _promising(ranked, job | {"markets": ["spot"]}, most, catalogs))
+    ):
         ask("markets", {"markets": "spot", "instance": names}, "spot")
     return eased
 
 
+def _with_narrow_products(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
+    """The instance types whose runs would cost less than the most if 8 bits doubled their speed."""
+    able = catalogs.gpus["supports_fp8"].astype(bool)
+    names = [place.instance for place in ranked.grid.places]
+    return _cheapest(ranked, ranked.qualifying, np.where(able[catalogs.instances["gpu"][names]], 0.5, np.inf), most)
+
+
+def _held_back(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
+    """The instance types of which more than the job allows might cost less.
+
+    Of a service those whose first instance too many leaves money; of a run the cheapest that are only too slow.
+    """
+    figures, places, job = ranked.candidates, ranked.grid.places, ranked.job
+    spans = np.array([place.most > 1 or job["instances_most"] == 1 for place in places])
+    if job["work"] == "inference":
+        dearer = least_prices(job, places, catalogs) * (job["instances_most"] + 1) * job["hours_per_month"]
+        return [place.instance for place, usd in zip(places, np.where(spans, dearer, np.inf), strict=True) if usd < most]
+    misses = [limit.excess > 0 for limit in ranked.limits if limit.name != "hours_most"]
+    at_most = (figures["instances"] > job["instances_most"] / 2) & spans[figures["place"]] & (ranked.classes == OUTSIDE)
+    slow = np.flatnonzero(at_most & ~np.any(misses, axis=0) & (figures["fits"] == FITS.index("yes")))
+    return _cheapest(ranked, slow, np.ones(len(spans)), most)
+
+
 def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:
     """The instance types that would be cheapest at another job's prices, laid out alike."""
-    figures, qualifying, places = ranked.candidates, ranked.qualifying, ranked.grid.places
-    usd, place_of = figures["usd"][qualifying], figures["place"][qualifying]
-    least = np.full(len(places), np.inf)
-    np.minimum.at(least, place_of, usd)
-    prices, then = (least_prices(job, places, catalogs) for job in (ranked.job, other))
+    prices, then = (least_prices(job, ranked.grid.places, catalogs) for job in (ranked.job, other))
+    return _cheapest(ranked, ranked.qualifying, then / prices, most)
+
+
+def _cheapest(ranked: Ranking, numbers: np.ndarray, ratio: np.ndarray, most: float) -> list[str]:
+    """The instance types that cost least of some candidates, times a ratio for each type."""
+    least = np.full(len(ranked.grid.places), np.inf)
+    np.minimum.at(least, ranked.candidates["place"][numbers], ranked.candidates["usd"][numbers])
     with np.errstate(invalid="ignore"):
-        bound = np.nan_to_num(least * then / prices, nan=np.inf)
+        bound = np.nan_to_num(least * ratio, nan=np.inf)
     order = np.argsort(bound, kind="stable")[:MOST_PLACES]
-    return [places[place].instance for place in order if bound[place] < most]
+    return [ranked.grid.places[place].instance for place in order if bound[place] < most]
+
+
+def alternatives(row: Row, job: dict[str, Any], eased: list[Easing], catalogs: Catalogs) -> dict[str, Any]:
+    """Other ways to pay for the work of an answer, where they matter: their money or ratio.
+
+    Of a service on demand the month of a commitment of one year, and Amazon Bedrock's price of the same tokens; another region of
+    the same continent, where no limit names it.
+    """
+    ways: dict[str, Any] = {}
+    key, tie = MARKETS[row["market"]].price, job["judged"]["tie_ratio"]
+    here = price_of(catalogs, row["instance"], row["region"])
+    listed = here.get(key, np.nan)
+    if job["work"] == "inference" and row["market"] == "on-demand":
+        year = row["usd_per_hour"] * here.get(MARKETS[COMMITTED_YEAR].price, np.nan) / listed * MEAN_MONTH_HOURS
+        ways |= {"commitment": year} if year * tie < row["usd"] and not row["private_usd_per_hour"] > 0 else {}
+        tokens = _generated_tokens(row, job)
+        endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
+        listed_there = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] == 0
+        name = "Amazon Bedrock" if listed_there else "the endpoint at its set price"
+        ways |= {"endpoint": (name, endpoint)} if 0 < endpoint < MOST_ENDPOINT_RATIO * row["usd"] else {}
+    near = [name for name in catalogs.regions.index if _continent(name) == _continent(row["region"]) and name not in job["regions"]]
+    ratios = {name: price_of(catalogs, row["instance"], name).get(key, np.nan) / listed for name in near}
+    region = min(ratios, key=lambda name: np.nan_to_num(ratios[name], nan=np.inf), default="")
+    if region and ratios[region] * tie < 1 and ("regions", region) not in [(easing.name, easing.step) for easing in eased]:
+        ways |= {"region": region, "region_ratio": ratios[region]}
+    return ways
+
+
+def _generated_tokens(row: Row, job: dict[str, Any]) -> float:
+    """Tokens that a service generates in a month at its load. [tokens]"""
+    seconds = request_seconds(row["time_to_first_token_seconds"], row["time_per_output_token_seconds"], job)
+    rate = (job["requests_per_second"] or job["users"] / seconds) / row["peak_to_mean"]
+    return float(rate * job["answer_tokens"] * row["hours_per_month"] * HOUR_SECONDS) if job["generates"] else 0.0
+
+
+def _continent(region: str) -> str:
+    """The part of the world that a region's id begins with; Canada and Mexico belong to us."""
+    part = region.partition("-")[0]
+    return "us" if part in ("ca", "mx") else part
 
 
 def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:

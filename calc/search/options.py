@@ -20,7 +20,7 @@ from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
 from calc.search.inputs import ANSWER_COLUMNS
 from calc.search.job_row import JobError, JobRow
-from calc.search.limits_cost import Easing, easings, rivals
+from calc.search.limits_cost import Easing, alternatives, easings, rivals
 from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
 from calc.search.places import place_columns, places_of
@@ -151,6 +151,8 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
         brief = bool(ranking.is_brief(ranked.candidates, job)[number])
         facts |= {"otherwise": row(otherwise[0]) if otherwise else None, "brief": brief}
         why.append(sentences.why(names, row(order), facts, job, catalogs) + _rented(row_of_job, catalogs))
+    if len(qualifying) and not job["have"]:
+        why[0] += sentences.other_ways(alternatives(row(0), job, eased, catalogs), catalogs)
     names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
     of_least = {"limits_cost": sentences.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from math import ceil
+from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
@@ -38,6 +39,8 @@ TITLES = {
 STEPPED = {  # a limit at its next step
     "fewest_bits": "{}-bit weights or cache",
     "instance": "any instance",
+    "spare": "no spare machine",
+    "instances_most": "{} instances",
     "markets": "{}",
     "hours_most": "{} in all",
     "usd_most": "{} in all",
@@ -163,22 +166,42 @@ def rented(row: Row, problem: str) -> str:
     return f"Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
 
+def other_ways(ways: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """Beside it, a commitment of one year costs $1,560 a month, and Stockholm asks 14 % less."""
+    parts = []
+    if "commitment" in ways:
+        parts.append(f"a commitment of one year costs {about(ways['commitment'])} a month")
+    if "endpoint" in ways:
+        name, endpoint_usd = ways["endpoint"]
+        parts.append(f"{name} asks {about(endpoint_usd)} a month for the same tokens")
+    if "region" in ways:
+        parts.append(f"{_region(ways['region'], catalogs)} asks {percent(1 - ways['region_ratio'])} less for this type")
+    return f" Beside it, {', and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}." if parts else ""
+
+
 def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
     """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
-    parts: list[str] = []
+    parts, period = [], " a month" if row["work"] == "inference" else ""
     for easing in eased:
-        saved = about(row["usd"] - easing.usd)
-        parts.append(f"{_step(easing, catalogs)} −{saved}{' a month' if row['work'] != 'training' and not parts else ''}")
+        if easing.name == "regions":
+            parts.append(f"{_region(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
+        else:
+            parts.append(f"{_step(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
+            period = ""
     return " · ".join(parts)
 
 
-def _step(easing: Easing, catalogs: Catalogs) -> str:
+def _region(region: str, catalogs: Catalogs) -> str:
+    """Stockholm (eu-north-1)."""
+    return f"{catalogs.regions['name'][region]} ({region})"
+
+
+def _step(easing: Easing, row: Row) -> str:
     """The next step of a limit, as a noun."""
     name, step = easing.name, easing.step
-    if name == "regions":
-        return f"{catalogs.regions['name'][step]} ({step})"
-    value = str(step) if name in ("fewest_bits", "instance", "markets") else say_limit(name)(float(step)).replace(".0 ", " ")
-    return STEPPED[name].format(value)
+    value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
+    words = "{}-bit products" if (name, row["work"]) == ("fewest_bits", "training") else STEPPED[name]
+    return words.format(value)
 
 
 def _of_machines(row: Row) -> list[str]:
