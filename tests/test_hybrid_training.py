@@ -172,10 +172,10 @@ def test_a_state_is_as_long_as_no_sequence():
 
 def test_longer_cached_sequences_slow_layers_that_attend_alone():
     (short, long), (first, other) = (
-        [served(model, sequence_tokens=tokens, prompt_tokens=16)["time_per_output_token_seconds"] for tokens in (1024, 65536)]
+        [served(model, sequence_tokens=tokens, prompt_tokens=16)["time_per_output_token_seconds"] for tokens in (1024, 32768)]
         for model in (QWEN, MAMBA)
     )
-    assert long > short * 1.02
+    assert long > short * 1.01
     assert first == other
 
 

@@ -11,8 +11,8 @@ from calc import estimate
 from calc.layout import stage_chunks
 from calc.speed.collectives import expert_islands, expert_parallel_seconds, stack_leaving_copies, stack_routing_seconds_per_byte
 from calc.speed.decode import decode_widened_bytes
-from calc.speed.rates import attention_flops_per_second, repeated_products_ratio
-from calc.speed.training import expert_traffic_bytes
+from calc.speed.rates import attention_flops_per_second, kernel_attention_ratio, repeated_products_ratio
+from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 8192}
@@ -51,18 +51,17 @@ def test_experts_move_interleave_and_reach_as_their_software_has_it():
     assert stage_chunks(0, 1, layers, 4, 6) == 1
     assert stage_chunks(0, 0, layers, 4, 64) == 1
     assert stage_chunks(2, 0, layers, 4, 6) == 2
-    assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
-    assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 4, 0.8) == pytest.approx(0.2e15)
-    assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 1, 1, 0.8) == pytest.approx(0.6e15)
-    assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
+    assert attention_flops_per_second(1e15, 0.25, 1.0, 1, 0.8) == pytest.approx(0.25e15)
+    assert attention_flops_per_second(1e15, 0.25, 1.0, 4, 0.8) == pytest.approx(0.2e15)
+    assert [kernel_attention_ratio(trains, replays, 0.25, 0.6) for trains, replays in ((1, 0), (0, 1), (0, 0))] == [0.25, 0.6, 0.25]
     # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks share the same experts.
-    assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 1, 1) == pytest.approx(12e9)
-    assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 8, 1) == pytest.approx(1.5e9)
-    assert expert_traffic_bytes(1e9, 2, 4, 0, 1, 1, 1) == pytest.approx(6e9)  # adapters: read alone, once more to compute it again
+    assert expert_moved_bytes_each(2, 2, 1, 4) == 12
+    assert expert_moved_bytes_each(3, 2, 0, 4) == 6  # adapters: read alone, once more to compute it again
+    assert [expert_traffic_bytes(12, 1e9, 1, ranks) for ranks in (1, 8)] == [12e9, 1.5e9]
     one = np.array([[1.0]])
-    assert decode_widened_bytes(1, one, 1e9 * one, 4.0, 2, 0, 1) == 0
-    assert decode_widened_bytes(2, one, 1e9 * one, 4.0, 2, 0, 1) == 4e9
-    assert decode_widened_bytes(64, one, 1e9 * one, 4.0, 2, 1, 1) == 0
+    assert decode_widened_bytes(1, 1e9 * one, 4.0, 2, 0, 1) == 0
+    assert decode_widened_bytes(2, 1e9 * one, 4.0, 2, 0, 1) == 4e9
+    assert decode_widened_bytes(64, 1e9 * one, 4.0, 2, 1, 1) == 0
 
 
 def all_to_all(experts_per_token, expert_parallel, once):
@@ -70,7 +69,7 @@ def all_to_all(experts_per_token, expert_parallel, once):
     islands = expert_islands(expert_parallel, 1, 8)
     copies = stack_leaving_copies(experts_per_token * one, islands, once)
     per_byte = stack_routing_seconds_per_byte(experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9)
-    return expert_parallel_seconds(1, one, 1000 * one, 1000 * one, per_byte, 3, expert_parallel, 1, 1, 1)
+    return expert_parallel_seconds(3, one, 1000 * one, 1000 * one, per_byte, expert_parallel, 1)
 
 
 def test_a_token_crosses_to_another_node_once():
