@@ -23,7 +23,7 @@ def test_the_first_visit_is_answered():
 
 def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
     app = opened(model="qwen2.5-7b", precision=["bf16-mixed", "bf16"], gpus=["4", "8"], markets=["on-demand", "spot"])
-    assert address(app)["v"] == ["2"]
+    assert address(app)["v"] == ["3"]
     assert address(app)["precision"] == ["bf16-mixed", "bf16"]
     again = opened(**address(app))
     assert title(again) == title(app)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.files.link.earlier import changed_since
 from calc.files.link.kept import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.models.huggingface.config import custom_entry
@@ -242,6 +243,34 @@ def test_serving_has_its_users_prompt_and_answer_and_as_set_its_degrees(catalogs
     query = {**SERVING, "layout": ["given"], "tensor_parallel": ["2"], "pipeline_parallel": ["1"], "context_parallel": ["1"]}
     choices, _ = parse(query, catalogs)
     assert (choices["tensor_parallel"], choices["users"]) == (2, 40)
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_link_of_an_earlier_version_means_the_defaults_of_then_and_says_what_is_counted_now(catalogs, version):
+    """16 bits, 2 s and 0.05 s (none in version 1, which had no limits), the estimate itself, on demand alone."""
+    query = {"v": [version], "goal": ["serve"], "model": ["llama-3.1-8b"]}
+    choices, complaints = parse(query, catalogs)
+    job = job_of({name: field.default for name, field in JOB.items()} | choices | {"regions": [], "markets": [choices["markets"]]}, {})
+    limits = {"1": ("", ""), "2": (2, 0.05)}[version]
+    assert complaints == []
+    assert (choices["first_token_seconds"], choices["token_seconds"]) == limits
+    assert (job["fewest_bits"], job["confidence"], job["markets"]) == ("16", "50", "on-demand")
+    assert "before starting was counted" in changed_since(query)
+    assert parse(query | {"fewest_bits": ["8"]}, catalogs)[0]["fewest_bits"] == "8"
+
+
+def test_a_link_of_today_takes_the_defaults_of_today(catalogs):
+    for query in ({"model": ["gpt2"]}, {"v": [VERSION], "model": ["gpt2"]}, {"work": ["inference"], "model": ["gpt2"]}):
+        assert "fewest_bits" not in parse(query, catalogs)[0]
+        assert changed_since(query) == ""
+
+
+@pytest.mark.parametrize(("name", "values"), recorded("cases/link.json")["one_value"].items())
+def test_a_second_value_of_what_takes_one_is_said(catalogs, name, values):
+    first, _ = parse({name: values[:1]}, catalogs)
+    choices, complaints = parse({name: values}, catalogs)
+    assert choices == first
+    assert complaints == [f"The link asked for 2 values of {name}, which takes one; {values[0]} is used."]
 
 
 def test_an_address_written_by_hand_may_say_either(catalogs):

@@ -29,7 +29,7 @@ def sentences(app):
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state):
-    app = opened(v="2", **STATES[state])
+    app = opened(v="3", **STATES[state])
     link = address(app)
     assert {name: link[name] for name in STATES[state]} == {
         name: text if isinstance(text, list) else [text] for name, text in STATES[state].items()

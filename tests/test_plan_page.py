@@ -41,7 +41,7 @@ def board(app):
 
 @pytest.mark.parametrize("state", STATES)
 def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, catalogs):
-    app = opened(v="2", **STATES[state])
+    app = opened(v="3", **STATES[state])
     options = shown_options[-1]
     first = options.board.iloc[0]
     where = f"{first['instances_needed']:.0f} × {first['instance']}"
@@ -74,7 +74,7 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
 
 
 def test_a_restriction_is_said_with_what_it_costs(shown_options):
-    app = opened(v="2", instance="p4d.24xlarge")
+    app = opened(v="3", instance="p4d.24xlarge")
     assert any("On p4d.24xlarge, as set by hand" in text and "over all" in text for text in texts(app))
     free = next(metric for metric in app.metric if metric.label == "Over all instances")
     app = run(app.button(key="free_instances").click())
@@ -84,7 +84,7 @@ def test_a_restriction_is_said_with_what_it_costs(shown_options):
 
 
 def test_published_bits_are_one_press_away(shown_options):
-    app = opened(v="2", goal="serve", model="gpt-oss-120b", fewest_bits="16")
+    app = opened(v="3", goal="serve", model="gpt-oss-120b", fewest_bits="16")
     (offered,) = [text for text in texts(app) if text.startswith("The weights are published in 4 bits")]
     app = run(app.button(key="allow_bits").click())
     assert shown_options[-1].rows[0]["precision"] == "mxfp4"
@@ -93,13 +93,13 @@ def test_published_bits_are_one_press_away(shown_options):
 
 
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
-    app = opened(v="2", instance=["g5.xlarge", "g6.xlarge"])
+    app = opened(v="3", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")
     assert shown_options[-1].problem
     assert app.warning[0].value
     assert [metric.label for metric in app.metric] == ["Over all instances"]
     assert not app.dataframe
-    app = opened(v="2", **STATES["nothing within the limits"])
+    app = opened(v="3", **STATES["nothing within the limits"])
     assert "nothing meets every limit; the nearest costs about" in title(app)
     assert any("allowed" in text for text in texts(app))
     assert [metric.label for metric in app.metric] == ["Nearest"]
@@ -126,7 +126,7 @@ def test_looking_at_an_answer_moves_the_memory_and_keeping_it_fills_the_kept_onc
 
 
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
-    app = opened(v="2", model="llama-3.2-3b")
+    app = opened(v="3", model="llama-3.2-3b")
     for by in ORDERS:
         run(app.segmented_control(key="sort").set_value(by))
         rows = ordered(shown_options[-1].board, by)
@@ -140,7 +140,7 @@ def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
 
 
 def test_what_is_compared_has_a_column_of_its_own(shown_options):
-    app = opened(v="2", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
+    app = opened(v="3", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
     shown = board(app)
     assert set(shown["optimizer"]) == {"AdamW", "AdamW 8-bit"}
     assert set(shown["gpus"]) == {"1", "2"}
@@ -149,7 +149,7 @@ def test_what_is_compared_has_a_column_of_its_own(shown_options):
 
 @pytest.mark.parametrize("state", ["training", "serving"])
 def test_a_tab_draws_only_while_it_is_open(state):
-    app = opened(v="2", **STATES[state])
+    app = opened(v="3", **STATES[state])
     tabs = [tab for tab in TABS if (tab, state) != ("Optimizers", "serving")]
     for tab in tabs:
         app.session_state["tab"] = tab
@@ -193,7 +193,7 @@ def test_nothing_is_worked_out_twice(monkeypatch):
 
 @pytest.mark.parametrize("state", ["training", "serving"])
 def test_a_row_of_a_comparison_becomes_the_plan(state, shown_options):
-    app = opened(v="2", **STATES[state])
+    app = opened(v="3", **STATES[state])
     for tab, column in (("Precisions", "precision"), ("GPU counts", "gpus"), ("Batch", "batch")):
         app.session_state["tab"] = tab
         box = run(app).selectbox(key=f"use_{column}")

@@ -8,7 +8,7 @@ from views.panels import wider_search
 
 def searched(**query):
     """The Plan page under an address, with the search open."""
-    app = opened(v="2", **query)
+    app = opened(v="3", **query)
     app.session_state["wider"] = True
     return run(app)
 

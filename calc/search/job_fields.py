@@ -44,7 +44,8 @@ LENGTHS = ("prompt_tokens", "answer_tokens")
 OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds")
 
 SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "region")  # by the job itself
-BY_HAND = {name: column for name, column in BY_NAME.items() if name not in SETTLED}
+UNSHOWN = {name: column for name, column in JOB_BY_NAME.items() if name not in (*JOB, "job", "hours_most")}  # without a field on the page
+BY_HAND = {name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SETTLED}
 # What an answer chooses where it is not set by hand; several values of it may be compared.
 COMPARED = (
     *("precision", "optimizer", "batch", "accumulation_steps", "gpus", "instance", "sharding", "tensor_parallel"),
@@ -67,12 +68,12 @@ def method_of(fields: dict[str, Any]) -> str:
 def is_read(name: str, fields: dict[str, Any]) -> bool:
     """Whether a job of this goal and method reads a column or field."""
     if fields["goal"] == "serve":
-        return name not in (*TRAINING_ONLY, *OF_TRAINING)
+        return name not in (*TRAINING_ONLY, *OF_TRAINING, "step_factor")
     if name in ("examples", "example_tokens", "epochs", "train_tokens", "method"):
         return fields["goal"] == "tune"
     if name == "run_tokens":
         return fields["goal"] == "train"
-    return name not in (*INFERENCE_ONLY, *OF_SERVING) and (name not in LORA_ONLY or method_of(fields) != "full")
+    return name not in (*INFERENCE_ONLY, *OF_SERVING, "context_tokens") and (name not in LORA_ONLY or method_of(fields) != "full")
 
 
 def tokens_of_run(fields: dict[str, Any]) -> float:
@@ -103,7 +104,8 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     job |= {name: value for name, value in limits.items() if name != "days_most" and is_read(name, fields)}
     job |= {"regions": "+".join(fields["regions"]) or ANYWHERE, "markets": "+".join(fields["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}
-    return job | {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
+    job |= {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
+    return job | (dict.fromkeys(("prompt_tokens", "answer_tokens")) if job.get("context_tokens") else {})
 
 
 def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune") -> tuple[dict[str, Any], dict[str, list]]:
@@ -121,7 +123,11 @@ def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tun
     fields |= {"model": first["model"]} if "model" in first else {}
     fields |= {"regions": columns["region"]} if columns.get("region") else {}
     fields |= _served(columns, first) if fields["goal"] == "serve" else _trained(columns, first, catalogs, goal)
-    by_hand = {name: columns[name] for name in BY_HAND if columns.get(name) and (name in CHOSEN or columns[name] != [DEFAULTS[name]])}
+    by_hand = {
+        name: columns[name]
+        for name in BY_HAND
+        if name in DEFAULTS and columns.get(name) and (name in CHOSEN or columns[name] != [DEFAULTS[name]])
+    }
     if fields["goal"] != "serve" and "train_tokens" in first:
         fields["run_tokens"] = first["train_tokens"]
     return fields, {name: values for name, values in by_hand.items() if is_read(name, {"method": "full", **fields})}

@@ -34,7 +34,7 @@ def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | N
     free = over_all if over_all and not over_all.problem and (options.problem or is_less(over_all, options)) else None
     if not rows and not free:
         return
-    with st.grid(max(2, len(rows) + bool(free)), min_column_width=CARD_WIDTH, border=True, key="answers"):
+    with st.grid(max(2, len(rows) + bool(free)), min_column_width=CARD_WIDTH, border=True, key="answer_cards"):
         for index, row in enumerate(rows):
             with st.container(height="stretch"):
                 _card(index, row, looked, is_by_hand, options.job, ink, catalogs)

@@ -82,6 +82,8 @@ def _start(query: dict[str, list[str]]) -> None:
 
 def since_then(first: Row, catalogs: Catalogs) -> None:
     """Changes of the link's answer and kept scenarios; older links have only price days."""
+    if changes := st.session_state["link_changes"]:
+        st.info(plain(changes), icon=":material/history:")
     row = opened_plan.then_row(catalogs)
     if row is None:
         if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):

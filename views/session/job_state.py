@@ -12,13 +12,14 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.scenarios.inputs import ASSUMED, inputs_by_name
+from calc.scenarios.inputs import ASSUMED
 from calc.search.job_fields import (
     BY_HAND,
     COMPARED,
     JOB,
     MAY_BE_EMPTY,
     SEVERAL,
+    UNSHOWN,
     is_read,
     job_fields_of,
     job_of,
@@ -106,7 +107,7 @@ def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
         del by_hand["train_tokens"]
     if market in JOB["markets"].choices:
         job["markets"] = [market]
-    to_auto(*BY_HAND)
+    to_auto(*(name for name in BY_HAND if name not in UNSHOWN))
     choose(**job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
 
 
@@ -118,7 +119,7 @@ def reset() -> None:
 
 def _held(name: str, value: Any) -> Any:
     """A value as its widget holds it: a list, a number of one type, None for empty."""
-    column = JOB.get(name) or inputs_by_name()[name]
+    column = JOB.get(name) or BY_HAND.get(name) or ASSUMED[name]
     values = [_of_kind(column.kind, entry) for entry in (value if isinstance(value, (list, tuple)) else [value])]
     kept = [entry for entry in values if entry is not None and entry != ""]
     return kept if name in LISTS else (kept[0] if kept else None)

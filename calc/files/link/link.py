@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.files.link import earlier as link_earlier
 from calc.files.link import kept as link_kept
 from calc.files.link import models as link_models
-from calc.files.link import v1 as link_v1
-from calc.files.link.sets import PREFIXES, compose_sets, read_set
+from calc.files.link.sets import LIMIT, PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 from calc.search.inputs import ANYWHERE, EARLIER
-from calc.search.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
+from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
-VERSION = "2"
+VERSION = "3"
 VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS)}
 VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+ONE_VALUE = ("v", "prices_as_of", "looked", "then")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
 COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a field of the job stands for the column of its name
@@ -45,7 +46,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
     choices: dict[str, Any] = {}
     complaints: list[str] = []
     version = str((query.get("v") or [VERSION])[0])
-    if version not in (VERSION, link_v1.VERSION):
+    if version not in (VERSION, *link_earlier.VERSIONS):
         complaints.append(
             f"The link is of version {version[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
         )
@@ -54,6 +55,8 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
         texts = [str(item) for item in raw] or [""]
         name, words = EARLIER.get(written, (written, {}))
         texts = [words.get(text, text) for text in texts]
+        if name in ONE_VALUE or name.startswith((LIMIT, link_models.PREFIX)):
+            complaints += _second(name, list(dict.fromkeys(texts)))
         if name == "v" or name.startswith(link_models.PREFIX):
             continue
         if name.startswith(PREFIXES):
@@ -66,8 +69,10 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             complaints += wrong
             if values:
                 choices[name] = values[0] if len(values) == 1 else values
-    old = link_v1.is_version_1(query)
-    choices = link_v1.as_job(choices, version == link_v1.VERSION, catalogs) if old else choices
+    if link_earlier.is_version_1(query):
+        choices = link_earlier.as_job(choices, version == link_earlier.FIRST, catalogs)
+    if version in link_earlier.VERSIONS:
+        choices = link_earlier.DEFAULTS | choices
     on_one_line = [" ".join(complaint.split()) for complaint in complaints]  # a name or a value may hold a line break
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
 
@@ -82,7 +87,7 @@ def link_word(value: Any) -> str:
 def _read_choice(name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]) -> tuple[list[Any], list[str]]:
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []
-    if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_v1.COLUMNS:
+    if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_earlier.COLUMNS:
         return [], [f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this page; it was ignored."]
     if name == "regions" and texts == [ANYWHERE]:
         return [[]], []
@@ -96,17 +101,23 @@ def _read_choice(name: str, texts: list[str], catalogs: Catalogs, custom: dict[s
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
         elif value not in values:
             values.append(value)
-    if len(values) > 1 and not (name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS):
-        complaints.append(f"The link asked for {len(values)} values of {name}, which takes one; {link_word(values[0])[:40]} is used.")
-        values = values[:1]
-    return values, complaints
+    if name in SEVERAL or name in COMPARED or name in link_earlier.COLUMNS:
+        return values, complaints
+    return values[:1], complaints + _second(name, values)
+
+
+def _second(name: str, values: list[Any]) -> list[str]:
+    """A sentence where a choice that takes one value has several."""
+    if len(values) < 2:
+        return []
+    return [f"The link asked for {len(values)} values of {name[:40]}, which takes one; {link_word(values[0])[:40]} is used."]
 
 
 def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
     """The value of a text, None where it has none; `custom` names models beside the catalog."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
+    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or BY_HAND.get(name) or link_earlier.COLUMNS[name]
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":

@@ -1,4 +1,4 @@
-"""Links of version 1: their work becomes goal and method, the rest is set by hand."""
+"""Links of earlier versions, as the jobs that they meant."""
 
 from typing import Any
 
@@ -7,7 +7,13 @@ from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import BY_NAME, Input
 from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, job_fields_of
 
-VERSION = "1"
+FIRST, VERSIONS = "1", ("1", "2")
+# The defaults of both versions that are others today.
+DEFAULTS = {"fewest_bits": "16", "confidence": "50", "first_token_seconds": 2, "token_seconds": 0.05, "markets": "on-demand"}
+CHANGED = (
+    "This link was made before starting was counted: hours and dollars of runs now include the start of the machines and the last "
+    "save. Limits, formats and markets are those of then, written out."
+)
 COLUMNS = {
     **{name: BY_NAME[name] for name in ("scenario", "work", "tuning", "region")},
     "market": Input("market", "choice", "on-demand", PLAN_MARKETS),
@@ -18,7 +24,12 @@ COLUMNS = {
 
 def is_version_1(query: dict[str, list[str]]) -> bool:
     """Whether a query is of version 1 or names what only that version had."""
-    return query.get("v", [""])[:1] == [VERSION] or any(name in COLUMNS for name in query)
+    return query.get("v", [""])[:1] == [FIRST] or any(name in COLUMNS for name in query)
+
+
+def changed_since(query: dict[str, list[str]]) -> str:
+    """What is counted otherwise than when a link was made, in a sentence; empty for a link of today."""
+    return CHANGED if query.get("v", [""])[0] in VERSIONS else ""
 
 
 def as_job(choices: dict[str, Any], complete: bool, catalogs: Catalogs) -> dict[str, Any]:
