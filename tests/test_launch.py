@@ -18,7 +18,7 @@ from calc.files.configs.run import read_run
 from calc.files.launch.kit import kits, resuming
 from calc.files.launch.specs import kit_specs
 from calc.files.launch.values import launch_values
-from calc.files.launch_files import files_of, write_folder, zipped
+from calc.files.launch_files import files_of, warned, write_folder, zipped
 from calc.scenarios.inputs import BY_NAME
 
 CASES = recorded("cases/launch.json")
@@ -149,6 +149,23 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
     write_folder(files, str(tmp_path / "kit"))
     assert (tmp_path / "kit" / "launch.sh").read_bytes() == files["launch.sh"]
     assert f"--usd-most {1.1 * row['run_usd_on_demand']:.3g}" in files["plan.yml"].decode()
+
+
+@pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
+def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
+    """Scripts, YAML and TOML in their first line; JSON in the README; and they read back as before."""
+    row, kit = made(next((scenario for name, scenario in EQUAL if name == tool), SERVED), tool, "spot")
+    files = files_of(kit, row, "spot")
+    marked = warned(files, "This plan does not fit.")
+    readme = marked["README.txt"].decode()
+    assert readme.startswith("WARNING: This plan does not fit.")
+    for name, content in files.items():
+        first = marked[name].decode().splitlines()[content.startswith(b"#!")]
+        assert (first == "# WARNING: This plan does not fit.") or (marked[name] == content and name in readme), name
+        assert name.endswith((".json", ".csv")) or first.startswith("# WARNING"), name
+    names = [name for name in kit.files if name != "spot_watch.sh"]
+    before, after = (read_run([(name, texts[name]) for name in names], catalogs()).row for texts in (files, marked))
+    assert after == before
 
 
 def test_the_table_of_launch_files_names_columns_and_derived_values():

@@ -142,3 +142,4 @@ def test_launch_writes_what_import_reads_again_and_refuses_what_does_not_fit(pla
     assert not (plans / "large").exists()
     assert main([*words, "--anyway"]) == 0
     assert "# WARNING: This plan does not fit" in (plans / "large" / "launch.sh").read_text("utf-8").splitlines()[1]
+    assert "training.json and plan.csv cannot say so" in (plans / "large" / "README.txt").read_text("utf-8")

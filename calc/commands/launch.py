@@ -6,8 +6,8 @@ import sys
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows
 from calc.evaluate import Row
-from calc.files.launch.kit import Kit, comment, kits
-from calc.files.launch_files import files_of, write_folder
+from calc.files.launch.kit import comment, kits
+from calc.files.launch_files import files_of, warned, write_folder
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 from calc.units import GIB
@@ -31,7 +31,8 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if warning and not options.anyway:
         print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
         return OVER_THE_LIMIT
-    write_folder(files_of(_warned(kit, warning) if warning else kit, row, row["market"]), options.output)
+    files = files_of(kit, row, row["market"])
+    write_folder(warned(files, warning) if warning else files, options.output)
     for difference in kit.differences:
         print(comment(difference, kit.name), file=sys.stderr)
     return 0
@@ -45,13 +46,6 @@ def _not_to_launch(row: Row) -> str:
         needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
         return f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has {available:,.1f}."
     return ""
-
-
-def _warned(kit: Kit, warning: str) -> Kit:
-    """A kit whose scripts say on top why not to start it."""
-    start = "#!/bin/bash\n"
-    scripts = {name: text.replace(start, f"{start}# WARNING: {warning}\n", 1) for name, text in kit.files.items()}
-    return kit._replace(files=scripts)
 
 
 LAUNCH = Command(

@@ -1,34 +1,95 @@
 """Configs that train by preference or reward are refused; they are not supervised runs."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
+from calc.files.configs.commands import fields_of, shell_commands
+from calc.files.configs.documents import LAUNCHERS
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.texts import flat, format_of, read_mapping
+from calc.files.configs.values import as_word
 
-_OBJECTIVES = "dpo|ipo|kto|orpo|cpo|simpo|bco|ppo|grpo|gspo|dapo|gdpo|rloo|reinforce|online_dpo|online-dpo|nash_md|xpo|gkd|reward|rm|prm"
-_SET = r"""["']?\s*[:=\s]\s*["']?"""  # between a field and its value, in YAML, JSON, TOML or on a command line
-_MARKS = {  # tool -> what only its training by preference or reward writes
-    "TRL": rf"\btrl\s+(?P<a>{_OBJECTIVES})\b|\btrl[./]scripts[./](?P<b>{_OBJECTIVES})\b|(?:^|[\s/])(?P<c>{_OBJECTIVES})(?:_vlm)?\.py\b"
-    r"|\b(?P<d>DPO|KTO|ORPO|CPO|PPO|GRPO|RLOO|BCO|XPO|PRM|GKD|NashMD|OnlineDPO|Reward)(?:Trainer|Config)\b",
-    "axolotl": rf"""^\s*["']?rl{_SET}(?P<a>{_OBJECTIVES})\b|^\s*["']?(?P<b>(?:process_)?reward_model){_SET}true""",
-    "LLaMA-Factory": rf"""(?:^|[\s{{,])(?:--)?["']?stage{_SET}(?P<a>rm|ppo|dpo|kto)\b""",
-    "OpenRLHF": r"\bopenrlhf\.cli\.train_(?P<a>(?!sft)\w+)",
-    "verl": r"\bverl\.trainer\.(?P<a>main_\w+)|\b(?:algorithm\.)?adv_estimator\b(?P<b>)",
-    "NeMo-RL": rf"\brun_(?P<a>{_OBJECTIVES})\.py\b"
-    rf"|\bexamples/configs/(?P<b>{_OBJECTIVES})\w*\.ya?ml|\bnemo_rl\.algorithms\.(?P<c>{_OBJECTIVES})\b",
-    "ms-swift": rf"\bswift\s+rlhf\b(?P<a>)|--rlhf_type\s+(?P<b>{_OBJECTIVES})\b",
-    "torchtune": r"\b(?:lora|full)_(?P<a>dpo)_\w+|\b(?P<b>ppo|grpo)_full_finetune\w*|\b(?P<c>dev/grpo)\w*",
+OBJECTIVES = {
+    *("dpo", "ipo", "kto", "orpo", "cpo", "simpo", "bco", "ppo", "grpo", "gspo", "dapo", "gdpo", "rloo", "reinforce", "xpo", "gkd"),
+    *("nash", "mpo", "rm", "prm", "reward", "rlhf", "rlvr"),
 }
-_PATTERNS = {tool: re.compile(pattern, re.MULTILINE) for tool, pattern in _MARKS.items()}
-_COMMENT = re.compile(r"^\s*#(?!SBATCH).*$", re.MULTILINE)
+SUPERVISED = ("sft", "pt", "normal")
+RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
+MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
+SHELLS = ("run", "setup", "command", "args")  # fields that hold commands
+# Fields that only trainers by preference or reward have (TRL, axolotl, LLaMA-Factory, OpenRLHF, verl, ms-swift).
+FIELDS = {
+    *("reward_funcs", "reward_weights", "num_generations", "max_prompt_length", "max_completion_length", "precompute_ref_log_probs"),
+    *("reference_free", "desirable_weight", "undesirable_weight", "num_ppo_epochs", "reward_model_path", "reward_pretrain", "rpo_alpha"),
+    *("missing_eos_penalty", "center_rewards_coefficient", "pref_beta", "pref_loss", "simpo_gamma", "rlhf_type", "adv_estimator"),
+    *("reward_model", "process_reward_model", "ref_model", "ref_model_path", "advantage_estimator", "init_kl_coef", "kto_beta"),
+}
+PREFIXES = ("actor_rollout_ref.", "reward_model.", "algorithm.adv_estimator", "ref_policy.", "trl.num_generations")  # of nested fields
+SOURCE = re.compile(r"\b(DPO|KTO|ORPO|CPO|PPO|GRPO|RLOO|BCO|XPO|PRM|GKD|NashMD|OnlineDPO|Reward)(?:Trainer|Config)\(")
+COMMENT = re.compile(r"(?:^|\s)#(?!SBATCH).*$", re.MULTILINE)
 
 
 def refuse_preference(text: str, file: str) -> None:
     """Raise ConfigProblem where a config or a command trains by preference or reward."""
-    for tool, pattern in _PATTERNS.items():
-        if match := pattern.search(_COMMENT.sub("", text)):
-            objective = next((value for value in match.groups() if value), "")
-            named = f"{tool}, {objective.upper().replace('_', ' ')}" if objective else tool
-            raise ConfigProblem(
-                f"{file}: it trains by preference or reward ({named}), whose memory and time are not those of supervised training and are "
-                "not estimated; give the config of its supervised run."
-            )
+    objective = next(filter(None, _objectives(text, file)), "")
+    if objective:
+        raise ConfigProblem(
+            f"{file}: it trains by preference or reward ({objective}), whose memory and time are not those of supervised training and are "
+            "not estimated; give the config of its supervised run."
+        )
+
+
+def _objectives(text: str, file: str) -> Iterator[str]:
+    """What a text trains by, or empty, for its source code, its commands and its fields."""
+    source = SOURCE.search(COMMENT.sub("", text))
+    yield source[1] if source else ""
+    form = format_of(text, file)
+    if source or form == "Python":
+        return
+    if form == "command":
+        yield from (_of_command(words, file) for words in shell_commands(text, file)[0])
+        return
+    fields = flat(read_mapping(text, file, form), file)
+    yield _of_fields(fields)
+    for name, value in fields.items():
+        if name.rpartition(".")[2] in SHELLS:
+            script = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield from (_of_command(words, file) for words in shell_commands(script, file)[0])
+
+
+def _of_command(words: list[str], file: str) -> str:
+    """The objective of a command: by its script, module, recipe or subcommand, or by its flags."""
+    program = next(_programs(words), "").removesuffix(".py").rpartition("/")[2].rpartition(".")[2]
+    try:
+        flags, others = fields_of(words, file, {})
+    except ConfigProblem:  # sed has -e twice; for a tool's command its reader says what is wrong
+        flags, others = {}, []
+    return _of_name(program) or _of_fields(flags | dict(word.lstrip("+~").split("=", 1) for word in others if "=" in word))
+
+
+def _programs(words: list[str]) -> Iterator[str]:
+    """The words that say what a command runs, launchers left out."""
+    runs = words[0].endswith(".py") or any(word.rpartition("/")[2] in RUNNERS for word in words)
+    for before, word in zip(["", *words], words, strict=False):
+        is_recipe = word.endswith(("_single_device", "_distributed")) and "tune" in words
+        if is_recipe or before in SUBCOMMANDS or (runs and word not in LAUNCHERS and (before in MODULES or word.endswith(".py"))):
+            yield word
+
+
+def _of_name(name: str) -> str:
+    """The objective in the name of a script: DPO of train_dpo, none of one that prepares SFT."""
+    words = re.split(r"[_\W]+", name.lower())
+    return "" if "sft" in words else next((word.upper() for word in words if word in OBJECTIVES), "")
+
+
+def _of_fields(fields: dict[str, Any]) -> str:
+    """The objective that fields name, or a field that only preference or reward training has."""
+    for name in ("rl", "train_impl", "stage"):  # of axolotl, GPT-NeoX, LLaMA-Factory
+        word = as_word(fields.get(name))
+        if word in SUPERVISED or _of_name(word):
+            return "" if word in SUPERVISED else word.upper()
+    off = ("null", "false", "none", "", "0")
+    own = (name for name, value in fields.items() if as_word(value) not in off and (name in FIELDS or name.startswith(PREFIXES)))
+    recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
+    return next(own, "") or next(recipe, "")

@@ -28,7 +28,7 @@ def is_version_1(query: dict[str, list[str]]) -> bool:
 
 
 def changed_since(query: dict[str, list[str]]) -> str:
-    """What is counted otherwise than when a link was made, in a sentence; empty for a link of today."""
+    """What is counted otherwise since a link was made, in a sentence; empty for today's links."""
     return CHANGED if query.get("v", [""])[0] in VERSIONS else ""
 
 
