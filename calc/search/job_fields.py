@@ -73,7 +73,7 @@ def is_read(name: str, fields: dict[str, Any]) -> bool:
         return fields["goal"] == "tune"
     if name == "run_tokens":
         return fields["goal"] == "train"
-    return name not in (*INFERENCE_ONLY, *OF_SERVING, "context_tokens") and (name not in LORA_ONLY or method_of(fields) != "full")
+    return name not in (*INFERENCE_ONLY, *OF_SERVING) and (name not in LORA_ONLY or method_of(fields) != "full")
 
 
 def tokens_of_run(fields: dict[str, Any]) -> float:
@@ -104,8 +104,7 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     job |= {name: value for name, value in limits.items() if name != "days_most" and is_read(name, fields)}
     job |= {"regions": "+".join(fields["regions"]) or ANYWHERE, "markets": "+".join(fields["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}
-    job |= {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
-    return job | (dict.fromkeys(("prompt_tokens", "answer_tokens")) if job.get("context_tokens") else {})
+    return job | {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
 
 
 def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune") -> tuple[dict[str, Any], dict[str, list]]:
