@@ -39,10 +39,10 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
 def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The elements that share a scale, 0 without a bound, and the padded inner width.
 
-    Shape: (models, precisions) each.
+    A published file says both; without one a format has its usual group. Shape: (models, precisions) each.
     """
     models, precisions = (catalogs.models.index.get_indexer, catalogs.precisions.index.get_indexer)
-    elements = np.zeros((len(catalogs.models), len(catalogs.precisions)))
+    elements = np.tile(catalogs.precisions["group_elements"].to_numpy(), (len(catalogs.models), 1))
     padded = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():
         row = models([model])[0], precisions([precision])[0]

@@ -19,7 +19,7 @@ ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run a
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
 LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
-PUBLISHED = "published"  # 8 bits where the maker publishes such weights, else those of the original; no format is made
+PUBLISHED = "published"  # the original format, and 8 bits where the maker or a known third party publishes them; none is made
 
 JOB_INPUTS = (
     Input("job", "text"),

@@ -8,6 +8,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import HUGE
+from calc.scenarios.published import usual_formats
 from calc.search.arrangements import RECOMPUTES
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS
 from calc.search.job_row import JobRow, listed
@@ -72,7 +73,7 @@ def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
     if job["work"] == "training":
         sets["tuning"] = sets["tuning"] or ["full" if job["method"] == "full" else "lora"]
     else:
-        published = (catalogs.models[f"{kind}_precision"].get(job["model"]) for kind in ("stored", "published"))
+        published = (catalogs.models["stored_precision"].get(job["model"]), *usual_formats(catalogs, job["model"]))
         sets["precision"] = list(dict.fromkeys([*filter(None, published), *sets["precision"]]))
     regions = job["regions"].split("+")
     return sets | {"family": [], "region": [] if len(regions) == len(catalogs.regions) else regions, "market": job["markets"].split("+")}
