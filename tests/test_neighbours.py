@@ -97,7 +97,7 @@ def settled(request, scenarios):
 
 
 OTHER_WORK = {  # what stages of both kinds of work read and only one of them counts
-    "training": {*INFERENCE_ONLY, "served_adapters", "cached_prompt_tokens", "draft_blocks_ratio", "draft_cached_ratio"},
+    "training": {*INFERENCE_ONLY, "expert_tile", "served_adapters", "cached_prompt_tokens", "draft_blocks_ratio", "draft_cached_ratio"},
     "inference": {
         *TRAINING_ONLY,
         "adapts",

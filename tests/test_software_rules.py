@@ -117,11 +117,16 @@ def test_megatron_adds_into_a_standing_buffer_and_fp8_products_stand_on_its_mast
     assert elsewhere["weights_bytes"] == 4 * LLAMA_8B
 
 
-@pytest.mark.parametrize(("tensor_parallel", "padded"), [(1, 3072), (2, 1536), (4, 768), (8, 512)])
-def test_mxfp4_experts_fill_the_kernels_tile(tensor_parallel, padded):
-    """gpt-oss: 2880 wide and 2880 inside, in tiles of 256 (vLLM, quantization/mxfp4.py)."""
-    ratio = stack_expert_padding_ratio(2880, 2880, tensor_parallel, 1, 256)
-    assert ratio * 2880 / tensor_parallel * 2880 == pytest.approx(padded * 3072)
+@pytest.mark.parametrize(("gpu", "tiles"), [("h100-80gb-sxm", (64, 1)), ("b200", (256, 256)), ("l40s", (128, 256))])
+def test_mxfp4_experts_fill_the_tiles_of_the_cards_kernel(gpu, tiles):
+    """gpt-oss: 2880 wide and 2880 inside; Triton, FlashInfer and Marlin round up (vLLM, quantization/mxfp4.py)."""
+    tile = catalogs().serving_steps.at[catalogs().utilization.at[gpu, "card_class"], "expert_tile"]
+    assert tile == tiles[0]
+    for degree, inner in ((1, 2880), (2, 1440), (4, 720), (8, 360)):
+        padded = -(-inner // tiles[0]) * tiles[0] * -(-2880 // tiles[1]) * tiles[1]
+        assert stack_expert_padding_ratio(2880, 2880, degree, 1, tile) == pytest.approx(padded / (inner * 2880))
+    row = one(work="inference", model="gpt-oss-120b", implementation="vllm", precision="mxfp4", gpu="h100-80gb-sxm", sequence_tokens=8192)
+    assert row["fits"] == "yes"  # as OpenAI says of one card of 80 GB
 
 
 def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():

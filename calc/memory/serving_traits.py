@@ -22,6 +22,11 @@ def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
     return on_large_card * (gpu_memory_bytes >= serving_huge_card_bytes)
 
 
+def expert_tile(is_engine, experts_only, card_expert_tile):
+    """The tile of the card's MXFP4 kernel for experts, else 0. [elements]"""
+    return np.where(is_engine * experts_only > 0, np.nan_to_num(card_expert_tile), 0.0)
+
+
 def stack_state_bytes(
     stack_recurrent_state_elements,
     stack_convolution_state_elements,

@@ -3,16 +3,16 @@
 import numpy as np
 
 
-def stack_expert_padding_ratio(stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, serving_expert_tile):
-    """Experts in whole tiles of an engine's MXFP4 kernel, over their plain size. [ratio]
+def stack_expert_padding_ratio(stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, expert_tile):
+    """Experts in whole tiles of the card's MXFP4 kernel, over their plain size. [ratio]
 
-    Both the inner width per GPU and the hidden width are rounded up.
-    Source: vLLM, quantization/mxfp4.py, create_weights.
+    The inner width per GPU is rounded up to the tile; the hidden width to 256 by kernels whose tile is wider than Triton's 64.
+    Source: vLLM, quantization/mxfp4.py: Triton on Hopper, Marlin (128), FlashInfer on Blackwell (256).
     """
     inner = np.maximum(stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1), 1)
-    tile = np.maximum(serving_expert_tile, 1)
-    padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / tile) * tile / np.maximum(inner * stack_hidden, 1)
-    return np.where((serving_expert_tile > 0) & (stack_expert_ffn_width > 0), padded, 1.0)
+    tile, hidden_tile = np.maximum(expert_tile, 1), np.where(expert_tile > 64, 256, 1)
+    padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / hidden_tile) * hidden_tile
+    return np.where((expert_tile > 0) & (stack_expert_ffn_width > 0), padded / np.maximum(inner * stack_hidden, 1), 1.0)
 
 
 def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):

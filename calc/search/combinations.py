@@ -18,7 +18,7 @@ from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, TIME, before_memory, fuller_end, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
-from calc.memory.serving_traits import on_huge_card, on_large_card
+from calc.memory.serving_traits import expert_tile, on_huge_card, on_large_card
 from calc.rules import placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
@@ -204,16 +204,20 @@ def memory_once(table: Table) -> Table:
 
 
 def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of a serving engine for small, large and huge cards, on which its defaults differ."""
+    """Layouts of a serving engine for each kind of card: its defaults and its tiles differ."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
     crossed = crossed_with(table, cards, grid)
-    crossed.evaluate_all((on_large_card, on_huge_card))
-    large, huge = (np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)) > 0 for name in ("on_large_card", "on_huge_card"))
-    every = take(table, np.tile(np.arange(size), 3))
-    every |= {"on_large_card": np.repeat([0.0, 1.0, 1.0], size), "on_huge_card": np.repeat([0.0, 0.0, 1.0], size)}
-    return every, grid._replace(layout=grid.layout + size * (large.astype(int) + huge)), np.tile(sound, 3)
+    crossed.evaluate_all((on_large_card, on_huge_card, expert_tile))
+    names = ("on_large_card", "on_huge_card", "expert_tile")
+    large, huge, tile = (np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names)
+    kind = large + huge + 3 * tile
+    kinds = np.flatnonzero(np.bincount(kind))
+    every = take(table, np.tile(np.arange(size), len(kinds)))
+    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
+    every |= {name: np.repeat(value.astype(float), size) for name, value in zip(names, values, strict=True)}
+    return every, grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)), np.tile(sound, len(kinds))
 
 
 def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
