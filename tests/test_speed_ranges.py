@@ -7,7 +7,7 @@ from examples import recorded, timed
 
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.spread import CORNERS, OF_FIRST_TOKEN
-from validation.speed import errors, published, time_table, with_published_models
+from validation.speed import encoders, errors, published, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 TRAINING |= {"implementation": "torchtitan"}
@@ -28,7 +28,7 @@ def test_a_range_widens_in_a_corner(catalogs, corner):
 
 
 def test_the_corners_say_how_many_runs_they_rest_on(catalogs):
-    rows = published()
+    rows = pd.concat([published(), encoders()], ignore_index=True)
     table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), with_published_models(catalogs))
     inside = table["layout_corners"].astype(int) | table["place_corners"].astype(int)
     of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
@@ -52,7 +52,7 @@ def test_first_tokens_are_less_sure_and_dense_models_have_the_range_of_their_sof
 
 def test_the_truth_lies_inside_nine_times_in_ten_in_every_group(catalogs):
     """Training by software, width and experts; serving by engine, release, card and kind of model: every group of ten or more."""
-    compared = errors(published(), with_published_models(catalogs))
+    compared = errors(pd.concat([published(), encoders()], ignore_index=True), with_published_models(catalogs))
     narrow = np.where(compared["precision"].isin(("fp8-mixed", "fp8", "nvfp4", "mxfp4")), "narrow", "wide")
     compared = compared.assign(narrow=narrow, release=compared["engine_release"].fillna(""))
     kinds = (["engine", "gpu", "narrow"], ["engine", "release", "gpu", "model"], ["source", "engine"])

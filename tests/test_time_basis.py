@@ -9,7 +9,7 @@ from calc import estimate
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.basis import BASES
 from calc.speed.spread import AXES
-from validation.speed import published, published_runs, time_table, with_published_models
+from validation.speed import encoders, published, published_runs, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "implementation": "torchtitan", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3"}
 SERVING = {"work": "inference", "model": "llama-3.1-70b", "implementation": "vllm", "gpu": "b200", "prompt_tokens": 1024}
@@ -19,7 +19,7 @@ CASES = recorded("cases/time_basis.json")["bases"]
 
 @pytest.fixture(scope="module")
 def runs(catalogs):
-    return published(), with_published_models(catalogs)
+    return pd.concat([published(), encoders()], ignore_index=True), with_published_models(catalogs)
 
 
 def estimated(catalogs, *scenarios):
@@ -54,8 +54,8 @@ def test_the_reach_and_the_number_of_published_runs_are_those_of_the_data(runs, 
     table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), with_published)
     for axis in AXES:
         values = np.broadcast_to(table[axis], len(rows))
-        for work in ("training", "inference"):
-            of_work, box = values[rows["work"] == work], catalogs.time_boxes.loc[axis]
+        for work in ("training", "inference", "encoding"):
+            of_work, box = values[np.where(table["generates"] > 0, rows["work"], "encoding") == work], catalogs.time_boxes.loc[axis]
             for end, most in (("low", of_work.min()), ("high", of_work.max())):
                 bound = box[f"{work}_{end}"]
                 assert np.isnan(bound) or bound == pytest.approx(most, rel=0.01)

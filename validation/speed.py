@@ -21,9 +21,15 @@ from calc.scenarios.inputs import BY_NAME
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"
-HELD_OUT_OF = {"throughput_published": 3, "throughput_serving_2026": 2}  # one row, or one sweep, of so many is held out
+HELD_OUT_OF = {
+    "throughput_published": 3,
+    "throughput_serving_2026": 2,
+    "throughput_encoders": 3,
+}  # one row, or one sweep, of so many is held out
 SERVED = ("time_per_output_token_seconds", "time_to_first_token_seconds")  # what a row of serving under load says
-ASKED_AS_ANOTHER = "InternEvo|SGLang|TensorRT-LLM"  # engines whose runs are asked as software that is like them
+ASKED_AS_ANOTHER = (
+    "InternEvo|SGLang|TensorRT|infinity|ONNX|text-embeddings|timm|not stated"  # engines whose runs are asked as software that is like them
+)
 SWEEP = (
     "model",
     "precision",
@@ -57,6 +63,12 @@ def serving():
     return rows.melt([name for name in rows if name not in SERVED], list(SERVED), "measured", "value")
 
 
+def encoders():
+    """Published rates of encoders of text, images and sound, in tokens read or, of speech, written; a third is held out."""
+    rows = _read("throughput_encoders")
+    return rows.assign(held_out=[_aside(row, HELD_OUT_OF["throughput_encoders"]) for row in rows["row"]], value=rows["value"].astype(float))
+
+
 def _read(name):
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
@@ -72,7 +84,7 @@ def published_runs(catalogs):
 
     Of models and cards that the catalog has, and of the software itself: engines that are asked as another are left out.
     """
-    rows = published()
+    rows = pd.concat([published(), encoders()], ignore_index=True)
     in_catalogs = rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
     return (
         rows[in_catalogs & ~rows["engine"].str.contains(ASKED_AS_ANOTHER)]
@@ -150,7 +162,7 @@ def summary(compared, by):
 
 def main():
     """Print the errors and write them."""
-    compared = errors(published(), with_published_models(load_catalogs()))
+    compared = errors(pd.concat([published(), encoders()], ignore_index=True), with_published_models(load_catalogs()))
     served = compared["measured"].isin(SERVED)
     for by in (["work", "measured", "held_out"], ["source", "implementation", "engine", "held_out"]):
         print(summary(compared[~served | (len(by) == 3)], by).to_string(), "\n")

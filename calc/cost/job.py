@@ -23,8 +23,8 @@ from calc.units import HOUR_SECONDS
 class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
-    `seconds` are those of the run, or of one served token; `slow_hours` are the hours at the slow end of the range of time; a
-    month's are the same. `billed_hours` are those charged. Of the instances those at
+    `seconds` are those of the run, of one served token, or of a batch where a model answers no token; `slow_hours` are the hours
+    at the slow end of the range of time; a month's are the same. `billed_hours` are those charged. Of the instances those at
     rest, on average, cost nothing where they are paid by use.
     """
 
@@ -63,7 +63,9 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
     instances = of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, trains, hours, slow_hours, table["attempts"])
-    seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
+    token = table["time_per_output_token_seconds"]
+    served = np.where(np.isnan(token), table["burst_first_token_seconds"], token)
+    seconds = np.where(trains > 0, hours * HOUR_SECONDS, served)
     usd = (usd_per_hour - resting * instance_usd_per_hour) * billed
     return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours, billed, resting)
 
@@ -73,7 +75,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
         *("spare_instances", "standby_instances", "start_hours", "run_high_hours", "peak_to_mean", "attempts"),
-        *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
+        *("served_tokens_per_second", "time_per_output_token_seconds", "burst_first_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]

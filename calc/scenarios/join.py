@@ -46,13 +46,15 @@ def _starts(catalogs):
     }
 
 
-def _ranges_of_time(trains, catalogs):
+def _ranges_of_time(trains, generates, catalogs):
     """The corners and boxes of published runs, from which the ranges of time are made."""
     made: Columns = {}
     for end in ("low", "high"):
         made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[:-1, None]
-        bounds = (numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None] for work in ("training", "inference"))
-        made[f"box_{end}"] = np.where(trains > 0, *bounds)
+        training, inference, encoding = (
+            numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None] for work in ("training", "inference", "encoding")
+        )
+        made[f"box_{end}"] = np.where(trains > 0, training, np.where(generates > 0, inference, encoding))
     return made
 
 

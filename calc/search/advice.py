@@ -29,7 +29,7 @@ _READ = (
     *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     *("memory_bytes", "gpu_memory_bytes", "fits", "runs", "instances_needed", "tokens_per_second", "low_tokens_per_second"),
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
-    *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds"),
+    *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds", "burst_first_token_seconds"),
     *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
     *("start_hours", "run_high_hours", "standby_instances", "scales", "peak_to_mean", "gpus_paid", "attempts"),
 )

@@ -74,6 +74,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         of_work = [
             (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
             for name in ("first_token", "token")
+            if not np.all(np.isnan(candidates[f"{name}_seconds"]))  # an encoder answers no token
         ]
         of_work.append(("requests_per_second" if job["requests_per_second"] else "users", 1.0, candidates["load_ratio"]))
     of_work += _of_sale(candidates, job) if "hard" in candidates else []

@@ -132,7 +132,11 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         title = _joined([_title(name, row, least, settled_job) for name in names])
         parts.append(f"{title}{f' ({reason})' if reason else ''}: {how} on {where}")
         time, usual = duration(row["seconds"]), duration(least["seconds"])
-        instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
+        instead = (
+            ""
+            if time == usual
+            else f", {time}{'' if trains else ' a token' if settled_job['generates'] else ' a batch'} instead of {usual}"
+        )
         parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
     if settled_job["requests_per_second"]:
         rate = count(settled_job["requests_per_second"])

@@ -12,7 +12,8 @@ TIMED = (
 )
 STEPPED = (  # what the money of a candidate is made of
     *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
-    *("time_per_output_token_seconds", "served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
+    *("time_per_output_token_seconds", "burst_first_token_seconds", "served_tokens_per_second"),
+    *("batch", "data_parallel", "spare_instances"),
     *("standby_instances", "scales_hourly", "peak_to_mean", "replica_gpus", "instance_gpus"),
     *("start_hours", "start_high_hours", "attempts"),
 )

@@ -34,6 +34,7 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
     work = work_of(table)
     corners = table["layout_corners"] | table["place_corners"]
     code = corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
+    code = 2 * code + ((table["trains"] == 0) & (table["generates"] == 0))
     codes, distinct = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
     reasons_of = [_reason(catalogs, int(code), work) for code in distinct]
     words, reasons = (np.array(column, dtype=object) for column in zip(*reasons_of, strict=True))
@@ -73,6 +74,7 @@ def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
     """The word and the reason of one combination of corners, axes and published runs."""
     if code == NO_TIME:
         return "", ""
+    work, code = "encoding" if code & 1 else work, code >> 1
     runs, spreads, boxes = code >> RUNS_BIT, catalogs.time_spreads, catalogs.time_boxes
     inside = spreads[[bool(code >> place & 1) for place in range(len(CORNERS))]]
     outside = boxes[[bool(code >> AXIS_BIT + place & 1) for place in range(len(AXES))]]

@@ -89,9 +89,15 @@ def attention_flops_per_second(
     return wide_flops_per_second * kernel_attention_ratio * engine_attention_ratio * of_ring
 
 
-def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
-    """Moves of each forward output through memory: adapters add, compiling saves. [passes]"""
+def element_passes(
+    adapts, compiles, trains, generates, engine_element_passes, engine_adapter_element_passes, compile_element_ratio, encoder_element_ratio
+):
+    """Moves of each forward output through memory: adapters add, compiling saves. [passes]
+
+    Encoders that are served have norms and activations of one kernel each.
+    """
     eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
+    eager = eager * np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
     return eager * np.where(compiles > 0, compile_element_ratio, 1)
 
 

@@ -16,6 +16,7 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     "assumed-software": lambda engine_is_assumed: engine_is_assumed > 0,
     "cast-to-8-bits": lambda cast_bytes: cast_bytes > 0,
     "context-parallel": lambda context_parallel: context_parallel > 1,
+    "encoding": lambda trains, generates: (trains == 0) & (generates == 0),
     "experts-8-bit": lambda trains, most_experts, matrix_bytes_each, names_release: (
         (trains == 0) & (most_experts > 0) & (matrix_bytes_each == 1) & (names_release == 0)
     ),
@@ -33,7 +34,7 @@ LAYOUT_CORNERS: dict[str, Callable] = {
         offloads_optimizer + offloads_activations + offloads_weights > 0
     ),
     "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
-    "other-kind": lambda is_decoder: is_decoder == 0,
+    "other-kind": lambda trains, generates, is_decoder: (is_decoder == 0) & ((trains > 0) | (generates > 0)),
     "served-adapters": lambda served_adapters: served_adapters > 0,
     "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
         (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)

@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
-from calc.say.numbers import counted, duration, gib, percent, span, three, usd
+from calc.say.numbers import counted, duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import card_name, cards, place
 from calc.say.setting import name_of, setting
 from calc.search import ranking
@@ -148,7 +148,8 @@ def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs)
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
     trains, hour, money, time = row["work"] == "training", usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
-    job, pace = (f"{money} in {time}", time) if trains else (f"{money} a month, {time} per token", f"{time} per token")
+    served = f"{time} per {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
+    job, pace = (f"{money} in {time}", time) if trains else (f"{money} a month, {served}", served)
     title, number, note = {
         "cheapest": (f"Least money {'for the run' if trains else 'a month'}", money, f"{'in ' * trains}{pace}, {hour} per hour"),
         "cheapest hour": ("Least money an hour", hour, job),

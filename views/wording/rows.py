@@ -7,7 +7,7 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
-from calc.say.numbers import gib, is_missing, percent, three
+from calc.say.numbers import duration, gib, is_missing, percent, three
 from calc.say.place import OBTAINABLE
 from calc.say.verdict import RUNS, memory_of
 from calc.search.sentences import TITLES
@@ -63,8 +63,8 @@ def tank_alt(row: Row) -> str:
 
 def first_token(row: Row) -> str:
     """first token after 0.41 s, then 21.4 ms each."""
-    if is_missing(row["time_per_output_token_seconds"]):
-        return ""
+    if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
+        return "" if is_missing(row["burst_first_token_seconds"]) else f"{duration(row['burst_first_token_seconds'])} a batch"
     first = "" if is_missing(row["time_to_first_token_seconds"]) else f"first token after {three(row['time_to_first_token_seconds'])} s, "
     return f"{first}{three(figures(row)['token_ms'])} ms a token"
 
