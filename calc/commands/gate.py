@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows, write_result
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.numbers import is_missing
@@ -31,7 +32,7 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
         yield f"it does not run on {row['instance'] or row['gpu']}; {row['note']}"
     elif limits.fits and row["fits"] != "yes":
         yield _fits(row)
-    bill = "the run" if row["work"] == "training" else "a month"
+    bill = "the run" if ends_of(row) else "a month"
     for what, value, most, unit in (
         (f"USD of {bill}", row["usd"], limits.usd_most, "USD"),
         (f"hours of {bill}", row["hours"], limits.hours_most, "hours"),

@@ -62,14 +62,14 @@ def _lost_work_ratio(periods):
     return np.where(periods < 0.1, series, np.expm1(periods) / np.maximum(periods, 0.1) - 1)
 
 
-def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, reload_seconds):
+def spot_overhead_ratio(ends, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, reload_seconds):
     """Time that checkpoints, lost work and restarts add to a run. [share of the run]
 
     M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is reload_seconds. Each of the three is one factor, and their logarithms
-    add up, so that a small overhead loses no digits beside 1.
+    add up, so that a small overhead loses no digits beside 1. Offline work of a service saves nothing: τ and δ are 0.
     Source: Daly 2006, equation 20.
     """
     interval = np.maximum(checkpoint_interval_seconds, 1e-9)
     restarts = reload_seconds / mean_uninterrupted_seconds
     lost_work = np.log1p(_lost_work_ratio((checkpoint_interval_seconds + checkpoint_seconds) / mean_uninterrupted_seconds))
-    return np.where(trains > 0, np.expm1(restarts + lost_work + np.log1p(checkpoint_seconds / interval)), 0)
+    return np.where(ends > 0, np.expm1(restarts + lost_work + np.log1p(checkpoint_seconds / interval)), 0)

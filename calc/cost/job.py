@@ -38,34 +38,39 @@ class Job(NamedTuple):
     resting_instances: np.ndarray
 
 
+def ends_of(rows: Any) -> Any:
+    """Whether the work of a result row, or of each of a table, ends: a run, or offline work."""
+    return (rows["work"] == "training") | (rows["tokens_total"] > 0)
+
+
 def deployments(table: Columns, users: float) -> np.ndarray:
     """Copies of a deployment for the users at once and the wanted rate; 1 in training. [copies]"""
     for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
     for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
-    return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
+    return np.where(table["ends"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
 
 
 def billed_hours(
-    market: str, trains: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray, attempts: np.ndarray | float = 1.0
+    market: str, ends: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray, attempts: np.ndarray | float = 1.0
 ) -> np.ndarray:
     """Hours that AWS charges on a market, whole days of a block and whole terms included. [h]"""
-    return terms.billed_hours(trains, attempts, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
+    return terms.billed_hours(ends, attempts, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
 def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
-    trains = table["trains"]
-    work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
-    hours = terms.hours(trains, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
-    slow_hours = terms.slow_hours(trains, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
+    ends = table["ends"]
+    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
+    hours = terms.hours(ends, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
+    slow_hours = terms.slow_hours(ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
     of_load = table["instances_needed"] * copies
     resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (MARKETS[market].committed_years == 0)
     instances = of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
     usd_per_hour = instances * instance_usd_per_hour
-    billed = billed_hours(market, trains, hours, slow_hours, table["attempts"])
+    billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
     token = table["time_per_output_token_seconds"]
     served = np.where(np.isnan(token), table["burst_first_token_seconds"], token)
-    seconds = np.where(trains > 0, hours * HOUR_SECONDS, served)
+    seconds = np.where(ends > 0, hours * HOUR_SECONDS, served)
     usd = (usd_per_hour - resting * instance_usd_per_hour) * billed
     return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours, billed, resting)
 
@@ -73,15 +78,16 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows on a market each; NaN without a price there or an estimate."""
     numbers = (
-        *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
+        *("batch", "run_tokens", "run_tokens_per_second", "hours_per_month", "tokens_per_second", "low_tokens_per_second"),
+        *("instances_needed", "gpus"),
         *("spare_instances", "standby_instances", "start_hours", "run_high_hours", "peak_to_mean", "attempts"),
         *("served_tokens_per_second", "time_per_output_token_seconds", "burst_first_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
-    work = table["attempts"] * table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    table["ends"] = ends_of(rows).to_numpy(dtype=float)
+    work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
     table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
-    table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     for formula in (data_parallel, replica_gpus):
         table[formula.__name__] = formula(*(rows[name].to_numpy(dtype=float) for name in parameters_of(formula)))
     table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
@@ -94,7 +100,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
-            listed = np.where([sold_for(market, work) for work in rows["work"]], listed, np.nan)
+            listed = np.where([sold_for(market, *of) for of in zip(rows["work"], ends_of(rows), strict=True)], listed, np.nan)
             has_private = MARKETS[market].takes_private & ~np.isnan(private)
             done = job(table, market, np.where(has_private, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)

@@ -25,28 +25,33 @@ def vcpus_needed(instances_needed, instance_vcpus):
     return instances_needed * instance_vcpus
 
 
-def standby_instances(trains, spare):
+def ends(trains, tokens_total):
+    """1 where the work ends: a training run, or offline work of a service. [0 or 1]"""
+    return np.where((trains > 0) | (tokens_total > 0), 1.0, 0.0)
+
+
+def standby_instances(ends, spare):
     """Instances of a service beyond its load, for one that fails. [instances]"""
-    return np.where(trains > 0, 0.0, spare)
+    return np.where(ends > 0, 0.0, spare)
 
 
-def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas, standby_instances):
+def spare_instances(ends, replica_gpus, instance_gpus, spot_spare_replicas, standby_instances):
     """Instances of whole replicas that a service on spot keeps in reserve. [instances]
 
     They also stand in for an instance that fails.
     """
     replicas = spot_spare_replicas * np.ceil(replica_gpus / instance_gpus)
-    return np.where(trains > 0, 0.0, np.maximum(replicas, standby_instances))
+    return np.where(ends > 0, 0.0, np.maximum(replicas, standby_instances))
 
 
-def resting_instances(trains, scales_hourly, peak_to_mean, instances_needed, replica_gpus, instance_gpus):
+def resting_instances(ends, scales_hourly, peak_to_mean, instances_needed, replica_gpus, instance_gpus):
     """Instances that rest on average where a service scales by the hour. [instances]
 
     The mean load takes whole instances, whole replicas where these are larger, and at least one.
     """
     unit = np.ceil(replica_gpus / instance_gpus)
     running = unit * np.maximum(np.ceil(instances_needed / unit / peak_to_mean * (1 - ROUNDING)), 1)
-    return np.where((trains == 0) & (scales_hourly > 0), np.maximum(instances_needed - running, 0.0), 0.0)
+    return np.where((ends == 0) & (scales_hourly > 0), np.maximum(instances_needed - running, 0.0), 0.0)
 
 
 def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):

@@ -84,7 +84,6 @@ MARKETS = {
         "of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
-        work="training",  # a block ends, and a service does not
     ),
     **{
         f"sagemaker-{use}": Market(
@@ -102,9 +101,12 @@ USUAL_MARKETS = ("on-demand", "capacity-block")  # those that a job is offered w
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
 
 
-def sold_for(market: str, work: str) -> bool:
-    """Whether a market serves a kind of work: SageMaker training serves training alone."""
-    return MARKETS[market].work in ("", work)
+def sold_for(market: str, work: str, ends: bool = False) -> bool:
+    """Whether a market serves a kind of work: SageMaker training serves training alone.
+
+    A capacity block ends: it serves a training run, and of inference only what `ends`.
+    """
+    return MARKETS[market].work in ("", work) and (ends or work == "training" or not MARKETS[market].block_hours)
 
 
 def spare_of(row: Mapping[str, Any]) -> float:

@@ -71,9 +71,9 @@ def optimizer_steps(trains, train_tokens, step_tokens):
     return np.where(trains > 0, train_tokens / step_tokens, np.nan)
 
 
-def attempt_hours(trains, train_tokens, tokens_per_second):
-    """The steps of one attempt at the training run, without its start and interruptions. [h]"""
-    return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
+def attempt_hours(run_tokens, run_tokens_per_second):
+    """The work of one attempt at the run, without its start and interruptions. [h]"""
+    return run_tokens / run_tokens_per_second / HOUR_SECONDS
 
 
 def work_hours(attempt_hours, attempts):
@@ -167,9 +167,9 @@ def load_instances(load_deployments, instances_needed):
     return load_deployments * instances_needed
 
 
-def load_resting_instances(load_instances, trains, scales_hourly, peak_to_mean, replica_gpus, instance_gpus):
+def load_resting_instances(load_instances, ends, scales_hourly, peak_to_mean, replica_gpus, instance_gpus):
     """Of the instances of the wanted load those that rest on average. [instances]"""
-    return resting_instances(trains, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus)
+    return resting_instances(ends, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus)
 
 
 def load_usd_per_month_on_demand(

@@ -61,10 +61,10 @@ def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storag
     return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
 
 
-def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours):
+def sober_overhead_ratio(ends, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours):
     """Overhead of spot at the sober case's interruptions, at their best interval. [share]"""
     interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, attempt_hours)
-    return spot_overhead_ratio(trains, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds)
+    return spot_overhead_ratio(ends, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds)
 
 
 def sober_run_hours(work_hours, start_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds):

@@ -78,9 +78,9 @@ def last_save_seconds(trains, checkpoint_seconds, usual_first_seconds):
     return np.where((trains > 0) & (usual_first_seconds > 0), checkpoint_seconds, 0.0)
 
 
-def start_hours(trains, attempts, usual_first_seconds, weights_read_seconds, last_save_seconds):
+def start_hours(ends, attempts, usual_first_seconds, weights_read_seconds, last_save_seconds):
     """Starts and last saves of all attempts at a run; of a service up to the first token. [h]"""
-    starts = np.where(trains > 0, attempts, 1)
+    starts = np.where(ends > 0, attempts, 1)
     return starts * (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
 
 

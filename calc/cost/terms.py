@@ -11,17 +11,17 @@ from calc.units import MEAN_MONTH_HOURS, WEEK_HOURS, YEAR_HOURS, YEAR_MONTHS
 LONGEST_DAILY_BLOCK_HOURS, LONGEST_BLOCK_HOURS, ENDS_EARLY_HOURS = 336, 4368, 0.5
 
 
-def hours(trains, start_hours, work_hours, hours_per_month, interrupted, spot_overhead_ratio):
+def hours(ends, start_hours, work_hours, hours_per_month, interrupted, spot_overhead_ratio):
     """Duration of the job: a run with starts and interruptions, or the hours of a month. [h]"""
-    return np.where(trains > 0, start_hours + work_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
+    return np.where(ends > 0, start_hours + work_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
 
 
-def slow_hours(trains, hours, start_hours, start_high_hours, time_high_ratio):
+def slow_hours(ends, hours, start_hours, start_high_hours, time_high_ratio):
     """Duration at the slow end of the range of time; a month's is the same. [h]"""
-    return np.where(trains > 0, start_high_hours + (hours - start_hours) * time_high_ratio, hours)
+    return np.where(ends > 0, start_high_hours + (hours - start_hours) * time_high_ratio, hours)
 
 
-def billed_hours(trains, attempts, hours, slow_hours, block_hours, committed_years):
+def billed_hours(ends, attempts, hours, slow_hours, block_hours, committed_years):
     """Hours that AWS charges. [h]
 
     A capacity block is charged in whole days, beyond 14 in whole weeks; a commitment to its end. A block is booked to the slow
@@ -32,8 +32,8 @@ def billed_hours(trains, attempts, hours, slow_hours, block_hours, committed_yea
     days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours
     weeks = np.ceil(needed / WEEK_HOURS) * WEEK_HOURS
     booked = np.where(days > LONGEST_DAILY_BLOCK_HOURS, weeks, days)
-    in_blocks = np.where((trains > 0) & (booked <= LONGEST_BLOCK_HOURS), attempts * booked, np.nan)
-    term = np.where(trains > 0, committed_years * YEAR_HOURS, np.where(committed_years > 0, MEAN_MONTH_HOURS, 0.0))
+    in_blocks = np.where((ends > 0) & (booked <= LONGEST_BLOCK_HOURS), attempts * booked, np.nan)
+    term = np.where(ends > 0, committed_years * YEAR_HOURS, np.where(committed_years > 0, MEAN_MONTH_HOURS, 0.0))
     return np.where(block_hours > 0, in_blocks, np.maximum(hours, term))
 
 
@@ -66,13 +66,13 @@ def break_even_hours_per_month(usd_per_hour, usd_per_hour_on_demand):
     return MEAN_MONTH_HOURS * usd_per_hour / usd_per_hour_on_demand
 
 
-def month_usd(trains, usd, usd_per_hour, runs_per_month, committed_years):
+def month_usd(ends, usd, usd_per_hour, runs_per_month, committed_years):
     """A month of work: a run times its runs, a service times its copies. [USD]
 
     Runs follow each other on the same committed instances; copies of a service run side by side.
     """
     a_month = np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd)
-    return a_month * np.where((committed_years > 0) & (trains > 0), 1.0, runs_per_month)
+    return a_month * np.where((committed_years > 0) & (ends > 0), 1.0, runs_per_month)
 
 
 def paid_months(period_months, plan_months, committed_years):

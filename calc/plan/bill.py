@@ -8,7 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
-from calc.cost.job import billed_hours, job_of_rows
+from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
 from calc.cost.offers import price_of
 from calc.units import GIB
@@ -37,22 +37,22 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
     job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line where the
     row has any.
     """
-    trains, hours = row["work"] == "training", float(row["hours"])
-    attempts = float(row["attempts"]) if trains else 1.0
+    ends, hours = bool(ends_of(row)), float(row["hours"])
+    attempts = float(row["attempts"]) if ends else 1.0
     table = {"work": hours}
-    if trains:
+    if ends:
         start = float(row["start_hours"])
         table = {"work": float(row["run_hours"]) - start} | ({"start": start} if start > 0 else {})
     ratio, shares = float(row["paid_ratio"]), {}
-    spare = 0.0 if trains else spare_of(row)
+    spare = 0.0 if ends else spare_of(row)
     if row["resting_instances"] > 0:
         table["work"] *= 1 - float(row["resting_instances"] / (row["instances"] - spare))
     if spare > 0:
         table["spare"] = hours
         shares["spare"] = float(spare / row["instances"])
         shares["work"] = 1 - shares["spare"]
-    if trains and MARKETS[row["market"]].interrupted:
-        table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
+    if ends and MARKETS[row["market"]].interrupted:
+        table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS if row[name] > 0}
     if attempts > 1:
         table = {line: hours_of / attempts for line, hours_of in table.items()} | {"attempts": hours * (1 - 1 / attempts)}
     unused = float(row["billed_hours"]) - hours
@@ -75,7 +75,7 @@ def attempt_usd(row: dict[str, Any]) -> float:
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     """The markets to compare: all paid by use, the row's, and every commitment with a price."""
     committed = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
-    by_use = [name for name in BY_USE if sold_for(name, row["work"])]
+    by_use = [name for name in BY_USE if sold_for(name, row["work"], ends_of(row))]
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
 
@@ -87,14 +87,14 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
-    trains = (table["work"] == "training").to_numpy(dtype=float)
+    of_run = ends_of(table).to_numpy(dtype=float)
     hours, hourly, usd, billed_now = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour", "usd", "billed_hours"))
-    ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0 for name in ("low", "high")}
+    ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if ends_of(row) else 1.0 for name in ("low", "high")}
     slow = hours * ratios["high"]
     ends = {
         f"{name}_usd": usd
         + hourly
-        * ([float(billed_hours(*job)) for job in zip(markets, trains, hours * ratio, slow, table["attempts"], strict=True)] - billed_now)
+        * ([float(billed_hours(*job)) for job in zip(markets, of_run, hours * ratio, slow, table["attempts"], strict=True)] - billed_now)
         for name, ratio in ratios.items()
     }
     columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]

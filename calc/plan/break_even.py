@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.cost.job import billed_hours
+from calc.cost.job import billed_hours, ends_of
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, YEAR_DAYS, YEAR_HOURS, YEAR_MONTHS
 
@@ -27,15 +27,15 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     priced = markets[markets["usd_per_hour"].notna()]
     committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(MOST_COMMITTED, "usd_per_hour")["market"]
     shown = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
-    trains = row["work"] == "training"
-    attempts = float(row["attempts"]) if trains else 1.0
-    hours = float(row["run_hours"]) if trains else float(row["hours"])
-    slow = float(row["run_high_hours"] / row["run_hours"]) if trains else 1.0
-    used = np.array(sorted({*map(float, USED_HOURS[row["work"]]), hours}))
+    ends = bool(ends_of(row))
+    attempts = float(row["attempts"]) if ends else 1.0
+    hours = float(row["run_hours"]) if ends else float(row["hours"])
+    slow = float(row["run_high_hours"] / row["run_hours"]) if ends else 1.0
+    used = np.array(sorted({*map(float, USED_HOURS["training" if ends else "inference"]), hours}))
     parts = []
     for market, hourly in zip(shown["market"], shown["usd_per_hour"], strict=True):
-        longer = 1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if trains else 1.0
-        billed = billed_hours(market, np.array(float(trains)), used * longer, used * longer * slow, attempts)
+        longer = 1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if ends else 1.0
+        billed = billed_hours(market, np.array(float(ends)), used * longer, used * longer * slow, attempts)
         line = {"hours": used, "line": MARKETS[market].label, "usd": hourly * billed, "fits": row["fits"]}
         parts.append(pd.DataFrame({**line, "now": (used == hours) & (market == row["market"])}))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import COMPONENTS
+from calc.cost.job import ends_of
 from calc.units import GIB, MILLISECONDS
 
 
@@ -21,7 +22,7 @@ def figures(row: Mapping[str, Any]) -> dict[str, Any]:
     memory, card = float(row["memory_bytes"]), float(row["gpu_memory_bytes"])
     parts = {name: float(row[name]) for name in COMPONENTS}
     largest = max(parts, key=lambda name: parts[name] if parts[name] > 0 else 0.0)
-    slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if row["work"] == "training" else np.nan
+    slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if ends_of(row) else np.nan
     return {
         "memory_gib": memory / GIB,
         "low_gib": float(row["memory_low_bytes"]) / GIB,

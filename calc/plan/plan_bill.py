@@ -6,6 +6,7 @@ A run is paid as often as it is made, a service by the month; a commitment is pa
 import numpy as np
 import pandas as pd
 
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.cost.terms import month_usd, paid_months, period_usd
 
@@ -17,8 +18,7 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     """Billed rows with month_usd, quarter_usd and year_usd; NaN where no price is known."""
     usd, hourly, runs, months = (rows[name].to_numpy(dtype=float) for name in ("usd", "usd_per_hour", "runs_per_month", "plan_months"))
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
-    trains = (rows["work"] == "training").to_numpy(dtype=float)
-    a_month = month_usd(trains, usd, hourly, runs, years)
+    a_month = month_usd(ends_of(rows).to_numpy(dtype=float), usd, hourly, runs, years)
     return rows.assign(**{name: period_usd(a_month, paid_months(period, months, years)) for name, period in PERIODS.items()})
 
 

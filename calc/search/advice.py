@@ -8,7 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
-from calc.cost.job import Job, job_of_rows
+from calc.cost.job import Job, ends_of, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Columns
@@ -32,6 +32,7 @@ _READ = (
     *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds", "burst_first_token_seconds"),
     *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
     *("start_hours", "run_high_hours", "standby_instances", "scales", "peak_to_mean", "gpus_paid", "attempts"),
+    *("run_tokens", "run_tokens_per_second", "tokens_total"),
 )
 _SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
@@ -91,7 +92,7 @@ def kind_of(row: Mapping[str, Any], change: Change) -> str:
 def _keeps_work(row: Mapping[str, Any], kind: str, change: Change, widths: dict[str, tuple]) -> bool:
     """Whether a changed scenario does the same work, and a service as much of it."""
     after = {**row, **change}
-    as_much = kind != "step" if row["work"] == "training" else at_once(after) >= at_once(row)
+    as_much = kind != "step" if row["work"] == "training" else ends_of(row) or at_once(after) >= at_once(row)
     return as_much and widths[after["precision"]] == widths[row["precision"]] and all(after[name] == row[name] for name in _SAME)
 
 
@@ -103,7 +104,7 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
         return words
     times = at_once({**row, **change}) / at_once(row)
     size = f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{times:.0%}".replace("%", " % of")
-    return f"{words}: {size} the {'users' if kind == 'batch' else 'tokens per step'}"
+    return f"{words}: {size} the {'tokens per step' if kind == 'step' else 'sequences at once' if ends_of(row) else 'users'}"
 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:

@@ -28,7 +28,8 @@ DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
 LONG_TOKENS = 65_536  # of a sequence, from which a training divides it over GPUs
 LONGEST_BATCH = 4096
-EVERY_COUNT = 64  # of instances
+OFFLINE_BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # sequences at once on a replica
+EVERY_COUNT, OFFLINE_COUNT = 64, 16  # instances of a training and of offline work, up to which each is tried
 COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
 TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
 SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
@@ -115,9 +116,10 @@ def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
 
 
 @lru_cache(maxsize=256)
-def _instances(most: int) -> tuple[int, ...]:
-    """Counts of instances for a training: each up to EVERY_COUNT, then in steps of 3 to 6 %."""
-    counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
+def _instances(most: int, each: int = EVERY_COUNT) -> tuple[int, ...]:
+    """Counts of instances: up to `each` every one, then a quarter as many for each doubling."""
+    kept_bits = each.bit_length() - 2
+    counts = {count for count in range(1, most + 1) if count <= each or count % 2 ** (count.bit_length() - kept_bits) == 0}
     return tuple(sorted(counts | {most}))
 
 
@@ -191,8 +193,8 @@ def _batches(sequences: int, high: int) -> tuple[int, ...]:
 def _serving(job: dict[str, Any], places: list[Place]) -> Shapes:
     """Shapes of replicas that some place takes; a replica is one copy of the model.
 
-    Of counts of replicas with the same sequences on each, the fewest; for a rate of requests every count inside one instance
-    and whole instances beyond.
+    Of counts of replicas with the same sequences on each, the fewest; for a rate of requests every count inside one instance and
+    whole instances beyond; for offline work whole instances.
     """
     tensors, pipelines = (fixed_at(job, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
     rows: set[tuple] = set()
@@ -200,7 +202,8 @@ def _serving(job: dict[str, Any], places: list[Place]) -> Shapes:
         for tensor, pipeline in product(tensors, pipelines):
             replica = int(tensor * pipeline)
             for count in _replicas(job, place, replica):
-                batches = fixed_at(job, "batch", [1 if job["requests_per_second"] else np.ceil(job["users"] / count)])
+                usual = OFFLINE_BATCHES if job["ends"] else [1 if job["requests_per_second"] else np.ceil(job["users"] / count)]
+                batches = fixed_at(job, "batch", usual)
                 rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
     counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
     return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
@@ -212,6 +215,8 @@ def _replicas(job: dict[str, Any], place: Place, replica: int) -> list[int]:
     by_hand = job["fixed"].get("gpus")
     if by_hand:
         return [int(count) // replica for count in by_hand if count % replica == 0 and replica <= count <= most * replica]
+    if job["ends"]:
+        return [count for instances in _instances(place.most, OFFLINE_COUNT) if (count := place.gpus * instances // replica)]
     if job["requests_per_second"]:
         return [*range(1, min(inside, most) + 1), *range(2 * inside, most + 1, inside)]
     batches = fixed_at(job, "batch", _shares(int(job["users"]), most))

@@ -63,15 +63,15 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
-    figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
+    figures = figures if timed.all() else figures | _untimed(figures, timed, job["ends"])
     sold = ~np.isnan(price) & ~(np.isnan(figures["usd"]) & ~np.isnan(figures["hours"]))  # a run beyond the longest block is not sold as one
     figures |= {"usd": figures["seconds"]} if job["have"] else {}  # nothing is paid: the fastest is the best
     return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
 
 
-def _untimed(figures: Columns, timed: np.ndarray, trains: bool) -> Columns:
+def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     """The figures that rest on time, empty where no time is known; a month's money needs none."""
-    names = ("seconds", "first_token_seconds", "token_seconds", *(("hours", "usd", "slow_hours") if trains else ()))
+    names = ("seconds", "first_token_seconds", "token_seconds", *(("hours", "usd", "slow_hours") if ends else ()))
     empty = {name: np.where(timed, figures[name], np.nan) for name in names}
     return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}
 
@@ -95,11 +95,11 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
 
 
 def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: dict[str, Any]) -> np.ndarray:
-    """The load of the job over what each candidate carries; 0 in training. [ratio]
+    """The load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
     Sequences at once are the users, or by Little's law the requests per second times the seconds of a request.
     """
-    if job["work"] == "training":
+    if job["ends"]:
         return np.zeros(1)
     sequences = figures["batch"] * data_parallel
     if not job["requests_per_second"]:

@@ -136,8 +136,9 @@ def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[
 
 def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns; the job sets the others."""
-    names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if job["work"] == "training" else "prompt_tokens")
-    row = {name: job[name] for name in names} | job["assumed"]
+    of_work = ("train_tokens",) if job["work"] == "training" else ("prompt_tokens", "tokens_total")
+    names = ("work", "model", "sequence_tokens", "hours_per_month", *of_work)
+    row = {name: job[name] for name in names if job[name] is not None} | job["assumed"]
     row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
     return known_inputs(row, columns)
 

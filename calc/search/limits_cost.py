@@ -122,7 +122,7 @@ def _held_back(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
     """
     figures, places, job = ranked.candidates, ranked.grid.places, ranked.job
     spans = np.array([place.most > 1 or job["instances_most"] == 1 for place in places])
-    if job["work"] == "inference":
+    if not job["ends"]:
         dearer = least_prices(job, places, catalogs) * (job["instances_most"] + 1) * job["hours_per_month"]
         return [place.instance for place, usd in zip(places, np.where(spans, dearer, np.inf), strict=True) if usd < most]
     misses = [limit.excess > 0 for limit in ranked.limits if limit.name != "hours_most"]
@@ -159,7 +159,8 @@ def alternatives(row: Row, job: dict[str, Any], eased: list[Easing], catalogs: C
     listed = here.get(key, np.nan)
     if job["work"] == "inference" and row["market"] == "on-demand":
         year = row["usd_per_hour"] * here.get(MARKETS[COMMITTED_YEAR].price, np.nan) / listed * MEAN_MONTH_HOURS
-        ways |= {"commitment": year} if year * tie < row["usd"] and not row["private_usd_per_hour"] > 0 else {}
+        commits = not job["ends"] and year * tie < row["usd"] and not row["private_usd_per_hour"] > 0
+        ways |= {"commitment": year} if commits else {}
         tokens = _generated_tokens(row, job)
         endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
         listed_there = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] == 0
@@ -174,10 +175,12 @@ def alternatives(row: Row, job: dict[str, Any], eased: list[Easing], catalogs: C
 
 
 def _generated_tokens(row: Row, job: dict[str, Any]) -> float:
-    """Tokens that a service generates in a month at its load. [tokens]"""
+    """Tokens that a service generates in a month at its load, or offline in all. [tokens]"""
+    if job["ends"] or not job["generates"]:
+        return float(job["tokens_total"] * job["generates"]) if job["ends"] else 0.0
     seconds = request_seconds(row["time_to_first_token_seconds"], row["time_per_output_token_seconds"], job)
     rate = (job["requests_per_second"] or job["users"] / seconds) / row["peak_to_mean"]
-    return float(rate * job["answer_tokens"] * row["hours_per_month"] * HOUR_SECONDS) if job["generates"] else 0.0
+    return float(rate * job["answer_tokens"] * row["hours_per_month"] * HOUR_SECONDS)
 
 
 def _continent(region: str) -> str:
@@ -199,7 +202,7 @@ def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
     alike = {}
     for card, number in best.items():
         ratio = float(figures["usd"][number] / figures["usd"][least])
-        if ranked.job["work"] == "training":  # time is money, and both times are uncertain by themselves
+        if ranked.job["ends"]:  # time is money, and both times are uncertain by themselves
             near = np.log(ratio) <= np.hypot(*np.log(figures["slow_hours"][[least, number]] / figures["hours"][[least, number]]))
         else:
             near = lowest[card] <= highest * (1 + FEW)
@@ -211,7 +214,7 @@ def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
 def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
     """Money by card at the fast end of time; of the least's card at the slow end. [USD]"""
     figures, job = ranked.candidates, ranked.job
-    if job["work"] == "training":
+    if job["ends"]:
         return {}, np.inf
     token, first = figures["slow_token_ratio"], figures["slow_first_token_ratio"]
     slower = {"first_token_seconds": first, "token_seconds": token, "requests_per_second": token}

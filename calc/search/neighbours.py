@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import BY_USE, sold_for
 from calc.layout import at_once, replicas
 from calc.memory.fit import HOLDS
@@ -53,7 +54,10 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
         usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}
-    job = {name: row[name] for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "train_tokens", "hours_per_month")}
+    job = {
+        name: row[name]
+        for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "train_tokens", "tokens_total", "hours_per_month")
+    }
     job = {name: value for name, value in job.items() if not blank(value)}
     job |= {"regions": row["region"], "markets": market} | usual | limited
     job.pop("gpu" if row["instance"] else "instance", None)
@@ -181,7 +185,7 @@ def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
 def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
     """Other markets and regions with a price for the instance; no commitment."""
     for name in BY_USE:
-        if name != market and sold_for(name, row["work"]) and not np.isnan(listed_usd_per_hour(row, name, catalogs)):
+        if name != market and sold_for(name, row["work"], ends_of(row)) and not np.isnan(listed_usd_per_hour(row, name, catalogs)):
             yield {"market": name}
     place_rows, regions = price_rows(catalogs)
     yield from ({"region": region} for region in sorted(regions) if (row["instance"], region) in place_rows)

@@ -152,7 +152,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
         facts |= {"otherwise": row(otherwise[0]) if otherwise else None, "brief": brief}
         why.append(sentences.why(names, row(order), facts, job, catalogs) + _rented(row_of_job, catalogs))
     if len(qualifying) and not job["have"]:
-        why[0] += sentences.other_ways(alternatives(row(0), job, eased, catalogs), catalogs)
+        why[0] += sentences.other_ways(alternatives(row(0), job, eased, catalogs), row(0), catalogs)
     names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
     of_least = {"limits_cost": sentences.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}

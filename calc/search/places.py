@@ -109,10 +109,10 @@ def _current(catalogs: Catalogs) -> list[str]:
 def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) -> str:
     what = " or ".join(allowed or ["a GPU instance"])
     where = ", ".join(job["regions"]) if len(job["regions"]) < len(catalogs.regions) else "any region"
-    sold = [name for name in job["markets"] if sold_for(name, job["work"])]
+    sold = [name for name in job["markets"] if sold_for(name, job["work"], job["ends"])]
     if not sold:
         titles = " and ".join(MARKETS[name].title for name in job["markets"])
-        return f"{titles} is not sold for {'a run' if job['work'] == 'training' else 'a service'}; allow another market."
+        return f"{titles} is not sold for {'a run' if job['ends'] else 'a service'}; allow another market."
     market = " or ".join(MARKETS[name].phrase for name in sold)
     return f"No price is known for {what} {market} in {where}; allow other instances, regions or markets."
 
@@ -123,7 +123,7 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     Shape: as of _listed.
     """
     listed, _ = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
-    other = [not sold_for(name, job["work"]) for name in job["markets"]]
+    other = [not sold_for(name, job["work"], job["ends"]) for name in job["markets"]]
     listed = np.where(other, np.nan, listed) if any(other) else listed
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ())), "paid_ratio": job["assumed"].get("paid_ratio")}
     if not any(terms.values()):

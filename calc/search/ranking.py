@@ -70,6 +70,9 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
         of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
         of_work += [("step_tokens", job["step_factor"], distance)]
+    elif job["ends"]:
+        slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
+        of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
     else:
         of_work = [
             (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
@@ -118,7 +121,7 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
 
 def is_brief(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
     """Whether each run on rented machines works for less time than it takes to start."""
-    return (job["work"] == "training") & (not job["have"]) & (candidates["hours"] < 2 * candidates["start_hours"])
+    return job["ends"] & (not job["have"]) & (candidates["hours"] < 2 * candidates["start_hours"])
 
 
 def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:

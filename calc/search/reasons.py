@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import job_of_rows
+from calc.cost.job import ends_of, job_of_rows
 from calc.engine.pipeline import estimate
 from calc.say.change import change_in_words, is_unchanged, quality
 from calc.say.numbers import percent, span, three, usd
@@ -87,7 +87,7 @@ def _against(row, base, usd_ratio, seconds_ratio):
     money = f"{three(usd_ratio)} × the cost of" if usd_ratio > 2 else money
     pace = f"{three(1 / seconds_ratio)} × as fast" if seconds_ratio < 1 else f"takes {three(seconds_ratio)} × as long"
     pace = "is as fast" if abs(seconds_ratio - 1) < _SAME_RATIO else pace
-    before = usd(base.usd[0]) + (f" in {span(base.hours[0])}" if row["work"] == "training" else " a month")
+    before = usd(base.usd[0]) + (f" in {span(base.hours[0])}" if ends_of(row) else " a month")
     return f"{money} the present plan ({before}), and {pace}."
 
 

@@ -5,6 +5,7 @@ from math import ceil
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
 from calc.evaluate import Row
 from calc.layout import at_once
@@ -13,6 +14,7 @@ from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.limits_cost import Easing
+from calc.search.offline import amount_words
 from calc.units import DAY_HOURS, GIB
 
 # limit -> what the row needs, what the job allows, what to change
@@ -135,20 +137,22 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         instead = (
             ""
             if time == usual
-            else f", {time}{'' if trains else ' a token' if settled_job['generates'] else ' a batch'} instead of {usual}"
+            else f", {time}{'' if settled_job['ends'] else ' a token' if settled_job['generates'] else ' a batch'} instead of {usual}"
         )
         parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
     if settled_job["requests_per_second"]:
         rate = count(settled_job["requests_per_second"])
         parts.append(f"{rate} requests a second keep {at_once(row):,.0f} sequences busy (rate × time of a request)")
     parts += _of_machines(row)
+    if settled_job["ends"] and not trains:
+        parts.append(f"{amount_words(settled_job, catalogs)} take {span(row['hours'])} of {span(settled_job['hours_most'])}")
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
-    if trains and row["attempts"] > 1:
+    if settled_job["ends"] and row["attempts"] > 1:
         price = "" if settled_job["have"] else f" at {usd(row['usd'] / row['attempts'])} each"
         parts.append(f"{row['attempts']:g} attempts are paid for{price}")
-    if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
+    if settled_job["ends"] and row["start_hours"] > STARTING_RATIO * row["hours"]:
         start_usd = "" if settled_job["have"] else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
         parts.append(f"starting ({span(row['start_hours'])}{start_usd}) is included")
     parts += [BRIEF] if facts["brief"] and "nearest" not in names else []
@@ -157,7 +161,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         other = facts["otherwise"]
         how_else = "as a capacity block, booked to the slow end in whole days," if other["market"] == BLOCK else "on demand"
         parts.append(f"{how_else} this type costs at least {usd(other['usd'])}")
-    if row["market"] == "spot" and not trains:
+    if row["market"] == "spot" and not settled_job["ends"]:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
     return "; ".join(parts) + "."
 
@@ -166,18 +170,18 @@ def rented(row: Row, problem: str) -> str:
     """What renting would add to a job on machines that are there: its least money."""
     if problem:
         return "Nothing that can be rented keeps the limits either."
-    time = f" in {span(row['hours'])}" if row["work"] == "training" else " a month"
+    time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
     return f"Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
 
-def other_ways(ways: Mapping[str, Any], catalogs: Catalogs) -> str:
+def other_ways(ways: Mapping[str, Any], row: Row, catalogs: Catalogs) -> str:
     """Beside it, a commitment of one year costs $1,560 a month, and Stockholm asks 14 % less."""
-    parts = []
+    parts, period = [], "" if ends_of(row) else " a month"
     if "commitment" in ways:
         parts.append(f"a commitment of one year costs {about(ways['commitment'])} a month")
     if "endpoint" in ways:
         name, endpoint_usd = ways["endpoint"]
-        parts.append(f"{name} asks {about(endpoint_usd)} a month for the same tokens")
+        parts.append(f"{name} asks {about(endpoint_usd)}{period} for the same tokens")
     if "region" in ways:
         parts.append(f"{_region(ways['region'], catalogs)} asks {percent(1 - ways['region_ratio'])} less for this type")
     return f" Beside it, {', and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}." if parts else ""
@@ -185,7 +189,7 @@ def other_ways(ways: Mapping[str, Any], catalogs: Catalogs) -> str:
 
 def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
     """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
-    parts, period = [], " a month" if row["work"] == "inference" else ""
+    parts, period = [], "" if ends_of(row) else " a month"
     for easing in eased:
         if easing.name == "regions":
             parts.append(f"{_region(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")

@@ -29,12 +29,14 @@ from calc.search.inputs import (
     USUAL,
 )
 from calc.search.job_row import JobError, blank, cell_ids, cell_value, cell_values, check_ids, machines_of
+from calc.search.offline import tokens_in_all
+from calc.units import WEEK_HOURS
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
 DERIVED = (
-    *("fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
+    *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
     *("generates", "divides_matrices", "divides_sequences", "most_ways"),
 )
 
@@ -95,6 +97,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     if not job["model"]:
         raise JobError("No model is named; write the id of a model of the catalog.")
     check_ids("model", [job["model"]], models)
+    job["ends"] = work == TRAINING or not blank(cells.get("tokens_total"))
+    reads_images = kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0
+    if job["ends"] and reads_images:
+        usual = usual | {"prompt_tokens": 1}  # an image without a text
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[models[job["model"]]]
@@ -103,6 +109,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         usual_share = catalogs.assumptions["value"]["share_active"]
         share = cell_value(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
+    job["tokens_total"] = None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    if job["tokens_total"]:  # offline work waits for nobody, but has to end
+        job |= {"users": None, "people": None, "requests_per_second": None, "first_token_seconds": None, "token_seconds": None}
+        job["hours_most"] = job["hours_most"] or WEEK_HOURS
     job["fewest_bits"] = job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)

@@ -8,12 +8,12 @@ from calc.engine.stages import EMPTY, OTHERS_READ, TIME
 
 TIMED = (
     *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
-    *("burst_first_token_seconds", "time_high_ratio", "first_token_high_ratio"),
+    *("burst_first_token_seconds", "time_high_ratio", "first_token_high_ratio", "run_tokens", "run_tokens_per_second"),
 )
 STEPPED = (  # what the money of a candidate is made of
-    *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
-    *("time_per_output_token_seconds", "burst_first_token_seconds", "served_tokens_per_second"),
-    *("batch", "data_parallel", "spare_instances"),
+    *("ends", "run_tokens", "run_tokens_per_second", "tokens_per_second", "hours_per_month", "instances_needed"),
+    *("time_high_ratio", "first_token_high_ratio", "time_per_output_token_seconds", "burst_first_token_seconds"),
+    *("served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
     *("standby_instances", "scales_hourly", "peak_to_mean", "replica_gpus", "instance_gpus"),
     *("start_hours", "start_high_hours", "attempts"),
 )

@@ -48,6 +48,16 @@ def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_seco
     return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
 
 
+def run_tokens(trains, train_tokens, tokens_total):
+    """Tokens of the run: trained on, or of offline work. [tokens]"""
+    return np.where(trains > 0, train_tokens, tokens_total)
+
+
+def run_tokens_per_second(trains, generated_tokens, tokens_per_second, prefill_tokens_per_second):
+    """Tokens of the run; of requests that generate nothing, those that they read. [tokens/s]"""
+    return np.where((trains > 0) | (generated_tokens > 0), tokens_per_second, prefill_tokens_per_second)
+
+
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
     """Tokens trained on, or generated, by one GPU. [tokens/s per GPU]"""
     return tokens_per_second / gpus

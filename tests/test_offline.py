@@ -1,0 +1,141 @@
+"""Offline work of a service: tokens in all by a deadline, its hours, its money, and the words for them."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import billed_row, one
+
+from calc import estimate
+from calc.cost.job import job_of_rows
+from calc.plan.bill import lines, on_markets
+from calc.search.advice import advise
+from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
+from calc.search.options import options
+
+SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "precision": "bf16", "sequence_tokens": 1536}
+SERVED |= {"prompt_tokens": 1024}
+REPLICA = SERVED | {"instance": "g6e.xlarge", "batch": 64}
+JOB = {"work": "inference", "model": "llama-3.1-8b", "precision": "bf16", "kv_precision": "fp8", "confidence": "50", "instances_most": 3}
+JOB |= {"instance": ["g5.12xlarge", "g6e.xlarge", "g6e.12xlarge", "p5.48xlarge"], "markets": "on-demand+spot+capacity-block"}
+
+
+@pytest.mark.parametrize("replicas", [1, 6])
+def test_the_hours_are_the_start_and_the_tokens_over_the_tokens_of_a_second(replicas):
+    row = one(**REPLICA, gpus=replicas, tokens_total=1e9)
+    assert row["run_tokens_per_second"] == row["tokens_per_second"] == pytest.approx(replicas * one(**REPLICA)["tokens_per_second"])
+    assert row["run_hours"] == pytest.approx(row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600)
+    assert row["run_usd_on_demand"] == pytest.approx(row["run_hours"] * replicas * row["instance_usd_per_hour_on_demand"])
+    assert row["run_low_hours"] < row["run_hours"] < row["run_high_hours"]
+    assert np.isnan(one(**REPLICA)["run_hours"])
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "length", "requests"),
+    [
+        ("siglip2-so400m-patch14-384", 729, 64, 1e6),  # patches of an image, whatever its text
+        ("bge-m3", 512, 512, 1e6),  # tokens read
+        ("whisper-large-v3", 100, 104, 1e4),  # tokens that a window of sound is answered with
+    ],
+)
+def test_a_request_counts_for_what_it_generates_or_else_for_what_it_reads(model, tokens, length, requests):
+    prompt = length - tokens if model == "whisper-large-v3" else length
+    served = {
+        "work": "inference",
+        "model": model,
+        "instance": "g6e.xlarge",
+        "batch": 32,
+        "sequence_tokens": length,
+        "prompt_tokens": prompt,
+    }
+    row, offline = one(**served), one(**served, tokens_total=requests * tokens)
+    rate = row["tokens_per_second" if prompt < length else "prefill_tokens_per_second"]
+    assert offline["run_hours"] - offline["start_hours"] == pytest.approx(requests * tokens / rate / 3600)
+    if prompt == length:
+        assert requests / 32 * row["burst_first_token_seconds"] == pytest.approx(requests * tokens / rate)
+
+
+@pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])
+def test_offline_work_is_billed_as_a_run(market, catalogs):
+    row = billed_row(catalogs, market, **SERVED, instance="p5.48xlarge", gpus=8, batch=64, tokens_total=1e9, attempts=2)
+    parts = lines(row).set_index("line")
+    assert parts["usd"].sum() == pytest.approx(row["usd"])
+    assert parts["hours"]["start"] == pytest.approx(row["start_hours"] / 2)
+    assert row["instances"] == row["instances_needed"] == 1  # nothing spare, even on spot
+    markets = on_markets(row, catalogs).set_index("market")
+    assert markets["usd"]["capacity-block"] > 0
+    assert "capacity-block" not in on_markets(row | {"tokens_total": np.nan}, catalogs)["market"].tolist()
+    assert markets["low_usd"][market] <= row["usd"] <= markets["high_usd"][market]
+
+
+def every_row(tokens, catalogs):
+    """Each layout of JOB estimated, with its money on each of its markets."""
+    rows = [
+        SERVED | {"kv_precision": "fp8", "instance": instance, "gpus": gpus, "tensor_parallel": tensor, "batch": batch}
+        for instance, tensor, batch in product(JOB["instance"], DEGREES, OFFLINE_BATCHES)
+        for gpus in (count * catalogs.instances["gpus"][instance] for count in (1, 2, 3))
+        if gpus % tensor == 0
+    ]
+    result = estimate(pd.DataFrame(rows).assign(tokens_total=tokens), catalogs, solve=False)
+    parts = []
+    for market in JOB["markets"].split("+"):
+        done = job_of_rows(result, [market] * len(result), 0, catalogs)
+        parts.append(result.assign(market=market, **{name: getattr(done, name) for name in done._fields}))
+    every = pd.concat(parts, ignore_index=True)
+    scarce = every["instance"].str.startswith("p") & (every["market"] == "spot")  # the catalog has old prices of them alone
+    return every[(every["problem"] == "") & (every["fits"] == "yes") & (every["runs"] == "yes") & every["usd"].notna() & ~scarce]
+
+
+@pytest.mark.parametrize(("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)])
+def test_the_answer_is_the_least_money_of_all_layouts_that_keep_the_deadline(tokens, hours, catalogs):
+    found = options(JOB | {"tokens_total": tokens, "hours_most": hours}, catalogs)
+    keeping = every_row(tokens, catalogs)
+    keeping = keeping[keeping["hours"] <= hours]
+    if keeping.empty:
+        assert found.problem.startswith("Nothing keeps every limit")
+        return
+    worked = keeping[keeping["hours"] >= 2 * keeping["start_hours"]]
+    least = (keeping if worked.empty else worked)["usd"].min()
+    assert found.edge["usd"].min() == pytest.approx(least, rel=1e-6)
+    assert found.answers["usd"].iloc[0] <= least * 1.011
+    assert (found.answers["hours"] <= hours).all()
+
+
+def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read(catalogs):
+    jobs = [JOB | {"tokens_total": 3e9, "hours_most": hours} for hours in (1000, 168, 72, 24, 12)]
+    usds = [options(job, catalogs).edge["usd"].min() for job in jobs]
+    usds = [usd for usd in usds if usd == usd]
+    assert usds == sorted(usds)
+    assert len(usds) > 2
+    slow = options(jobs[1] | {"token_seconds": 0.001, "first_token_seconds": 0.001, "users": 5}, catalogs)
+    assert slow.rows[0]["usd"] == options(jobs[1], catalogs).rows[0]["usd"] == options(JOB | {"tokens_total": 3e9}, catalogs).rows[0]["usd"]
+
+
+@pytest.mark.parametrize(
+    ("model", "amount", "tokens", "words"),
+    [
+        ("llama-3.1-8b", "1e9", 1e9, "1.00 billion tokens take"),
+        ("siglip2-so400m-patch14-384", "1,000,000 images", 729e6, "1.00 million images (729 tokens each) take"),
+        ("whisper-large-v3", "1000 hours", 1000 * 120 * 224, "1,000 hours of sound (26,880 tokens each) take"),
+    ],
+)
+def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(model, amount, tokens, words, catalogs):
+    found = options({"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs)
+    row = found.rows[0]
+    assert (row["tokens_total"], row["usd"], row["hours"]) == (tokens, row["run_usd_on_demand"], row["run_hours"])
+    assert words in row["why"]
+    assert "a month" not in row["why"] + row["limits_cost"]
+
+
+@pytest.mark.parametrize(("model", "amount"), [("llama-3.1-8b", "1000 hours"), ("whisper-base", "3 images"), ("bge-m3", "many")])
+def test_an_amount_that_the_model_does_not_take_is_refused(model, amount, catalogs):
+    assert options({"work": "inference", "model": model, "tokens_total": amount}, catalogs).problem.startswith("tokens_total '")
+
+
+def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
+    row = billed_row(catalogs, **SERVED, instance="g5.12xlarge", gpus=4, tensor_parallel=4, batch=4, tokens_total=1e8)
+    advised = advise(row, catalogs)
+    best = advised[advised["same_machine"] & advised["same_work"]].iloc[0]
+    assert best["usd"] < row["usd"]
+    assert best["saved_work_ratio"] == pytest.approx(1 - best["usd"] / row["usd"])
