@@ -32,6 +32,11 @@ if not bill_words.is_billed(plan.row):
     assumptions.editor(plan.row, catalogs)
     st.stop()
 
+if plan.job.get("have"):
+    st.title(plain(bill_words.owned(plan.row, plan.job, goal, catalogs)), anchor=False)
+    st.markdown(plain(plan.row["why"]))
+    st.stop()
+
 row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
 markets = bill.on_markets(row, catalogs)
 market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()

@@ -19,7 +19,7 @@ catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 plan = present(catalogs)
 here = next(iter(job_state.current().fields["regions"]), catalogs.regions.index[0])
-answered = not is_missing(plan.row["memory_bytes"])
+answered = not is_missing(plan.row["memory_bytes"]) and not plan.job.get("have")
 
 title = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -7,7 +7,7 @@ import streamlit as st
 from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
-from views.session.present_plan import as_published, over_all, present
+from views.session.present_plan import in_other_bits, over_all, present
 from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording import plan as plan_words
@@ -25,11 +25,12 @@ status.since_then(first, catalogs)
 st.title(plain(plan_words.unbroken(plan_words.heading(options, fields["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
-if published := as_published(catalogs):
-    bits, with_bits = published
+if other := in_other_bits(catalogs):
+    bits, with_bits = other
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(plain(plan_words.published(bits, with_bits)), width="content")
-        st.button(f"Allow {bits} bits", on_click=job_state.choose, kwargs={"fewest_bits": str(bits)}, type="tertiary", key="allow_bits")
+        st.markdown(plain(plan_words.in_bits(bits, with_bits)), width="content")
+        label, choice = f"{'Take' if bits == 16 else 'Allow'} {bits} bits", {"fewest_bits": str(bits)}
+        st.button(label, on_click=job_state.choose, kwargs=choice, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:
     st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
@@ -46,5 +47,7 @@ if is_answered:
     with parts[2]:
         board.board(options, ink, catalogs)
     with parts[3]:
-        advice.panel(present_plan.row, present_plan.market, present_plan.job, catalogs)
-wider_search.panel(present_plan, ink, catalogs)
+        if not present_plan.job.get("have"):  # what is changed is weighed by its money
+            advice.panel(present_plan.row, present_plan.market, present_plan.job, catalogs)
+if not present_plan.job.get("have"):
+    wider_search.panel(present_plan, ink, catalogs)

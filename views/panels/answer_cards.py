@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.say.numbers import about, is_missing, span, usd
+from calc.say.numbers import about, is_missing, usd
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
@@ -46,7 +46,7 @@ def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | N
 def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     nearest = row["answer"] == "nearest"
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
-        _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
+        _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row, job)
         sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
         _body(row, sentence, job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
@@ -61,16 +61,18 @@ def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, An
 def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     """The least money over all instances, and the button that lifts the restriction."""
     with st.container(height="stretch"):
-        _head("Over all instances", row)
+        _head("Over all instances", row, job)
         _body(row, "Least money where no instance is set by hand.", job, ink, catalogs)
     with st.container(horizontal=True):
         button("Instances back to auto", job_state.to_auto, "instance", "gpu", icon="undo", key="free_instances")
 
 
-def _head(name: str, row: Row) -> None:
-    """Name, money and time."""
-    time = f"in {span(row['hours'], *plan_words.hours_range(row))}" if row["work"] == "training" else "a month"
-    metric(name, about(row["usd"]), time, border=False)
+def _head(name: str, row: Row, job: dict[str, Any]) -> None:
+    """Name, money and time; of what is there already the time alone."""
+    if job.get("have"):
+        metric(name, plan_words.pace(row), "on what you have", border=False)
+    else:
+        metric(name, about(row["usd"]), f"in {plan_words.pace(row)}" if row["work"] == "training" else "a month", border=False)
 
 
 def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
@@ -79,7 +81,7 @@ def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs)
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     pace = row_words.first_token(row)
     how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
-    badge = plain(row_words.obtainable(row, catalogs))
+    badge = "" if job.get("have") else plain(row_words.obtainable(row, catalogs))
     st.markdown("\n\n".join(filter(None, (plain(f"**{place(row, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))))
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")

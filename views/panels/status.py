@@ -25,7 +25,7 @@ from views.wording.markdown import plain
 
 def line(options: Options, first: Row, ink: Ink, catalogs: Catalogs, today: date) -> None:
     """What the answer rests on, and how to carry it away; the CSV's first row is the first card."""
-    age, is_old = plan_words.price_age(first, catalogs, today)
+    age, is_old = ("", False) if options.job.get("have") else plan_words.price_age(first, catalogs, today)
     aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
     facts = filter(None, (aged, plain(plan_words.tried(options))))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="status"):

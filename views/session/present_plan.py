@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
+from calc.search.inputs import PUBLISHED
 from calc.search.options import Options, options
 from calc.search.settle import published_bits, usual_software
 from calc.search.standing import scenario_of
@@ -92,8 +93,12 @@ def over_all(catalogs: Catalogs) -> Options | None:
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
 
 
-def as_published(catalogs: Catalogs) -> tuple[int, Options] | None:
-    """The fewest bits that admit the published weights, with the options; None if admitted."""
-    job = job_state.current().job
+def in_other_bits(catalogs: Catalogs) -> tuple[int, Options] | None:
+    """The weights not taken, 16 bits or as published, with the options then; None without any."""
+    job, row = job_state.current().job, present(catalogs).options.rows[0]
     bits = published_bits(job, catalogs)
+    if not bits and row["answer"] and row["work"] == "inference" and job["fewest_bits"] == PUBLISHED:
+        as_made = catalogs.models["published_precision"].get(row["model"])  # nobody has more bits of it
+        is_narrow = catalogs.precisions["matrix_bytes_each"][row["precision"]] < 2
+        bits = 16 if is_narrow and row["precision"] not in (as_made, job.get("precision")) else 0
     return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None

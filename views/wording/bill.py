@@ -32,8 +32,7 @@ def outside(row: Row, problem: str) -> str:
 
 def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving."""
-    work = plan_words.work(job, goal, catalogs)
-    work = work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
+    work = _work(job, goal, catalogs)
     if not is_billed(row):
         return f"No bill for {work} as it is set"
     if is_missing(row["usd"]):
@@ -42,6 +41,17 @@ def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str
         return f"About {about(row['usd'])} a month for {work}"
     times = "once" if row["attempts"] == 1 else f"{row['attempts']:g} times"
     return f"About {about(row['usd'])} for {work} {times}"
+
+
+def owned(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
+    """Nothing is paid for fine-tuning Llama 3.1 8B on 2 × p5.48xlarge, which are there."""
+    where = cards(row, catalogs) if not row["instance"] else f"{row['instances_needed']:.0f} × {row['instance']}"
+    return f"Nothing is paid for {_work(job, goal, catalogs)} on {where}: the machines are there"
+
+
+def _work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
+    work = plan_words.work(job, goal, catalogs)
+    return work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
 
 
 def place(row: Row, catalogs: Catalogs) -> str:

@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
-from calc.say.numbers import about, changed_by, counted, is_missing, span, usd
+from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, usd
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.board import is_less
@@ -48,6 +48,13 @@ def money_and_time(row: Row) -> str:
     return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
 
 
+def pace(row: Row) -> str:
+    """36 min of a run, with its range; 46.9 ms a token of a service."""
+    if row["work"] == "training":
+        return span(row["hours"], *hours_range(row))
+    return f"{duration(row['time_per_output_token_seconds'])} a token"
+
+
 def signed(row: Row) -> str:
     """How long a commitment binds, where the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
@@ -65,6 +72,8 @@ def heading(options: Options, goal: str, catalogs: Catalogs) -> str:
     row, doing = options.rows[0], work(options.job, goal, catalogs)
     if not row["answer"]:
         return f"No plan for {doing[0].lower() + doing[1:] if not doing.startswith(('LoRA', 'QLoRA')) else doing}"
+    if options.job.get("have") and row["answer"] != "nearest":
+        return f"{doing} takes {pace(row)} on {place(row)}, which {'is' if row['gpus'] == 1 else 'are'} there"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
     sentence = f"{money_and_time(row)} on {place(row, '+' in str(options.job.get('regions')))}{hourly}"
     if row["answer"] == "nearest":
@@ -87,11 +96,14 @@ def restriction(options: Options, over_all: Options | None, chosen: list[str] | 
     return f"{among}; {about(least['usd'])} over all, on {least['instances_needed']:.0f} × {least['instance']}."
 
 
-def published(bits: int, options: Options) -> str:
-    """Published in 4 bits: so served, about $2,460 a month on 1 × g7e.2xlarge."""
+def in_bits(bits: int, options: Options) -> str:
+    """In 16 bits: about $2,460 a month on 1 × g7e.2xlarge; published weights likewise."""
     least = options.rows[0]
-    there = f"; so served, {money_and_time(least)} on {place(least)}" if least["answer"] and not options.problem else ""
-    return f"The weights are published in {bits} bits, which this plan does not use{there}."
+    money = pace(least) if options.job.get("have") else money_and_time(least)
+    cost = f"{money} on {place(least)}" if least["answer"] and not options.problem else ""
+    if bits == 16:
+        return f"In 16 bits: {cost or 'nothing keeps the limits'}."
+    return f"The weights are published in {bits} bits, which this plan does not use{'; so served, ' + cost if cost else ''}."
 
 
 def tried(options: Options) -> str:

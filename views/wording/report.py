@@ -44,6 +44,7 @@ def markdown(options: Options, heading: str, link: str, today: date, catalogs: C
     """The answers as one table, what was asked, the day of the prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
     lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
+    lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
     lines += [text for line in (options.problem, plan_words.limits_cost(options)) if line for text in ("", line)]
     prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in rows)
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
@@ -59,6 +60,7 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
         f"<p>{escape(options.problem)}</p>" if options.problem else "",
         _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
+        f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
         f"<p>{escape(plan_words.limits_cost(options))}</p>",
     ]
     if answers:
@@ -82,6 +84,11 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
 def file_name(row: Row, end: str) -> str:
     """headroom-llama-3.1-8b-training-2026-11-20.html."""
     return plan_words.file_name(row).removesuffix("csv") + end
+
+
+def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
+    """Why each row is an answer, what nobody can tell from it, and how hard it is to get."""
+    return [" ".join(filter(None, (row["why"], row_words.obtainable(row, catalogs)))) for row in rows]
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
