@@ -1,0 +1,121 @@
+"""Every page and panel says one thing of a plan: its machine, count, money and verdict are those of the first card."""
+
+import json
+import re
+
+import pytest
+from examples import recorded
+from pages import opened, page_text, run, title
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+
+from calc.say.numbers import about, usd
+from calc.say.place import place
+from views.session import present_plan
+
+JOBS = recorded("cases/one_plan.json")
+TABS = ("Precisions", "Optimizers", "GPU counts", "Batch")
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """The plans that the pages work out, in their order."""
+    seen, present = [], present_plan.present
+    monkeypatch.setattr(present_plan, "present", lambda catalogs: seen.append(present(catalogs)) or seen[-1])
+    return seen
+
+
+def charts(app):
+    """The charts of the page: title of the vertical axis, and table."""
+    for chart in app.get("vega_lite_chart"):
+        spec = json.loads(chart.proto.spec)
+        axes = [layer["encoding"]["y"]["axis"]["title"] for layer in spec["layer"] if layer["encoding"].get("y", {}).get("axis")]
+        if chart.proto.data.data:
+            yield (axes or [""])[0], convert_arrow_bytes_to_pandas_df(chart.proto.data.data)
+
+
+def frame(app, column):
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def turned(app, page):
+    return run(app.switch_page(f"views/pages/{page}.py"))
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_panel_says_the_machine_and_the_money_of_the_first_card(job, plans):
+    app = opened("plan", **JOBS[job])
+    row = plans[-1].options.rows[0]
+    where, money, trains = f"{row['instances_needed']:.0f} × {row['instance']}", about(row["usd"]), row["work"] == "training"
+    period = "for the run" if trains else "a month"
+    plan_page(app, row, where, money)
+    comparison_tabs(app, row, trains)
+    wide_search(app, row, period)
+    bill = turned(app, "bill")
+    assert money in title(bill).replace("\\$", "$")
+    paid = frame(bill, "USD in all")
+    assert paid["USD in all"].sub(row["usd"]).abs().min() == pytest.approx(0, abs=1e-6 * row["usd"])
+    assert any(where in table.value.to_string() for table in bill.table)
+    instances = turned(app, "instances")
+    listed = frame(instances, "instances_needed")
+    (own,) = listed[listed["instance"] == row["instance"]].to_dict("records")
+    assert own["instances_needed"] == row["instances_needed"]
+    assert own["usd"] <= row["usd"] * 1.000001  # of the same type the best on any market and region
+    assert f"In the plan now: {where}." in page_text(instances)
+    explore = turned(app, "explore")
+    assert place(row) in title(explore).replace("\xa0", " ")
+    explore_tabs(explore, row)
+    method = turned(app, "method")
+    assert f"{usd(row['usd'])} {period if trains else 'for a month'}" in page_text(method)
+    kept = turned(app, "plan")
+    run(kept.button(key="keep_0").click())
+    assert f"{usd(row['usd'])}" in page_text(turned(kept, "compare"))
+
+
+def plan_page(app, row, where, money):
+    """The heading, the card, the memory and the best of the board."""
+    heading = title(app).replace("\\$", "$")
+    assert where in heading
+    assert money in heading
+    assert app.metric[0].value.replace("\\$", "$") == money
+    assert f"What is in the memory: {place(row)}" in page_text(app).replace("\xa0", " ")
+    best = frame(app, "tank").iloc[0]
+    assert best["usd"] == pytest.approx(row["usd"])
+    assert best["name"].startswith(where)
+
+
+def comparison_tabs(app, row, trains):
+    """The plan's own point in each comparison has its money and its time."""
+    seconds, per_unit = row["seconds"], 3600 if trains else 0.001
+    for tab in TABS if trains else (TABS[0], *TABS[2:]):
+        app.session_state["tab"] = tab
+        for axis, table in charts(run(app)):
+            own = table[table["now"]] if "now" in table else table[:0]
+            for value in own.get("y", []):
+                if axis == "USD":
+                    assert value == pytest.approx(row["usd"]), tab
+                elif axis in ("hours", "milliseconds"):
+                    assert value == pytest.approx(seconds / per_unit), tab
+    app.session_state["tab"] = "Cost against time"
+    for _, table in charts(run(app)):
+        if "kind" in table:
+            assert table.loc[table["kind"] == "now", "usd"].item() == pytest.approx(row["usd"])
+
+
+def wide_search(app, row, period):
+    """It names the plan as it is, and what it finds is no dearer than the plan, which is among what it tries."""
+    app.session_state["wider"] = True
+    text = page_text(run(app))
+    assert f"Row looked at: {place(row)}, {usd(row['usd'])}" in text.replace("\xa0", " ")
+    least = next(metric.value for metric in app.metric if metric.label == f"Least money {period}")
+    assert float(re.sub(r"[\\$,]", "", least)) <= row["usd"] * 1.006
+    app.session_state["wider"] = False
+
+
+def explore_tabs(app, row):
+    """Over GPUs the plan's point has its money; what the guide says of the plan's machine, layout and format is its money."""
+    app.session_state["explore_tab"] = "GPUs"
+    for axis, table in charts(run(app)):
+        if axis == "USD":
+            assert table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
+    app.session_state["explore_tab"] = "Decision guide"
+    assert "Asked in turn" in page_text(run(app))
