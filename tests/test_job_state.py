@@ -79,7 +79,7 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
 def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_cannot_be():
     app = with_fields(opened())
     for key, value, usual in (("method", "full", "bf16 mixed"), ("method", "qlora", "NF4"), ("method", "lora", "bf16"),
-                              ("goal", "serve", "bf16"), ("goal", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
+                              ("goal", "serve", "fp8"), ("goal", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
         run(app.segmented_control(key=key).set_value(value))
         chosen = app.pills(key="precision").label.split("auto: ")[1].rstrip("]")
         assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value

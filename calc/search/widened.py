@@ -12,6 +12,7 @@ from calc.scenarios.published import usual_formats
 from calc.search.arrangements import RECOMPUTES
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS
 from calc.search.job_row import JobRow, listed
+from calc.search.settle import usual_software
 
 Sets = dict[str, list]
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
@@ -26,7 +27,7 @@ SERVED_FORMATS = ("bf16", "fp16", "fp8", "int8", "awq-4bit", "gptq-4bit")
 LORA_FORMATS = ("bf16", "int8", "nf4-dq")
 TRIED: dict[str, dict[str, tuple]] = {  # beside what is set by hand
     "training": {"optimizer": ("adamw", "adamw-8bit"), "loss": ("", "fused"), "pipeline_parallel": (1, 2), "offload": ("none",)},
-    "inference": {"precision": SERVED_FORMATS, "kv_precision": ("", "fp8"), "implementation": ("vllm",), "pipeline_parallel": (1, 2)},
+    "inference": {"precision": SERVED_FORMATS, "kv_precision": ("", "fp8"), "pipeline_parallel": (1, 2)},
 }
 BESIDE_ONE: dict[str, tuple] = {  # tried where a value is set by hand; else the choice is left to the answers
     **dict.fromkeys(("gpus", "batch"), COUNTS),
@@ -75,6 +76,8 @@ def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
     else:
         published = (catalogs.models["stored_precision"].get(job["model"]), *usual_formats(catalogs, job["model"]))
         sets["precision"] = list(dict.fromkeys([*filter(None, published), *sets["precision"]]))
+        software = usual_software(job["work"], job["model"], catalogs)
+        sets["implementation"] = list(dict.fromkeys([*sets["implementation"], software]))
     regions = job["regions"].split("+")
     return sets | {"family": [], "region": [] if len(regions) == len(catalogs.regions) else regions, "market": job["markets"].split("+")}
 
