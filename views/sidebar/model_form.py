@@ -26,8 +26,8 @@ WAYS = {"upload": "Upload", "paste": "Paste", "hub": "From the hub", "hand": "Si
 
 
 def add_a_model() -> None:
-    """A popover under the model's name; its fields exist only while it is open."""
-    with st.popover("Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form") as form:
+    """A popover beside the model's name; its fields exist only while it is open."""
+    with st.popover(":material/add:", help="Another model", width="content", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
         way = segments("Where it comes from", WAYS, "model_way", default="upload")

@@ -59,8 +59,9 @@ def _segments(label: str, key: str, words: dict[str, str]) -> None:
 
 def _model(catalogs: Catalogs) -> None:
     names = _model_names(catalogs)
-    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
-    model_form.add_a_model()
+    with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="bottom"):
+        st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
+        model_form.add_a_model()
 
 
 @kept("models")
