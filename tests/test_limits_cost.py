@@ -35,7 +35,8 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     assert usd == sorted(usd)
     assert max(usd) * 1.01 <= ranked.candidates["usd"][least]
     for easing in eased:
-        limits = {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
+        bits = {key: {"fewest_bits": easing.step} for key in ("precision", "kv_precision", "precision+kv_precision")}
+        limits = bits | {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
         again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
         found = again.edge["usd"].min()
         if easing.name in ("regions", "markets", "instances_most") or (job.get("work") != "inference" and easing.name == "fewest_bits"):
@@ -56,7 +57,7 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
     cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
     assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %))*", cost[0])
-    assert "8-bit weights or cache −$" in cost[0]
+    assert "8-bit weights and cache −$" in cost[0]
 
 
 def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs):

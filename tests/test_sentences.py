@@ -13,7 +13,7 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 
 
 def figures_said(rows, catalogs, seconds):
-    job = {"work": "training", "requests_per_second": None, "have": ""}
+    job = {"work": "training", "requests_per_second": None, "have": "", "ends": True}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
     facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2}
     return sentences.why(["roomiest"], row, facts, job, catalogs)
@@ -50,3 +50,10 @@ def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure)
     problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
     assert problem.startswith("Nothing allowed is large enough: ")
     assert problem.endswith(cure)
+
+
+def test_what_is_too_large_for_the_cards_that_are_there_names_no_other_cards(catalogs):
+    problem, rented = options({"model": "llama-3.1-8b", "method": "full", "have": "1 x l4"}, catalogs).problem.split(" Rented, ")
+    assert problem.startswith("Nothing that is there is large enough: ")
+    assert "the largest card that is there, L4, has 22.5; take LoRA or fewer bits." in problem
+    assert rented.startswith("the same job costs $")

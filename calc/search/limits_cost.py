@@ -18,6 +18,7 @@ from calc.search.named import least_money
 from calc.search.places import least_prices
 from calc.search.ranking import FEW, OUTSIDE, QUALIFIES, Ranking, classes
 from calc.search.settle import tunings
+from calc.table import taken
 from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, WEEK_HOURS
 
 ROUND = np.array([1.0, 2.0, 5.0])
@@ -29,6 +30,7 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
     "usd_most": np.concatenate([ROUND * 10.0**power for power in range(8)]),
 }
 MOST_PLACES = 3  # instance types that another region or market is asked for: those whose prices promise most
+NARROWED = ("precision", "kv_precision")
 NARROWER = {PUBLISHED: 8, 16: 8, 8: 4}
 COMMITTED_YEAR, MOST_ENDPOINT_RATIO = "commit-1y", 2.0  # an endpoint that asks more than twice as much is no alternative
 
@@ -46,7 +48,7 @@ class Easing(NamedTuple):
 def easings(row: JobRow, ranked: Ranking, least: int, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
     """Every limit that costs more than a tie, the dearest first."""
     most = ranked.candidates["usd"][least] / ranked.job["judged"]["tie_ratio"]
-    eased = [*_of_figures(ranked, least, most), *_of_engine(row, ranked, most, ranking_of, catalogs)]
+    eased = [*_of_figures(ranked, least, most), *_of_engine(row, ranked, least, most, ranking_of, catalogs)]
     return sorted((easing for easing in eased if easing.usd < most), key=lambda easing: easing.usd)
 
 
@@ -69,7 +71,7 @@ def _of_figures(ranked: Ranking, least: int, most: float) -> list[Easing]:
     return eased
 
 
-def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
+def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
     """Limits that leave candidates out: bits, spare, instances, regions and markets."""
     job, eased = ranked.job, []
     columns = row.columns
@@ -82,6 +84,8 @@ def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf,
                 step = other.job["regions"][other.candidates["region"][number]]
             elif name == "instances_most":
                 step = int(other.candidates["instances"][number])
+            elif name == "fewest_bits" and job["work"] == "inference":
+                name = _narrowed(ranked, least, other, number)
             eased.append(Easing(name, step, float(other.candidates["usd"][number])))
 
     bits = 0 if job["fixed"].get("precision") else NARROWER.get(job["fewest_bits"], 0)
@@ -106,6 +110,17 @@ def _of_engine(row: JobRow, ranked: Ranking, most: float, ranking_of: RankingOf,
     ):
         ask("markets", {"markets": "spot", "instance": names}, "spot")
     return eased
+
+
+def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
+    """What takes other bits in another ranking's candidate: weights, cache or both."""
+    return "+".join(name for name in NARROWED if _word(other, number, name) != _word(ranked, least, name))
+
+
+def _word(ranked: Ranking, number: int, name: str) -> str:
+    """A candidate's choice in a column of words of the grid."""
+    chosen = taken(ranked.grid.layouts[name], ranked.grid.size, ranked.candidates["layout"][[number]])
+    return str(chosen.vocabulary[chosen.codes[0]])
 
 
 def _with_narrow_products(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:

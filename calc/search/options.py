@@ -202,9 +202,10 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
     largest, card_bytes = places[int(np.argmax(sizes))], np.max(sizes)
     card = card_name(largest.gpu or catalogs.instances["gpu"][largest.instance], catalogs)
     reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
+    nothing, allowed = ("Nothing that is there", "that is there") if job["have"] else ("Nothing allowed", "allowed")
     return (
-        f"Nothing allowed is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
-        f"largest card allowed, {card}, has {card_bytes / GIB:,.1f}{reserve}; {sentences.smaller(job, published_bits(job, catalogs))}."
+        f"{nothing} is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
+        f"largest card {allowed}, {card}, has {card_bytes / GIB:,.1f}{reserve}; {sentences.smaller(job, published_bits(job, catalogs))}."
     )
 
 

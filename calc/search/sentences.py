@@ -39,7 +39,10 @@ TITLES = {
     "roomiest": "Most headroom",
 }
 STEPPED = {  # a limit at its next step
-    "fewest_bits": "{}-bit weights or cache",
+    "fewest_bits": "{}-bit products",
+    "precision": "{}-bit weights",
+    "kv_precision": "{}-bit cache",
+    "precision+kv_precision": "{}-bit weights and cache",
     "instance": "any instance",
     "spare": "no spare machine",
     "instances_most": "{} instances",
@@ -84,9 +87,10 @@ def smaller(settled_job: Row, published_bits: int) -> str:
         "recompute": "recompute" if "none" in fixed.get("recompute", ()) else "",
     }
     by_hand = f"set {' or '.join(filter(None, cures.values()))}, " if any(cures.values()) else ""
+    larger = "" if settled_job["have"] else "allow larger instances, or "
     fewer = "take fewer bits" if serves or settled_job["method"] != "full" else "take LoRA or fewer bits"
     bits = f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer
-    return f"{by_hand}allow larger instances, or {bits}"
+    return f"{by_hand}{larger}{bits}"
 
 
 def say_limit(name: str) -> Callable[[float], str]:
@@ -194,7 +198,7 @@ def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
         if easing.name == "regions":
             parts.append(f"{_region(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
         else:
-            parts.append(f"{_step(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
+            parts.append(f"{_step(easing)} −{about(row['usd'] - easing.usd)}{period}")
             period = ""
     return " · ".join(parts)
 
@@ -204,12 +208,11 @@ def _region(region: str, catalogs: Catalogs) -> str:
     return f"{catalogs.regions['name'][region]} ({region})"
 
 
-def _step(easing: Easing, row: Row) -> str:
+def _step(easing: Easing) -> str:
     """The next step of a limit, as a noun."""
     name, step = easing.name, easing.step
     value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
-    words = "{}-bit products" if (name, row["work"]) == ("fewest_bits", "training") else STEPPED[name]
-    return words.format(value)
+    return STEPPED[name].format(value)
 
 
 def _of_machines(row: Row) -> list[str]:
