@@ -1,12 +1,14 @@
 """The catalog of models: counts computed from the architecture are the known ones, and the tables hold together."""
 
+import math
 import shutil
 from pathlib import Path
 
 import numpy as np
+import pytest
 from examples import catalogs, entries, published
 
-from calc import load_catalogs
+from calc import add_models, answer, estimate, load_catalogs
 from calc.catalogs.rooms import path_of
 from calc.models.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
 
@@ -66,10 +68,29 @@ def test_the_tables_hold_together_and_a_model_that_is_refused_has_a_sentence_and
     assert refused["refused"].str.endswith(".").all()
     assert refused["parameters"].isna().all()
     assert not STACKS["model"].isin(refused.index).any()
-    for model, size in (("vit-base-patch16", "patch"), ("clip-vit-large-patch14", "image"), ("whisper-large-v3", "source_positions")):
-        entry = {name: value for name, value in CATALOG[model].items() if name != size}
-        row = model_table({"mine": entry}, catalogs().families)[0].loc["mine"]
-        assert "the length of its sounds, are missing" in row["refused"], model
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "value"),
+    [
+        ("vit-base-patch16", "patch", None),
+        ("clip-vit-large-patch14", "image", math.nan),
+        ("clip-vit-large-patch14", "text_heads", None),
+        ("whisper-large-v3", "source_positions", 0),
+        ("gemma-3-4b", "patches_per_image_token", None),
+        ("gemma-3-4b", "patches_per_image_token", math.nan),
+        ("llama-3.1-8b", "layers", None),
+        ("llama-3.1-8b", "heads", -1),
+        ("llama-3.1-8b", "vocab", math.inf),
+    ],
+)
+def test_a_model_that_lacks_a_size_is_refused_by_its_name(model, size, value):
+    entry = {name: other for name, other in CATALOG[model].items() if name != size} | ({} if value is None else {size: value})
+    mine = add_models(catalogs(), {"mine": entry})
+    assert f": {size}" in mine.models["refused"]["mine"]
+    for work in ("training", "inference"):
+        job = {"work": work, "model": "mine", "instance": "g6e.xlarge", "gpus": 1, "images_per_sequence": 1}
+        assert estimate(job, mine)["problem"] == answer(job, mine)["problem"][0] == mine.models["refused"]["mine"]
 
 
 def test_layers_differ_where_windows_and_experts_do_and_latent_attention_caches_its_latent():

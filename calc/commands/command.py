@@ -1,6 +1,7 @@
 """The shape of a command, and what several of them share: plans, texts, exit statuses."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
     One unreadable cell makes the file unusable: a check must not pass over what it could not read.
     """
     plan = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
+    for complaint in plan.complaints:
+        print(complaint, file=sys.stderr)
     if plan.unread:
         raise TableError(f"{path}: {plan.unread[0]}")
     names: list[str] = []

@@ -10,7 +10,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.command import Command
 from calc.engine.pipeline import estimate
-from calc.files.csv.tables import as_written, read_tables
+from calc.files.csv.tables import as_written, counted_since, read_tables
 from calc.files.csv.writer import write_csv
 from calc.files.streams import read, written
 from calc.search.answer import answer
@@ -36,6 +36,8 @@ def _stream(options: argparse.Namespace, size: int, results_of: Callable[[pd.Dat
     with read(options.table) as source, written(options.output) as target:
         try:
             for table in read_tables(source, name, size):
+                for sentence in counted_since(table, name) if not rows else ():
+                    print(sentence, file=sys.stderr)
                 write_csv(results_of(table), target, header=not rows)
                 target.flush()
                 rows, seconds = rows + len(table), monotonic() - begun

@@ -42,6 +42,18 @@ READ = {name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_
 # The value of a size that an entry leaves out because its model does not have it.
 ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1}
 ABSENT |= {"layer_kinds": (), "encoder_sizes": {}}
+# The sizes without which a model of a kind, or its tower for images, cannot be counted; one of a|b.
+NEEDED = {
+    "decoder": ("layers", "ffn|expert_ffn|state_size|state_heads", "vocab"),
+    "encoder": ("layers", "ffn", "vocab"),
+    "encoder-decoder": ("encoder_layers", "decoder_layers", "ffn", "vocab"),
+    "vision": ("layers", "ffn", "image|patches", "patch"),
+    "dual": ("layers", "ffn", "image|patches", "patch", "text_layers", "text_hidden", "text_heads", "text_ffn", "vocab", "projection"),
+    "audio": ("encoder_layers", "decoder_layers", "ffn", "mel_bins", "source_positions", "vocab"),
+    "sound": ("layers", "ffn"),
+    "tower": ("tower_layers", "tower_hidden", "tower_heads", "tower_ffn", "patches_per_image_token", "usual_image_tokens"),
+    "any": ("hidden", "heads", "kv_heads", "head_dim"),
+}
 ADAPTER_COLUMNS = tuple(formula.__name__ for formula in formulas_of(lora_widths) if formula.__name__.startswith("adapter_"))
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
@@ -66,6 +78,15 @@ def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
+def uncounted_sizes(entry: Mapping[str, Any], sizes: Sizes) -> list[str]:
+    """The needed sizes that are missing, and sizes that are below 0 or no finite number."""
+    towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
+    needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
+    uncounted = [names for names in needed if not any(0 < sizes[name] < math.inf for name in names.split("|"))]
+    numbers = {name: value for name, value in entry.items() if isinstance(value, int | float) and name != "further_parameters"}
+    return list(dict.fromkeys([*uncounted, *(name for name, value in numbers.items() if not 0 <= value < math.inf)]))
+
+
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
     """The sizes of each stack that has layers, with the results of every formula of a block."""
     for stack in sizes_of_stacks(sizes):
@@ -80,12 +101,13 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
         return total_alone(entry), []
     traits = traits_by_family[entry["model_type"]]
     sizes = sizes_of(entry, traits)
+    if uncounted := uncounted_sizes(entry, sizes):
+        names = ", ".join(uncounted).replace("|", " or ")
+        refused = f"{names} missing, or no number that a size can be; correct the entry or config, or choose another model."
+        return {**ABSENT, **entry, "refused": f"{entry['name']}: {refused}"}, []
     if sizes["activation"] != traits["activation"]:
         sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
     model = evaluate_all(FORMULAS, sizes)
-    if model["kind"] in ("vision", "dual", "audio") and not model["fixed_tokens"]:
-        missing = "the sizes of its images and patches, or the length of its sounds, are missing; add them or choose another model."
-        return {**ABSENT, **entry, "refused": f"{entry['name']}: {missing}"}, []
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))
     idle = sum(

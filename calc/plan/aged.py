@@ -17,6 +17,9 @@ from calc.versions import formulas_version
 FIGURES = ("usd_per_hour", "usd", "hours", "memory_bytes")
 VERSIONS = ("made_on", "facts_version", "formulas_version")
 THEN = (*FIGURES, "fits", *VERSIONS)
+STARTS_COUNTED = (  # since the rest of an earlier link or CSV was written
+    "{} was made before starting was counted: hours and dollars of runs now include the start of the machines and the last save."
+)
 _DIGITS = 6  # significant digits of a recorded figure
 MOVED_RATIO = 0.001  # smaller moves do not show in three digits
 

@@ -12,7 +12,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
-from calc.plan.aged import VERSIONS, versions
+from calc.plan.aged import STARTS_COUNTED, VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PERIODS
 from calc.scenarios.inputs import inputs_by_name
@@ -108,8 +108,14 @@ def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
 
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
-    """The scenario columns of a table of cells, and a sentence for each unknown column."""
+    """The scenario columns of a table of cells, and sentences on what is unknown or has changed."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
     complaints = [f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown]
-    return table[inputs], complaints
+    return table[inputs], complaints + counted_since(table, name)
+
+
+def counted_since(table: pd.DataFrame, name: str) -> list[str]:
+    """What is counted otherwise since a table of results was written, in a sentence."""
+    had_runs = "start_hours" not in table and "run_hours" in table and bool((table["run_hours"] != "").any())
+    return [STARTS_COUNTED.format(name)] * had_runs

@@ -4,16 +4,14 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
+from calc.plan.aged import STARTS_COUNTED
 from calc.scenarios.inputs import BY_NAME, Input
 from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, job_fields_of
 
 FIRST, VERSIONS = "1", ("1", "2")
 # The defaults of both versions that are others today.
 DEFAULTS = {"fewest_bits": "16", "confidence": "50", "first_token_seconds": 2, "token_seconds": 0.05, "markets": "on-demand"}
-CHANGED = (
-    "This link was made before starting was counted: hours and dollars of runs now include the start of the machines and the last "
-    "save. Limits, formats and markets are those of then, written out."
-)
+CHANGED = f"{STARTS_COUNTED.format('This link')} Limits, formats and markets are those of then, written out."
 COLUMNS = {
     **{name: BY_NAME[name] for name in ("scenario", "work", "tuning", "region")},
     "market": Input("market", "choice", "on-demand", PLAN_MARKETS),
