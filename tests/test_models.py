@@ -81,6 +81,7 @@ def test_the_tables_hold_together_and_a_model_that_is_refused_has_a_sentence_and
         ("gemma-3-4b", "patches_per_image_token", math.nan),
         ("llama-3.1-8b", "layers", None),
         ("llama-3.1-8b", "heads", -1),
+        ("llama-3.1-8b", "layers", 2.5),
         ("llama-3.1-8b", "vocab", math.inf),
     ],
 )

@@ -143,3 +143,6 @@ def test_launch_writes_what_import_reads_again_and_refuses_what_does_not_fit(pla
     assert main([*words, "--anyway"]) == 0
     assert "# WARNING: This plan does not fit" in (plans / "large" / "launch.sh").read_text("utf-8").splitlines()[1]
     assert "training.json and plan.csv cannot say so" in (plans / "large" / "README.txt").read_text("utf-8")
+    (plans / "wrong.csv").write_text("model,instance,gpus\nllama-3.1-8b,g6e.xlarge,8\n", encoding="utf-8")
+    assert main(["launch", str(plans / "wrong.csv"), "-o", str(plans / "wrong")]) == 2
+    assert capsys.readouterr().err.endswith("take at most 1 GPUs or a type with it.\n")

@@ -22,10 +22,12 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if not len(chosen):
         raise TableError(f"{options.plan} has no scenario '{options.scenario}'; it has {', '.join(rows['scenario'].head(6))}.")
     row = records(chosen)[0]
-    by_tool = {kit.id: kit for kit in kits(row, catalogs, row["market"])} if not row["problem"] else {}
+    if row["problem"]:
+        raise TableError(f"{options.plan}, {row['scenario']}: {row['problem']}")
+    by_tool = {kit.id: kit for kit in kits(row, catalogs, row["market"])}
     if not by_tool or (options.tool and options.tool not in by_tool):
         cure = f"use {' or '.join(by_tool)}" if by_tool else "name software and sharding that a tool of the launch kit runs"
-        raise TableError(f"{options.plan}, {row['scenario']}: {row['problem'] or 'no launch kit runs it so'}; {cure}.")
+        raise TableError(f"{options.plan}, {row['scenario']}: no launch kit runs it so; {cure}.")
     kit = by_tool[options.tool or next(iter(by_tool))]
     warning = _not_to_launch(row)
     if warning and not options.anyway:

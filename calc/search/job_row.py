@@ -94,7 +94,7 @@ def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = (
     """Ids joined by + or in a list; the message for another names the `usual` ones."""
     several = value.split("+") if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
-    for word in words:
+    for word in words or [value] * (len(several) > 1):  # a + alone names nothing
         if word not in ids:
             raise JobError(f"{name} '{quoted(word)}' is not known; use {similar(word, ids) or ', '.join(usual or ids[:6])}.")
     return words

@@ -57,7 +57,9 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
     rows = np.array([numbers[name] for name in allowed], dtype=int)
     rows = rows[~np.isnan(_paid(job, catalogs)[rows]).all(axis=(1, 2))]
     if cards:
-        rows = rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)]
+        priced, rows = rows, rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)]
+        if named and len(priced) > len(rows) == 0:
+            raise JobError(f"{' or '.join(named)} has no {' or '.join(cards)}; leave instance or gpu empty.")
     if not len(rows):
         raise JobError(_unsold(job, named or cards, catalogs))
     return _places(rows, int(job["instances_most"]) * factor, job, catalogs)

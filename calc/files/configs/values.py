@@ -63,7 +63,7 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
     if meaning.read in ("number", "gib"):
         return number
-    if number < 0 or (meaning.read == "steps" and not number):  # -1: the tool chooses
+    if number == -1 or (meaning.read == "steps" and not number):  # -1: the tool chooses
         return None
     if not number.is_integer() or number < 1 or number > 1e15:
         raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number of at least 1; write one.")
