@@ -6,6 +6,7 @@ from calc import add_models, estimate
 from calc.models.huggingface.config import read_config
 from calc.search.options import options
 
+SAME = ("work", "model", "implementation", "instance", "gpus", "tensor_parallel", "batch", "precision", "prompt_tokens", "sequence_tokens")
 SERVED = {"work": "inference", "users": 8}
 
 
@@ -37,5 +38,30 @@ def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
         scenario = row | {"model": model, "precision": precision, "tensor_parallel": degree, "gpus": degree}
         problem = estimate(scenario, catalogs, False)["problem"]
         assert ("no whole blocks of 128" in problem) != divides, (model, degree, problem)
-    experts = {"model": "qwen3-30b-a3b", "precision": "fp8", "tensor_parallel": 4, "gpus": 4, "expert_parallel": 4}
-    assert estimate(row | experts, catalogs, False)["problem"] == ""
+    spread = row | {"precision": "fp8", "tensor_parallel": 8, "gpus": 8, "expert_parallel": 8}
+    whole = {"qwen3-30b-a3b": "", "minimax-m2.5": "", "qwen3.6-35b-a3b": "a GPU's 64 columns"}  # the last has a shared expert (pull 52915)
+    for model, words in whole.items():
+        problem = estimate(spread | {"model": model}, catalogs, False)["problem"]
+        assert words in problem if words else problem == "", model
+
+
+def test_experts_are_divided_whole_where_tensor_parallel_cuts_their_blocks_and_only_there(catalogs):
+    """vLLM's recipes serve Qwen3-Coder-480B-FP8 on eight H100 with --enable-expert-parallel: 2560 / 8 is no multiple of 128."""
+    job = SERVED | {"model": "qwen3-coder-480b-a35b", "instance": "p5.48xlarge"}
+    answer = options(job, catalogs).answers.iloc[0]
+    assert (answer["tensor_parallel"], answer["expert_parallel"], answer["precision"]) == (8, 8, "fp8")
+    assert "tensor parallel 8, expert parallel 8, fp8" in answer["why"]
+    assert estimate({name: answer[name] for name in ("expert_parallel", *SAME)}, catalogs, False)["problem"] == ""
+    assert set(options(job | {"instance": "p6-b200.48xlarge", "tensor_parallel": 4}, catalogs).board["expert_parallel"]) == {1}
+    assert options(job | {"expert_parallel": 1}, catalogs).problem.startswith("Nothing allowed is large enough")  # by hand it stays
+
+
+def test_fp8_experts_on_cards_without_fp8_are_whole_tiles_of_their_kernel(catalogs):
+    """vLLM pull request 36807: Marlin divides an expert's inner width by 64, and 1,856 / 4 it does not."""
+    row = {"work": "inference", "implementation": "vllm", "model": "nemotron-3-nano-30b-a3b", "tensor_parallel": 4, "gpus": 4}
+    for instance, precision, runs in (("g5.12xlarge", "fp8", False), ("g6.12xlarge", "fp8", True), ("g5.12xlarge", "bf16", True)):
+        problem = estimate(row | {"instance": instance, "precision": precision}, catalogs, False)["problem"]
+        assert ("464 columns of an expert are no whole tiles" in problem) != runs, (instance, precision)
+    board = options(SERVED | {"model": row["model"], "instance": ["g5.12xlarge", "g6.12xlarge"]}, catalogs).board
+    assert {*zip(board["instance"], board["precision"], strict=True)} >= {("g6.12xlarge", "fp8"), ("g5.12xlarge", "bf16")}
+    assert board[(board["instance"] == "g5.12xlarge") & (board["precision"] == "fp8")].empty

@@ -208,6 +208,7 @@ RULES = (
             (trains == 0) & (broken_shard_elements > 0) & (implementation_reserves_share > 0)
         ),
         "{implementation} refuses {model} in {precision} with tensor parallel {tensor_parallel:.0f}: a GPU's {broken_shard_elements:g} "
-        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, or another precision.",
+        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, experts divided by as many (expert_parallel), "
+        "or another precision.",
     ),
 )

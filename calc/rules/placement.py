@@ -16,6 +16,15 @@ def slow_to_join(instance_network_bytes_per_second, instance_efa_interfaces, slo
     return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(instance_efa_interfaces > 0)
 
 
+def untiled_shard_elements(expert_shard_elements, trains, compute_bytes_each, gpu_fp8_flops_per_second, serving_marlin_expert_tile):
+    """A GPU's share of an fp8 expert that Marlin cannot divide, else 0. [elements]
+
+    Marlin is the kernel of cards without fp8. Source: vllm-project/vllm pull request 36807.
+    """
+    widened = (trains == 0) & (compute_bytes_each == 1) & np.isnan(gpu_fp8_flops_per_second)
+    return expert_shard_elements * (widened & (expert_shard_elements % np.maximum(serving_marlin_expert_tile, 1) > 0))
+
+
 RULES = (
     Rule(
         lambda instance_gpu_fraction, gpus: (instance_gpu_fraction < 1) & (gpus > 1),
@@ -41,5 +50,10 @@ RULES = (
             "need": lambda host_memory_needed_bytes: host_memory_needed_bytes / GIB,
             "has": lambda instance_memory_bytes: instance_memory_bytes / GIB,
         },
+    ),
+    Rule(
+        lambda untiled_shard_elements: untiled_shard_elements > 0,
+        "{implementation} fails with {model} in {precision} on a card without fp8: a GPU's {untiled_shard_elements:g} columns of an expert "
+        "are no whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another precision, or other GPUs to a replica.",
     ),
 )

@@ -55,7 +55,9 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
-    degree = f"tensor parallel {row['tensor_parallel']:.0f}" if row["tensor_parallel"] > 1 else ""
+    degree = ", ".join(
+        f"{kind} parallel {row[f'{kind}_parallel']:.0f}" for kind in ("tensor", "expert") if row.get(f"{kind}_parallel", 1) > 1
+    )
     if row["work"] == "inference":
         cache = f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]

@@ -67,20 +67,28 @@ def trained_parameters(
     return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
 
 
-def stack_split_width(stack_ffn_width, stack_experts, stack_expert_ffn_width, padded_ffn_width):
-    """Inner width that tensor parallel divides, of an expert or the network. [elements]
+def stack_shards(
+    stack_ffn_width, stack_shared_ffn_width, stack_expert_ffn_width, padded_ffn_width, experts_only, tensor_parallel, expert_parallel
+):
+    """Inner widths that a GPU has of the network, a shared expert and an expert. [elements]
 
-    Shape: (stacks, rows).
+    Shape: (3, stacks, rows). Expert parallel divides the experts alone; where they alone are in fewer bits, only their share counts.
     """
     dense = np.where((padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width)
-    return np.where(stack_experts > 0, stack_expert_ffn_width, dense)
+    experts = stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1)
+    beside = (width * (1 - experts_only) / tensor_parallel for width in (dense, stack_shared_ffn_width))
+    return np.stack(np.broadcast_arrays(*beside, experts))
 
 
-def broken_shard_elements(stack_split_width, stack_experts, scale_elements, tensor_parallel, expert_parallel):
-    """A GPU's share of that width where it is no whole number of blocks, else 0. [elements]
+def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
+    """A GPU's share of an inner width where it is no whole number of blocks, else 0. [elements]
 
-    Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4).
+    Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4), pull request 52915 (a shared expert).
     """
-    shard = stack_split_width / np.where((stack_experts > 0) & (expert_parallel > 1), 1, tensor_parallel)
-    cut = (scale_elements > 0) & (tensor_parallel > 1) & (shard % np.maximum(scale_elements, 1) > 0)
-    return np.max(np.where(cut, shard, 0), axis=0)
+    cut = (scale_elements > 0) & (tensor_parallel > 1) & (stack_shards % np.maximum(scale_elements, 1) > 0)
+    return np.max(np.where(cut, stack_shards, 0), axis=(0, 1))
+
+
+def expert_shard_elements(stack_shards):
+    """A GPU's share of the inner width of an expert. [elements]"""
+    return np.max(stack_shards[-1], axis=0)

@@ -52,6 +52,15 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     return elements, padded
 
 
+@kept("checkpoints", "models", "precisions", "stacks")
+def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dict[str, list[int]]:
+    """Tensor parallel degrees, by precision, that cut a block of scales of an expert."""
+    width = float(catalogs.stacks.loc[catalogs.stacks["model"] == model, "expert_ffn_width"].fillna(0).max())
+    scales = zip(catalogs.precisions.index, scales_by_format(catalogs)[0][catalogs.models.index.get_loc(model)], strict=True)
+    cut = {precision: [degree for degree in degrees if width / degree % elements] for precision, elements in scales if elements}
+    return {precision: numbers for precision, numbers in cut.items() if numbers}
+
+
 def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
     """The source of the served file: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
     width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)

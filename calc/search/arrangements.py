@@ -18,6 +18,7 @@ from calc.engine.pipeline import settled_table
 from calc.engine.stages import MEMORY, TIME, walk
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
+from calc.scenarios.published import cut_degrees
 from calc.scenarios.read import known_inputs
 from calc.search.inputs import FIXABLE, PUBLISHED, SHARDINGS
 from calc.search.job_row import JobError
@@ -58,6 +59,7 @@ class Part(NamedTuple):
     shape: np.ndarray
     place: np.ndarray
     shards_one_gpu: bool  # nothing to shard over: only where the sharding is set by hand
+    spread: dict[str, list[int]]  # of a precision, the tensor parallel degrees at which a service divides whole experts
 
     @property
     def combinations(self) -> int:
@@ -73,14 +75,14 @@ class Part(NamedTuple):
 def arrangements(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Part]:
     """Everything that a job tries."""
     trains, tokens = job["work"] == "training", tokens_each(job, catalogs)
-    parts = []
+    parts, spread = [], {} if trains or "expert_parallel" in job["fixed"] else cut_degrees(catalogs, job["model"], DEGREES)
     for native in (True, False):
         numbers = [number for number, place in enumerate(places) if place.has_bf16 == native]
         if numbers:
             tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in numbers]
             shapes = _training(job, tried, tokens) if trains else _serving(job, [places[number] for number in numbers])
             pairs = _pairs(job, places, tried, shapes, trains)
-            part = Part(places, shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
+            part = Part(places, shapes, _choices(job, native, trains), *pairs, "sharding" in job["fixed"], spread)
             bounded_by(part.size, job["most_ways"], job["fixed"])
             parts.append(part)
     return parts

@@ -64,6 +64,11 @@ def _crossed(part: Part) -> Grid:
         codes = np.tile(numbers[:, number], len(shapes.counts))
         words = all(isinstance(value, str) for value in values)
         layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
+    if part.spread:  # tensor parallel would cut a block of an expert's scales
+        tensor, precision = np.asarray(layouts["tensor_parallel"]), np.tile(numbers[:, [*lists].index("precision")], len(shapes.counts))
+        spread = [part.spread.get(word, []) for word in lists["precision"]]
+        cut = np.any([(precision == number) & np.isin(tensor, degrees) for number, degrees in enumerate(spread)], axis=0)
+        layouts["expert_parallel"] = np.where(cut, tensor, 1.0)
     layout = (part.shape[:, None] * choices + np.arange(choices)).ravel()
     place = np.repeat(part.place, choices)
     if "sharding" in lists and not part.shards_one_gpu:
