@@ -63,8 +63,9 @@ def test_drawn_answers_obey_their_cards(catalogs):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
-def test_five_thousand_drawn_answers_obey_their_cards(catalogs, seed):
-    assert not beyond(_answered(catalogs, 500, seed))
+def test_a_thousand_drawn_answers_obey_their_cards(catalogs, seed):
+    """`make bench` draws five thousand."""
+    assert not beyond(_answered(catalogs, 100 * TIMES, seed))
 
 
 @pytest.mark.parametrize("model", ["bge-reranker-v2-m3", "bge-m3", "vit-large-patch16", "wav2vec2-base-960h"])
