@@ -23,6 +23,11 @@ def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str
     """The candidates of some pairs: a table of figures for each offer."""
     _accumulate(crossed, grid)
     add_time(crossed, job["work"])
+    return sold_on(crossed, sold, job)
+
+
+def sold_on(crossed: Crossed, sold: list[Offer], job: dict[str, Any]) -> list[Columns]:
+    """A table of figures for each offer of pairs that have their accumulations and time."""
     tables = [_sold(crossed, offer, job) for offer in sold]
     return [_near_steps(table, job) for table in tables] if job["work"] == "training" else tables
 

@@ -49,7 +49,7 @@ PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large j
 class Combinations(NamedTuple):
     """The candidates, a column per figure; how many were tried; the fault that all share.
 
-    `smallest_bytes`: the least memory of a layout where none fits; else NaN.
+    `smallest_bytes`: the least memory of a layout where none fits; else NaN. `crossed`: what was worked out for all pairs.
     """
 
     grid: Grid
@@ -57,6 +57,7 @@ class Combinations(NamedTuple):
     tried: int
     smallest_bytes: float
     problem: str
+    crossed: Crossed | None = None  # None where they are too many to keep
 
     @property
     def size(self) -> int:
@@ -106,8 +107,13 @@ def combinations(
             parts.append({name: values[stays] for name, values in figures.items()})
         if progress:
             progress(done / max(len(crossed.layout), 1))
-    candidates = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Combinations(grid, candidates, tried, np.nan if fitting else float(np.nanmin(memory)), "")
+    kept = part if done <= PAIRS_AT_ONCE else None
+    return Combinations(grid, together(parts), tried, np.nan if fitting else float(np.nanmin(memory)), "", kept)
+
+
+def together(parts: list[Columns]) -> Columns:
+    """The candidates of all parts as one table."""
+    return parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def merged(several: list[Combinations]) -> Combinations:

@@ -9,15 +9,17 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
+from calc.crossed import Crossed
 from calc.evaluate import Columns, Row
-from calc.search.combinations import FITS
+from calc.search.candidates import sold_on
+from calc.search.combinations import FITS, together
 from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, JOB_BY_NAME, PACE, PUBLISHED
 from calc.search.job_row import JobRow
 from calc.search.load import request_seconds
 from calc.search.named import least_money
-from calc.search.places import least_prices
-from calc.search.ranking import FEW, OUTSIDE, QUALIFIES, Ranking, classes
-from calc.search.settle import tunings
+from calc.search.places import least_prices, offers
+from calc.search.ranking import FEW, OUTSIDE, QUALIFIES, Ranking, classes, ranking
+from calc.search.settle import settled, tunings
 from calc.table import taken
 from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, WEEK_HOURS
 
@@ -76,8 +78,9 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
     job, eased = ranked.job, []
     columns = row.columns
 
-    def ask(name: str, changes: dict[str, Any], step: float | str = "") -> None:
-        other = ranking_of(JobRow.of(columns | changes))
+    def ask(name: str, changes: dict[str, Any], step: float | str = "", sold: bool = False) -> None:
+        eased_row = JobRow.of(columns | changes)
+        other = sold_otherwise(ranked, ranked.crossed, eased_row, catalogs) if sold and ranked.crossed else ranking_of(eased_row)
         if other is not None and len(other.qualifying):
             number = least_money(other, other.qualifying)
             if name == "regions":
@@ -102,14 +105,22 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
         ask("instance", {"instance": None, "gpu": None})
     everywhere = job | {"regions": list(catalogs.regions.index)}
     if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, everywhere, most, catalogs)):
-        ask("regions", {"regions": ANYWHERE, "instance": names})
+        ask("regions", {"regions": ANYWHERE, "instance": names}, sold=True)
     if (
         "on-demand" in job["markets"]
         and "spot" not in job["markets"]
         and (names := _promising(ranked, job | {"markets": ["spot"]}, most, catalogs))
     ):
-        ask("markets", {"markets": "spot", "instance": names}, "spot")
+        ask("markets", {"markets": "spot", "instance": names}, "spot", sold=True)
     return eased
+
+
+def sold_otherwise(ranked: Ranking, crossed: Crossed, row: JobRow, catalogs: Catalogs) -> Ranking | None:
+    """The candidates on some instances, sold in other regions and markets."""
+    job, places = settled(row.columns, catalogs), ranked.grid.places
+    named = np.array([place.instance in job["fixed"]["instance"] for place in places])
+    sold = [offer._replace(usd_per_hour=np.where(named, offer.usd_per_hour, np.nan)) for offer in offers(job, places, catalogs)]
+    return ranking(together(sold_on(crossed, sold, job)), ranked.grid, job) if sold else None
 
 
 def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:

@@ -87,7 +87,7 @@ def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinatio
     combined = _combined(catalogs)(row.without(ranking.SORTING))
     if combined.problem or not combined.size:
         return None, combined
-    return ranking.ranking(combined.candidates, combined.grid, job), combined
+    return ranking.ranking(combined.candidates, combined.grid, job, combined.crossed), combined
 
 
 def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
+from calc.crossed import Crossed
 from calc.evaluate import Columns
 from calc.rules.support import RUNS
 from calc.search.arrangements import RECOMPUTES
@@ -49,6 +50,7 @@ class Ranking(NamedTuple):
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
+    crossed: Crossed | None = None  # what was worked out for all pairs; None where they were too many to keep
 
     @property
     def qualifying(self) -> np.ndarray:
@@ -56,10 +58,10 @@ class Ranking(NamedTuple):
         return np.flatnonzero(self.classes == QUALIFIES)
 
 
-def ranking(candidates: Columns, grid: Grid, job: dict[str, Any]) -> Ranking:
+def ranking(candidates: Columns, grid: Grid, job: dict[str, Any], crossed: Crossed | None = None) -> Ranking:
     """Candidates ranked under the limits of a settled job; nothing is estimated again."""
     limits = limits_of(candidates, job)
-    return Ranking(job, grid, candidates, limits, classes(candidates, job, limits), plainness(candidates, grid, job))
+    return Ranking(job, grid, candidates, limits, classes(candidates, job, limits), plainness(candidates, grid, job), crossed)
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
