@@ -67,7 +67,7 @@ def queries():
     """Queries of links: known names with good values and bad, unknown names, names that stand twice."""
     several = {name: st.lists(values, min_size=1, max_size=3) for name, values in {**CHOICES, **SETS}.items()}
     several |= {f"custom.mine.{name}": st.lists(SIZE, min_size=1, max_size=1) for name in SIZES}
-    several |= {name: st.lists(kept_texts(), min_size=1, max_size=3) for name in ("kept", "looked")}
+    several |= {name: st.lists(kept_texts(), min_size=1, max_size=3) for name in ("kept", "looked", "then")}
     several |= {"v": st.sampled_from([["1"], ["2"], ["9"], [""]]), "prices_as_of": st.sampled_from([["2026-07-20"], ["tomorrow"]])}
     unknown = st.dictionaries(JUNK, st.lists(JUNK, min_size=1, max_size=2), max_size=1)
     return st.tuples(some_of(several, 8), unknown).map(lambda both: {**both[1], **both[0]})

@@ -14,13 +14,6 @@ def messages_of(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
 
 
-def test_the_first_visit_is_answered():
-    app = opened()
-    assert title(app).startswith("Fine-tuning Llama 3.1 8B costs about ")
-    assert title(app).endswith("an hour")
-    assert (len(app.metric) in (2, 3), list(app.warning), list(app.error)) == (True, [], [])  # what is least may be the easiest too
-
-
 def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
     app = opened(model="qwen2.5-7b", precision=["bf16-mixed", "bf16"], gpus=["4", "8"], markets=["on-demand", "spot"])
     assert address(app)["v"] == ["3"]
@@ -39,6 +32,7 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     run(app.button(key="dismiss").click())
     assert not app.warning
     assert "ignored" in messages_of(opened(custom__mine__layers="4", model="mine"))
+    assert "colour=red" in messages_of(opened("accuracy", colour="red"))  # on every page
 
 
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from examples import catalogs, recorded
+from examples import catalogs
 from pages import opened, run, title
 
 from calc import answer, estimate
@@ -12,7 +12,6 @@ from calc.plan.communicated import communicated
 from calc.search import comparisons
 from calc.search.comparisons import over_gpus
 from calc.search.guide import SERVING_QUESTIONS, TRAINING_QUESTIONS, guide
-from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.units import GIB
 
@@ -42,14 +41,6 @@ def test_the_cliff_over_batch_keeps_the_tokens_of_a_step():
     rows = comparisons.over_doublings(scenario(), "on-demand", catalogs(), "batch", "recompute", ["full"])
     kept = rows[rows["batch"] <= 16]
     assert {at_once(row) for row in kept.to_dict("records")} == {at_once(scenario())}
-
-
-def test_the_largest_of_each_line_fits_and_one_more_does_not():
-    rows = comparisons.largest_by_value(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
-    for row in rows.to_dict("records"):
-        most = int(row["max_batch"])
-        fits = [estimate({**scenario_of(row), "batch": batch}, catalogs(), solve=False)["fits"] for batch in (most, most + 1)]
-        assert (fits[0] in ("yes", "tight"), fits[1]) == (True, "no")
 
 
 def test_a_model_with_learned_positions_is_walked_no_further():
@@ -136,20 +127,6 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (alone["instance"], alone["usd_per_hour"])
     first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
     assert (first.holds, bool(first.problem)) == (False, True)
-
-
-@pytest.mark.parametrize("job", recorded("cases/explore.json")["jobs"], ids=str)
-def test_a_leaf_of_the_jobs_own_method_is_its_answer_where_that_keeps_what_the_leaf_fixes(job, catalogs):
-    least = options(job, catalogs).answers.iloc[0]
-    method = "fewest_bits" if job.get("work") else "method"
-    alike = 0
-    for leaf, (_, fixes, _) in zip(guide(job, catalogs), SERVING_QUESTIONS if job.get("work") else TRAINING_QUESTIONS, strict=True):
-        if fixes[method] == job[method] and leaf.holds:
-            assert leaf.row["usd"] >= least["usd"]
-            if least["gpus"] == fixes.get("gpus", least["gpus"]) and least["instances_needed"] <= fixes.get("instances_most", np.inf):
-                assert (leaf.row["usd"], leaf.row["instance"]) == (least["usd"], least["instance"])
-                alike += 1
-    assert alike
 
 
 TABS = ("Out of memory", "Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")

@@ -99,12 +99,6 @@ def test_what_the_work_does_not_read_is_kept_and_not_asked_and_no_deadline_is_an
     assert (address(app)["optimizer"], address(app)["kv_precision"]) == (["lion"], ["fp8"])
 
 
-def test_more_work_costs_more():
-    small, large = opened("bill", examples="1000"), opened("bill", examples="100000")
-    assert small.table[0].value["For"][0].startswith("3.00 million tokens")
-    assert large.table[0].value["For"][0].startswith("300 million tokens")
-
-
 def adopted(scenario):
     """What the session holds after a scenario became the plan of the first visit."""
 
@@ -133,24 +127,6 @@ def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
             assert {type(value) for value in values if value is not None} <= {job_state.HELD_AS[column.kind]}, name
     # a run of the job's length leaves the length to the job
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
-
-
-def test_an_old_link_opens_as_it_was_set():
-    app = opened(
-        v="1", work="training", tuning="lora", precision="nf4-dq", model="llama-3.1-70b", gpus="8", instance="g6e.48xlarge", batch="1",
-        accumulation_steps="1", sharding="zero3", recompute="full", sequence_tokens="4096", optimizer="adamw", market="spot", period="day",
-        region="us-west-2", layout="divided", train_tokens="1000000000", prices_as_of="2026-07-20",
-    )  # fmt: skip
-    assert not app.warning
-    query = address(app)
-    assert (query["goal"], query["method"], query["markets"], query["regions"]) == (["tune"], ["qlora"], ["spot"], ["us-west-2"])
-    assert (query["gpus"], query["instance"], query["precision"], query["days_most"]) == (["8"], ["g6e.48xlarge"], ["nf4-dq"], [""])
-    assert "g6e.48xlarge" in app.title[0].value
-
-
-def test_what_a_link_asked_in_vain_is_named_on_every_page():
-    warning = opened("accuracy", model="gpt-9", colour="red").warning[0].value
-    assert ("model=gpt-9" in warning, "colour=red" in warning) == (True, True)
 
 
 def test_the_row_looked_at_is_in_the_link_and_on_every_page():

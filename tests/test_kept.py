@@ -104,15 +104,6 @@ def test_names_places_and_bounds():
     assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
 
 
-def test_advice_is_taken_with_one_click_and_undone_with_another():
-    app = run(opened(model="llama-3.1-8b", instance="p5.48xlarge"))
-    before = address(run(app))
-    run(next(button for button in app.button if button.label == "Take").click())
-    assert address(app) != before
-    run(app.button(key="undo").click())
-    assert address(app) == before
-
-
 def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
     row = estimate(SCENARIO | {"sharding": "zero2"}, catalogs, solve=False)
     rows = session([("keep", {**row, "market": "spot"})])["rows"]

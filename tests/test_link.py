@@ -5,76 +5,22 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 from examples import catalogs as read_catalogs
 from examples import recorded
-from hypothesis import given
-from hypothesis import strategies as st
 
 from calc import estimate
 from calc.files.link.earlier import changed_since
 from calc.files.link.kept import MOST_KEPT, differing, scenario_name
-from calc.files.link.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
+from calc.files.link.link import LONGEST_VALUE, MOST_VALUES, VERSION, compose, parse
 from calc.models.huggingface.config import custom_entry
-from calc.plan.aged import FIGURES, THEN
-from calc.scenarios.inputs import BY_NAME, CATALOG_OF, bounded_inputs
-from calc.search.job_fields import JOB, LIMITS, MAY_BE_EMPTY, job_fields_of, job_of
+from calc.search.job_fields import JOB, LIMITS, job_fields_of, job_of
 from calc.search.options import options
 from calc.search.widened import settled_sets, usual_limits, usual_sets, widened
 
 CATALOGS = read_catalogs()
-BOUNDED = {name: column for name, column in bounded_inputs(CATALOGS).items() if name not in JOB}
-
-
-def value_of(column):
-    """Any value that may stand in a column."""
-    catalog = column.catalog or CATALOG_OF.get(column.name)
-    if catalog and column.kind == "text":
-        return st.sampled_from(list(getattr(CATALOGS, catalog).index))
-    if column.kind == "choice":
-        return st.sampled_from([*column.choices, column.default])
-    if column.kind == "count":
-        return st.integers(1, int(column.most))
-    if column.kind in ("number", "amount"):
-        return st.floats(max(column.least, 1e-9), column.most).map(lambda value: int(value) if value.is_integer() else value)
-    return st.sampled_from(["all-linear", "q+v", "a plan & more = 100 %?", "größer 模型"])
-
-
-ANY = {name: value_of(BOUNDED.get(name, column)) for name, column in COLUMNS.items()}
-IN_SCENARIO = ("work", "tuning", "precision", "gpus", "batch", "instance", "region", "train_tokens", "lora_targets", "prompt_tokens")
-SCENARIO = {name: value_of(BY_NAME[name]) for name in IN_SCENARIO}
-FIGURE, DIGEST = st.floats(0, 1e15), st.text("0123456789abcdef", min_size=8, max_size=8)
-WORDS_THEN = {"fits": st.sampled_from(["yes", "tight", "no"]), "made_on": st.dates().map(str)}
-FIGURES_THEN = st.dictionaries(st.sampled_from(THEN), st.none(), min_size=1).flatmap(
-    lambda names: st.fixed_dictionaries({name: FIGURE if name in FIGURES else WORDS_THEN.get(name, DIGEST) for name in names})
-)
-MARKET = st.sampled_from(["on-demand", "spot", "capacity-block"])
-
-
-def kept_scenarios():
-    """Kept scenarios as the session holds them."""
-    scenario = st.fixed_dictionaries({"model": value_of(BY_NAME["model"])}, optional=SCENARIO)
-    columns = {"name": st.text(max_size=70).map(scenario_name), "market": MARKET, "scenario": scenario}
-    return st.fixed_dictionaries(columns, optional={"then": FIGURES_THEN})
-
-
-def jobs():
-    several = {
-        name: st.lists(ANY[name], min_size=2, max_size=4, unique=True) for name in ("precision", "optimizer", "gpus", "regions", "markets")
-    }
-    may_be_empty = {name: st.one_of(ANY[name], st.just("")) for name in MAY_BE_EMPTY}
-    views = {name: st.sampled_from(words) for name, words in VIEW_CHOICES.items()}
-    views["looked"] = st.fixed_dictionaries({"instance": SCENARIO["instance"], "market": MARKET}, optional={"gpus": SCENARIO["gpus"]})
-    views["then"] = kept_scenarios().map(lambda entry: {name: value for name, value in entry.items() if name != "name"})
-    views["kept"] = st.lists(kept_scenarios(), min_size=1, max_size=4)
-    return st.fixed_dictionaries({}, optional={**ANY, **may_be_empty, **several, **views})
 
 
 def through_the_address(choices):
     """A job as a browser brings it back."""
     return parse(parse_qs(urlencode(compose(choices), doseq=True), keep_blank_values=True), CATALOGS)
-
-
-@given(jobs())
-def test_out_and_in_gives_the_same_choices(choices):
-    assert through_the_address(choices) == (choices, [])
 
 
 def test_the_first_visit_a_free_region_and_the_day_of_prices_travel_and_what_is_not_set_does_not():
@@ -129,14 +75,6 @@ def test_of_several_values_the_possible_ones_stay_and_of_too_many_the_first():
     choices, complaints = parse(query, CATALOGS)
     assert len(choices["kept"]) == MOST_KEPT
     assert complaints == [f"The link holds {MOST_KEPT + 1} kept scenarios; the first {MOST_KEPT} are used."]
-
-
-@pytest.mark.parametrize(("name", "catalog"), [pair for pair in CATALOG_OF.items() if pair[0] in COLUMNS])
-def test_every_choice_has_its_catalog_and_its_default_stands_there(name, catalog):
-    entries = getattr(CATALOGS, catalog).index
-    assert BY_NAME[name].default in ("", *entries)
-    assert parse({"v": [VERSION], name: [entries[-1]]}, CATALOGS) == ({name: entries[-1]}, [])
-    assert len(parse({"v": [VERSION], name: ["no-such"]}, CATALOGS)[1]) == 1
 
 
 def test_a_kept_row_comes_back_with_the_same_figures():

@@ -6,7 +6,6 @@ import pytest
 from examples import catalogs, entries, recorded
 
 from calc import add_models, answer, estimate
-from calc.__main__ import main
 from calc.engine.origins import Origins
 from calc.engine.pipeline import COLUMNS, parts, sound_rows
 from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
@@ -120,18 +119,6 @@ def test_every_key_of_memory_is_needed(settled, monkeypatch):
         merged = memory(table | {})
         moved = not all(np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
         assert moved or key in OTHER_WORK[work_of(table)], key
-
-
-def test_the_command_line_writes_the_rows_of_the_table(scenarios, results, tmp_path):
-    source, target = tmp_path / "scenarios.csv", tmp_path / "estimates.csv"
-    scenarios.to_csv(source, index=False)
-    assert main([str(source), "-o", str(target)]) == 0
-    written = pd.read_csv(target, dtype=object, keep_default_na=False)
-    sound = results["problem"] == ""
-    for name in results:
-        ours, theirs = results.loc[sound, name], written.loc[sound, name]
-        theirs = pd.to_numeric(theirs.replace("", np.nan)) if ours.dtype.kind == "f" else theirs
-        pd.testing.assert_series_equal(ours.astype(theirs.dtype), theirs, check_exact=True)
 
 
 def test_a_job_of_a_table_is_answered_as_alone():
