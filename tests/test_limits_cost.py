@@ -108,6 +108,16 @@ def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     assert not close or f"{len(close)} other type" in row["why"]
 
 
+def test_a_rate_that_slower_machines_do_not_keep_up_with_takes_more_of_them(catalogs):
+    """With no limit on time in the way, no rival is dearer than both ranges of time together, and a machine."""
+    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 300, "first_token_seconds": 1e4, "token_seconds": 1e3}
+    ranked, _ = _ranked(JobRow.of(job), catalogs)
+    least = least_money(ranked, ranked.qualifying)
+    alike = limits_cost.rivals(ranked, least, catalogs)
+    assert alike
+    assert max(alike.values()) <= ranked.candidates["slow_token_ratio"].max() ** 2 * 1.1
+
+
 TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
 
 

@@ -13,6 +13,7 @@ from calc.cost.obtainability import CLASSES, obtainability
 from calc.search.named import _easiest, answers, knee, least_money
 from calc.search.options import options
 from calc.search.ranking import QUALIFIES, Ranking
+from calc.search.sentences import BY_AGREEMENT
 from calc.search.settle import settled
 
 JUDGED = settled({"model": "llama-3.2-1b"}, all_catalogs())["judged"]
@@ -42,7 +43,7 @@ def knee_by_hand(usd, seconds):
         if seconds[place] * 1.5 <= seconds[0]:
             off = point - points[0]
             below[place] = chord[1] * off[0] - chord[0] * off[1]  # twice the area of the triangle, above 0 below the line
-    return max(below, key=below.get) if below else min(1, len(usd) - 1)
+    return max(below, key=below.get) if below else next((place for place, time in enumerate(seconds) if time * 1.1 <= seconds[0]), 0)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -95,6 +96,20 @@ def test_the_hardest_class_allowed_is_a_limit(catalogs):
         harder = CLASSES[CLASSES.index(allowed) + 1 :]
         assert not result.possible or not {row["obtainable"] for row in result.rows} & {*harder}
     assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)
+
+
+def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_one_on_fewer(catalogs):
+    job = {"model": "mixtral-8x7b", "implementation": "megatron", "train_tokens": 3e11, "instance": "p5.48xlarge", "hours_most": 2000}
+    job |= {"sequence_tokens": 4096, "step_tokens": 4194304, "instances_most": 64, "markets": "on-demand", "tensor_parallel": 4}
+    few, agreed = options(job, catalogs), options(job | {"obtainable": "by-agreement"}, catalogs)
+    assert max(row["instances_needed"] for row in few.rows) < 8 <= agreed.rows[0]["instances_needed"]
+    assert agreed.rows[0]["usd"] <= few.rows[0]["usd"]
+    haste = options(job | {"hours_most": 200}, catalogs).rows[0]  # nothing on fewer keeps it
+    assert (haste["obtainable"], haste["problem"]) == ("by-agreement", "")
+    assert BY_AGREEMENT in haste["why"]
+    assert BY_AGREEMENT not in few.rows[0]["why"] + agreed.rows[0]["why"]
+    block = options(job | {"hours_most": 200, "markets": "on-demand+capacity-block"}, catalogs).rows[0]
+    assert (block["market"], block["obtainable"]) == ("capacity-block", "wait-or-quota")
 
 
 SEEN = recorded("cases/obtainability.json")["classes"]  # of each instance: on demand, on spot, as a capacity block

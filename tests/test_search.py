@@ -120,7 +120,7 @@ def test_a_search_in_stretches_finds_what_it_finds_at_once(catalogs, monkeypatch
     monkeypatch.setattr(wide, "PAIRS_OF_A_GRID", 150)
     monkeypatch.setattr("calc.search.combinations.PAIRS_AT_ONCE", 40)
     parts = searched(catalogs, TRAIN, TRAINING_SETS | {"region": [], "optimizer": ["adamw", "adamw-8bit", "adafactor"]}, {})
-    counted = [(search.tried, search.possible, *search.counts[ranking.BRIEF + 1 :]) for search in (parts, at_once)]
+    counted = [(search.tried, search.possible, *search.counts[ranking.YIELDS + 1 :]) for search in (parts, at_once)]
     assert counted[0] == counted[1]
     one, other = (best(search, catalogs).drop(columns="candidate") for search in (at_once, parts))
     pd.testing.assert_frame_equal(one, other)

@@ -15,7 +15,7 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 def figures_said(rows, catalogs, seconds):
     job = {"work": "training", "requests_per_second": None, "have": "", "ends": True}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
-    facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2}
+    facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "by_agreement": False, "possible": 2}
     return sentences.why(["roomiest"], row, facts, job, catalogs)
 
 

@@ -10,18 +10,19 @@ from calc.cost.markets import MARKETS
 from calc.cost.quotas import entry_of
 
 CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")  # the easiest first; without a report in the middle
-UNKNOWN, WAIT = CLASSES.index("unknown"), CLASSES.index("wait-or-quota")
+UNKNOWN, WAIT, AGREEMENT = (CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement"))
 
 
 class Obtainability(NamedTuple):
     """The class of every instance type on a market, in the catalog's order.
 
-    `rank` is its place in CLASSES; `several`, from how many instances at once it is waited for.
+    `rank` is its place in CLASSES; of a run that needs `several` instances at once or more it is `several_rank`.
     """
 
     words: np.ndarray
     rank: np.ndarray
     several: np.ndarray
+    several_rank: np.ndarray
 
 
 @kept("obtainability", "instances")
@@ -34,9 +35,10 @@ def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
     column = "spot" if terms.interrupted else "block" if terms.block_hours else "on_demand"
     entries = [entry_of(family, catalogs.obtainability) for family in catalogs.instances["family"]]
     words = [str(entry[column]) for entry in entries]
-    several = [float(entry["block_several"]) if terms.block_hours else 0.0 for entry in entries]
+    rank = np.array([CLASSES.index(word or "unknown") for word in words])
     return Obtainability(
         words=np.array([*words, ""], dtype=object),
-        rank=np.array([CLASSES.index(word or "unknown") for word in words]),
-        several=np.array([count or np.inf for count in several]),
+        rank=rank,
+        several=np.array([float(entry["several"]) or np.inf for entry in entries]),
+        several_rank=np.fmax(rank, WAIT if terms.block_hours else AGREEMENT),
     )

@@ -7,7 +7,6 @@ import numpy as np
 from calc.cost.job import deployments
 from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
-from calc.cost.obtainability import WAIT
 from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Columns
 from calc.search.grid import Grid
@@ -53,6 +52,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
     figures |= {name: crossed.column(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
+    many = (figures["instances"] >= offer.several.take(place)) & (job["work"] == "training")
     figures |= {
         "first_token_seconds": crossed.column(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],
@@ -63,7 +63,8 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
         "region": offer.region.take(place),
         "market": np.full(1, offer.market),
         "price_age_days": offer.price_age_days.take(place),
-        "hard": np.where(figures["instances"] >= offer.several.take(place), np.fmax(WAIT, offer.hard.take(place)), offer.hard.take(place)),
+        "single_hard": offer.hard.take(place),
+        "hard": np.where(many, offer.several_hard.take(place), offer.hard.take(place)),
     }
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}

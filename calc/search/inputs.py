@@ -13,7 +13,8 @@ SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 
-JUDGED = ("easiest_usd_ratio", "knee_pace_ratio", "knee_usd_ratio", "scarce_spot_seconds", "tie_ratio")  # assumptions of the ranking
+# Assumptions of the ranking.
+JUDGED = ("easiest_usd_ratio", "faster_ratio", "knee_pace_ratio", "knee_usd_ratio", "scarce_spot_seconds", "tie_ratio")
 ASKED_ANSWERS = ("fastest", "roomiest")  # named beside least money, knee and easiest where the job asks for them
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and fits over the whole range
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others

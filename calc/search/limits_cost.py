@@ -13,7 +13,7 @@ from calc.crossed import Crossed
 from calc.evaluate import Columns, Row
 from calc.search.candidates import sold_on
 from calc.search.combinations import FITS, together
-from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, JOB_BY_NAME, PACE, PUBLISHED
+from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, JOB_BY_NAME, PUBLISHED
 from calc.search.job_row import JobRow
 from calc.search.load import request_seconds
 from calc.search.named import least_money
@@ -40,7 +40,7 @@ RankingOf = Callable[[JobRow], Ranking | None]
 
 
 class Easing(NamedTuple):
-    """A limit at its next step (a number, a region or a market), and the money then."""
+    """A limit at its next step (a number, a region, a market), and the money then."""
 
     name: str
     step: float | str
@@ -102,7 +102,7 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
         usual = JOB_BY_NAME["instances_most"]
         ask("instances_most", {"instances_most": min(max(2 * job["instances_most"], usual.default), usual.most), "instance": names})
     if any(name in job["fixed"] for name in ("instance", "gpu")):
-        ask("instance", {"instance": None, "gpu": None})
+        ask("instance" if "instance" in job["fixed"] else "gpu", {"instance": None, "gpu": None})
     everywhere = job | {"regions": list(catalogs.regions.index)}
     if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, everywhere, most, catalogs)):
         ask("regions", {"regions": ANYWHERE, "instance": names}, sold=True)
@@ -243,13 +243,15 @@ def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[st
     if job["ends"]:
         return {}, np.inf
     token, first = figures["slow_token_ratio"], figures["slow_first_token_ratio"]
-    slower = {"first_token_seconds": first, "token_seconds": token, "requests_per_second": token}
-    ends = []
-    counted = CONFIDENCE_REACH[job["confidence"]]
+    ends, counted, asks_rate = [], CONFIDENCE_REACH[job["confidence"]], job["requests_per_second"] is not None
     for reach in (-1.0, 1.0):
-        ratios = {name: ratio ** (reach - counted * (name in PACE)) for name, ratio in slower.items()}
+        load = figures["load_ratio"] * token**reach if asks_rate else 1.0  # more machines carry what slower ones do not
+        more = np.maximum(np.ceil(figures["instances"] * load * (1 - FEW)), 1) / figures["instances"]
+        ratios = {"first_token_seconds": first ** (reach - counted), "token_seconds": token ** (reach - counted)}
+        ratios |= dict.fromkeys(("usd_most", "usd_per_hour_most", "instances_most"), more)
         limits = [replace(limit, values=limit.values * ratios.get(limit.name, 1.0)) for limit in ranked.limits]
-        ends.append(np.where(classes(figures, job, limits) == QUALIFIES, figures["usd"], np.inf))
+        limits = [limit for limit in limits if limit.name != "requests_per_second"]
+        ends.append(np.where(classes(figures, job, limits) == QUALIFIES, figures["usd"] * more, np.inf))
     lowest = {card: float(ends[0][cards == card].min()) for card in set(cards.tolist())}
     highest = float(ends[1][cards == cards[least]].min())
     return lowest, highest if np.isfinite(highest) else float(figures["usd"][least] * token[least])

@@ -67,7 +67,7 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
 
     The frontier starts with the least money. Of the points within the ratio of money that are faster by the ratio of pace it
     is the one furthest below the line from the first point to the last within that money, on logarithmic axes. Where there is
-    none it is the next point.
+    none it is the next point that is faster by the least ratio.
     """
     log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
     end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
@@ -75,7 +75,8 @@ def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
     able = np.flatnonzero(seconds[: end + 1] * judged["knee_pace_ratio"] <= seconds[0] * (1 + FEW))
     if len(able):
         return int(able[np.argmax(slope * log_usd[able] - log_seconds[able])])
-    return min(1, len(usd) - 1)
+    faster = np.flatnonzero(seconds * judged["faster_ratio"] <= seconds[0] * (1 + FEW))
+    return int(faster[0]) if len(faster) else 0
 
 
 def _easiest(ranked: Ranking, least: int) -> int:

@@ -129,7 +129,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     def row(number: int) -> dict[str, Any]:
         return results.row(number) | {name: values[number] for name, values in figures.items()}
 
-    possible = int(np.count_nonzero(classes <= ranking.BRIEF))
+    possible = int(np.count_nonzero(classes <= ranking.YIELDS))
     older = [count + order for order, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
     eased: list[Easing] = []
     alike: dict[str, float] = {}
@@ -148,8 +148,9 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     why = []
     for order, (number, names) in enumerate(answers.items()):
         otherwise = [count + other for other in np.flatnonzero(_sold_otherwise(ranked, number, board))[:1]]
-        brief = bool(ranking.is_brief(ranked.candidates, job)[number])
-        facts |= {"otherwise": row(otherwise[0]) if otherwise else None, "brief": brief}
+        yields = {"brief": ranking.is_brief, "by_agreement": ranking.by_agreement}
+        facts |= {name: bool(soft(ranked.candidates, job)[number]) for name, soft in yields.items()}
+        facts |= {"otherwise": row(otherwise[0]) if otherwise else None}
         why.append(sentences.why(names, row(order), facts, job, catalogs) + _rented(row_of_job, catalogs))
     if len(qualifying) and not job["have"]:
         why[0] += sentences.other_ways(alternatives(row(0), job, eased, catalogs), row(0), catalogs)
@@ -171,7 +172,7 @@ def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarr
     """Which board rows rent the candidate's type on demand instead of in a block, or reverse."""
     places, markets = ranked.candidates["place"], np.array(ranked.job["markets"])[ranked.candidates["market"]]
     other = [{markets[number], market} == {*USUAL_MARKETS} for market in markets[board]]
-    return (places[board] == places[number]) & (ranked.classes[board] <= ranking.BRIEF) & other
+    return (places[board] == places[number]) & (ranked.classes[board] <= ranking.YIELDS) & other
 
 
 def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ class Place(NamedTuple):
 class Offer(NamedTuple):
     """An offer of every place on one market; NaN where a place is not sold so.
 
-    `hard`: how hard it is to get, as its place in CLASSES; `several`: from how many instances at once it is waited for.
+    `hard`: how hard it is to get, as its place in CLASSES; from `several` instances at once on, of one run, it is `several_hard`.
     """
 
     market: int
@@ -42,6 +42,7 @@ class Offer(NamedTuple):
     band_interruption_ratio: np.ndarray
     hard: np.ndarray
     several: np.ndarray
+    several_hard: np.ndarray
 
 
 def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:
@@ -179,8 +180,8 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
     Where that price is old, also in the region of the least price that is not.
     """
     if job["have"]:  # nothing is paid, and nobody waits for it
-        nothing = np.zeros(len(places))
-        return [Offer(0, nothing.astype(int), nothing, nothing * np.nan, nothing, nothing.astype(int), nothing + np.inf)]
+        none, nowhere = np.zeros(len(places)), np.zeros(len(places), dtype=int)
+        return [Offer(0, nowhere, none, none * np.nan, none, nowhere, none + np.inf, nowhere)]
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
     prices, ages = _paid(job, catalogs)[rows], _ages(job, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job["regions"]))][rows]
@@ -197,7 +198,7 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
             if np.isinf(least).all():
                 break
             usd = np.where(np.isinf(least), np.nan, least)
-            several.append(Offer(number, region, usd, age, bands[every_place, region], hard.rank[rows], hard.several[rows]))
+            several.append(Offer(number, region, usd, age, bands[every_place, region], *(values[rows] for values in hard[1:])))
             calmer = (band < band[every_place, region][:, None]) & (market.interrupted > 0)
             fresher = [(age > days)[:, None] & (ages[:, :, number] <= days) for days in (market.old_days, counted_days)]
             price = np.where(calmer | fresher[0] | fresher[1], price, np.inf)

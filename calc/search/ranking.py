@@ -21,7 +21,7 @@ from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
 SORTING = {*LIMITS, "confidence", "obtainable", "answers", *JUDGED} - {"instances_most"}
-QUALIFIES, AGED, BRIEF, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(8)
+QUALIFIES, AGED, YIELDS, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(8)
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
 
@@ -90,7 +90,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
 
 def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float, np.ndarray]]:
     """How hard a candidate may be to get, and how old the price of scarce spot may be."""
-    hard, most = candidates["hard"], CLASSES.index(job["obtainable"])
+    hard, most = np.minimum(candidates["hard"], np.fmax(candidates["single_hard"], WAIT)), CLASSES.index(job["obtainable"])
     on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[candidates["market"]]
     age_seconds = np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0) * DAY_HOURS * HOUR_SECONDS
     limits = [("obtainable", 1 + most, 1 + hard), ("scarce_spot_seconds", job["judged"]["scarce_spot_seconds"], age_seconds)]
@@ -100,8 +100,9 @@ def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float,
 def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
     """The class of each candidate: it qualifies, or the lightest reason against it.
 
-    A run that works for less time than it takes to start yields to one that works longer (BRIEF), an old price to a fresher
-    one (AGED). Where there is no such other, it qualifies.
+    A run that works for less time than it takes to start yields to one that works longer, one on so many machines at once that
+    they come by agreement alone to one on fewer (YIELDS), an old price to a fresher one (AGED). Where there is no such other,
+    it qualifies.
     """
     over = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates["fits"], candidates["runs"]
@@ -113,8 +114,8 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
         result = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, result))
     result = np.where((result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result)  # no time is known for its card
     result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
-    brief = is_brief(candidates, job)
-    result = np.where((result == QUALIFIES) & brief & np.any((result == QUALIFIES) & ~brief), BRIEF, result)
+    for yields in (is_brief(candidates, job), by_agreement(candidates, job)):
+        result = np.where((result == QUALIFIES) & yields & np.any((result == QUALIFIES) & ~yields), YIELDS, result)
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
     old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
@@ -124,6 +125,11 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
 def is_brief(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
     """Whether each run on rented machines works for less time than it takes to start."""
     return job["ends"] & (not job["have"]) & (candidates["hours"] < 2 * candidates["start_hours"])
+
+
+def by_agreement(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
+    """Whether each run needs so many machines that they are harder to get than allowed."""
+    return np.asarray(candidates.get("hard", np.zeros(1)) > CLASSES.index(job["obtainable"]))
 
 
 def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
 from calc.evaluate import Row
 from calc.layout import at_once
-from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
+from calc.say.numbers import about, count, counted, duration, gib, is_missing, more, percent, span, three, usd
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
@@ -22,6 +22,7 @@ MISSED = {
     "hours_most": ("takes {has}", "{most} allowed", "allow that time, more instances or other cards"),
     "step_tokens": ("takes a step of {has} tokens", "{most} asked for", "set another micro-batch, accumulation or step_tokens"),
     "first_token_seconds": ("gives the first token after {has}", "{most} allowed", "allow that time, or shorter prompts"),
+    "batch_seconds": ("answers a batch after {has}", "{most} allowed", "allow that time, or fewer at once"),
     "token_seconds": ("takes {has} for each token", "{most} allowed", "allow that time, or fewer bits"),
     "users": ("answers {has} at once", "{most} asked for", "allow more instances, or set fewer by hand"),
     "requests_per_second": ("keeps up with {has} requests a second", "{most} asked for", "allow more instances, or fewer requests"),
@@ -43,6 +44,7 @@ STEPPED = {  # a limit at its next step
     "precision": "{}-bit weights",
     "kv_precision": "{}-bit cache",
     "precision+kv_precision": "{}-bit weights and cache",
+    "gpu": "any card",
     "instance": "any instance",
     "spare": "no spare machine",
     "instances_most": "{} instances",
@@ -50,6 +52,7 @@ STEPPED = {  # a limit at its next step
     "hours_most": "{} in all",
     "usd_most": "{} in all",
     "first_token_seconds": "{} to the first token",
+    "batch_seconds": "{} a batch",
     "token_seconds": "{} a token",
     "usd_per_hour_most": "{} an hour",
 }
@@ -58,12 +61,14 @@ MOST_NAMED = 3
 BLOCK = "capacity-block"
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
 BRIEF = "nothing that keeps the limits works longer than it takes to start"
+BY_AGREEMENT = "so many instances at once come by agreement with AWS alone; nothing on fewer keeps the limits"
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
 
 def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str:
     """Which limit a row misses, and by how much."""
-    has, most, _ = MISSED[name]
+    encodes = name == "first_token_seconds" and not settled_job["generates"]
+    has, most, _ = MISSED["batch_seconds" if encodes else name]
     if name == "obtainable":
         return f"{has} ({most.format(most=settled_job[name])})"
     limit = settled_job["judged"].get(name) or settled_job[name]
@@ -146,7 +151,10 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
     if settled_job["requests_per_second"]:
         rate = count(settled_job["requests_per_second"])
-        parts.append(f"{rate} requests a second keep {at_once(row):,.0f} sequences busy (rate × time of a request)")
+        keep = "request a second keeps" if rate == "1" else "requests a second keep"
+        parts.append(f"{rate} {keep} {counted(round(at_once(row)), 'sequence')} busy (rate × time of a request)")
+    elif not trains and settled_job["people"]:
+        parts.append(f"{count(settled_job['people'])} people are {counted(int(settled_job['users']), 'request')} at once")
     parts += _of_machines(row)
     if settled_job["ends"] and not trains:
         parts.append(f"{amount_words(settled_job, catalogs)} take {span(row['hours'])} of {span(settled_job['hours_most'])}")
@@ -159,7 +167,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if settled_job["ends"] and row["start_hours"] > STARTING_RATIO * row["hours"]:
         start_usd = "" if settled_job["have"] else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
         parts.append(f"starting ({span(row['start_hours'])}{start_usd}) is included")
-    parts += [BRIEF] if facts["brief"] and "nearest" not in names else []
+    parts += [BRIEF] if facts["brief"] else []
+    parts += [BY_AGREEMENT] if facts["by_agreement"] else []
     parts += [_booked(row)] if row["market"] == BLOCK and row["usd"] > 0 else []
     if facts["otherwise"] is not None:
         other = facts["otherwise"]
@@ -198,7 +207,7 @@ def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
         if easing.name == "regions":
             parts.append(f"{_region(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
         else:
-            parts.append(f"{_step(easing)} −{about(row['usd'] - easing.usd)}{period}")
+            parts.append(f"{_step(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
             period = ""
     return " · ".join(parts)
 
@@ -208,11 +217,12 @@ def _region(region: str, catalogs: Catalogs) -> str:
     return f"{catalogs.regions['name'][region]} ({region})"
 
 
-def _step(easing: Easing) -> str:
+def _step(easing: Easing, row: Row) -> str:
     """The next step of a limit, as a noun."""
     name, step = easing.name, easing.step
+    encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
     value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
-    return STEPPED[name].format(value)
+    return STEPPED["batch_seconds" if encodes else name].format(value)
 
 
 def _of_machines(row: Row) -> list[str]:

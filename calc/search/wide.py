@@ -39,7 +39,7 @@ class WideSearch:
     @property
     def possible(self) -> int:
         """How many candidates qualify."""
-        return int(self.counts[: ranking.BRIEF + 1].sum())
+        return int(self.counts[: ranking.YIELDS + 1].sum())
 
 
 def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], None] | None = None) -> WideSearch:
