@@ -35,6 +35,7 @@ OF_THE_BILL = (*SECTIONS["time_and_cost"], "fits")  # empty where a row is refus
 RESULTS = [section for section in SECTIONS if section not in ("remarks", "others")]
 COLUMNS = (*(name for section in RESULTS for name in SECTIONS[section]), *ASSUMED, *SECTIONS["remarks"])  # of a result, in order
 WORDS = frozenset(name for name in COLUMNS if name in GLOSSARY and GLOSSARY[name].unit == "text")
+VERDICT = AFTER_MEMORY[:1]
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 
 
@@ -86,7 +87,7 @@ def estimate_distinct(
     for start in range(0, len(once), CHUNK_ROWS):
         chunk = once.iloc[start : start + CHUNK_ROWS]
         for part in parts(chunk, catalogs):
-            results.add(start + part.rows, _finished(part, catalogs, solve))
+            results.add(start + part.rows, _solved_alone(part) if set(wanted) <= set(SOLVED) else _finished(part, catalogs, solve))
     return results, copies
 
 
@@ -143,6 +144,13 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         results[name] = np.where(np.isnan(values), results.get(name, np.nan), values)
     codes, sentences = pd.factorize(problems.text)
     return inputs | counts | results | {"problem": Words(codes, sentences)}
+
+
+def _solved_alone(part: Part) -> Columns:
+    """The largest batch and sequence of a part, which need no time and no money."""
+    sound, table = sound_rows(part)
+    solved = largest_columns(walk(memory(table), VERDICT)) if len(sound) else {}
+    return {name: spread(values, sound, len(part.rows)) for name, values in solved.items()}
 
 
 def _sound_results(sound: np.ndarray, table: Table, problems: Problems, catalogs: Catalogs, solve: bool) -> Columns:
