@@ -1,12 +1,11 @@
 """The catalog of models: counts computed from the architecture are the known ones, and the tables hold together."""
 
-import math
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from examples import catalogs, entries, published
+from examples import catalogs, entries, published, recorded
 
 from calc import add_models, answer, estimate, load_catalogs
 from calc.catalogs.rooms import path_of
@@ -70,21 +69,7 @@ def test_the_tables_hold_together_and_a_model_that_is_refused_has_a_sentence_and
     assert not STACKS["model"].isin(refused.index).any()
 
 
-@pytest.mark.parametrize(
-    ("model", "size", "value"),
-    [
-        ("vit-base-patch16", "patch", None),
-        ("clip-vit-large-patch14", "image", math.nan),
-        ("clip-vit-large-patch14", "text_heads", None),
-        ("whisper-large-v3", "source_positions", 0),
-        ("gemma-3-4b", "patches_per_image_token", None),
-        ("gemma-3-4b", "patches_per_image_token", math.nan),
-        ("llama-3.1-8b", "layers", None),
-        ("llama-3.1-8b", "heads", -1),
-        ("llama-3.1-8b", "layers", 2.5),
-        ("llama-3.1-8b", "vocab", math.inf),
-    ],
-)
+@pytest.mark.parametrize(("model", "size", "value"), recorded("cases/models.json")["sizes"])
 def test_a_model_that_lacks_a_size_is_refused_by_its_name(model, size, value):
     entry = {name: other for name, other in CATALOG[model].items() if name != size} | ({} if value is None else {size: value})
     mine = add_models(catalogs(), {"mine": entry})

@@ -12,13 +12,9 @@ from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
 from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
 from calc.table import Table
 
-TEXTS = recorded("cases/neighbours.json")["texts"]
+CASES = recorded("cases/neighbours.json")
+TEXTS, BASES, JOBS = CASES["texts"], CASES["bases"], CASES["jobs"]
 COUNTS, AMOUNTS = (2, 3, 8, 64), (0.25, 0.75, 2, 5_000)
-SERVED = {"work": "inference", "model": "llama-3.1-8b", "batch": 4}
-BASES = recorded("cases/neighbours.json")["bases"]
-
-
-JOBS = recorded("cases/neighbours.json")["jobs"]
 
 
 def values_of(name, column):
@@ -95,18 +91,8 @@ def settled(request, scenarios):
     return table, memory(table | {})
 
 
-OTHER_WORK = {  # what stages of both kinds of work read and only one of them counts
-    "training": {*INFERENCE_ONLY, "expert_tile", "served_adapters", "cached_prompt_tokens", "draft_blocks_ratio", "draft_cached_ratio"},
-    "inference": {
-        *TRAINING_ONLY,
-        "adapts",
-        "adapter_bytes_each",
-        "gradient_override_bytes_each",
-        "reduce_bytes_each",
-        "compiles",
-        "context_parallel",
-    },
-}
+# What stages of both kinds of work read and only one of them counts.
+OTHER_WORK = {"training": {*INFERENCE_ONLY, *CASES["served"]}, "inference": {*TRAINING_ONLY, *CASES["trained"]}}
 
 
 def test_every_key_of_memory_is_needed(settled, monkeypatch):

@@ -2,14 +2,11 @@
 
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import pytest
 from examples import recorded
 
 from calc import estimate
-from calc.engine.pipeline import parts
-from calc.rules.support import RUNS, distinguished, verdicts
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.advice import advise
 from calc.search.comparisons import over_values
@@ -58,20 +55,6 @@ def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_i
     assert named["tokens_per_second"].notna().all()
     if workload is TRAIN:
         assert "emulated" in set(named["runs"])
-
-
-def test_layouts_are_judged_in_places_put_in_later(catalogs):
-    """The verdicts of layouts without a place, a card and a host put in, are those of the rows that name the instance."""
-    rows = pd.DataFrame([SERVE | {"precision": name} for name in FORMATS["precision"]], dtype=object)
-    part = next(parts(rows.assign(instance="", gpu=""), catalogs))
-    small, copies = distinguished(part.table, catalogs)
-    for name in OLD:
-        place = {"instance_row": [catalogs.instances.index.get_loc(name)]}
-        place["gpu_row"] = [catalogs.gpus.index.get_loc(catalogs.instances.at[name, "gpu"])]
-        verdict, timed = verdicts(small | {key: np.array(value) for key, value in place.items()}, catalogs)
-        results = estimate(rows.assign(instance=name), catalogs, solve=False)
-        assert [RUNS[code] for code in verdict[copies]] == results["runs"].tolist()
-        assert timed[copies].tolist() == results["tokens_per_second"].notna().tolist()
 
 
 def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):

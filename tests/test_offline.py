@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from examples import billed_row, one
+from examples import billed_row, one, recorded
 
 from calc import estimate
 from calc.cost.job import job_of_rows
@@ -14,6 +14,7 @@ from calc.search.advice import advise
 from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
 from calc.search.options import options
 
+CASES = recorded("cases/offline.json")
 SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "precision": "bf16", "sequence_tokens": 1536}
 SERVED |= {"prompt_tokens": 1024}
 REPLICA = SERVED | {"instance": "g6e.xlarge", "batch": 64}
@@ -31,24 +32,12 @@ def test_the_hours_are_the_start_and_the_tokens_over_the_tokens_of_a_second(repl
     assert np.isnan(one(**REPLICA)["run_hours"])
 
 
-@pytest.mark.parametrize(
-    ("model", "tokens", "length", "requests"),
-    [
-        ("siglip2-so400m-patch14-384", 729, 64, 1e6),  # patches of an image, whatever its text
-        ("bge-m3", 512, 512, 1e6),  # tokens read
-        ("whisper-large-v3", 100, 104, 1e4),  # tokens that a window of sound is answered with
-    ],
-)
+@pytest.mark.parametrize(("model", "tokens", "length", "requests"), CASES["requests"])
 def test_a_request_counts_for_what_it_generates_or_else_for_what_it_reads(model, tokens, length, requests):
+    """Patches of an image whatever its text, tokens read, or tokens that a window of sound is answered with."""
     prompt = length - tokens if model == "whisper-large-v3" else length
-    served = {
-        "work": "inference",
-        "model": model,
-        "instance": "g6e.xlarge",
-        "batch": 32,
-        "sequence_tokens": length,
-        "prompt_tokens": prompt,
-    }
+    served = {"work": "inference", "model": model, "instance": "g6e.xlarge", "batch": 32, "sequence_tokens": length}
+    served |= {"prompt_tokens": prompt}
     row, offline = one(**served), one(**served, tokens_total=requests * tokens)
     rate = row["tokens_per_second" if prompt < length else "prefill_tokens_per_second"]
     assert offline["run_hours"] - offline["start_hours"] == pytest.approx(requests * tokens / rate / 3600)
@@ -112,14 +101,7 @@ def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read
     assert slow.rows[0]["usd"] == options(jobs[1], catalogs).rows[0]["usd"] == options(JOB | {"tokens_total": 3e9}, catalogs).rows[0]["usd"]
 
 
-@pytest.mark.parametrize(
-    ("model", "amount", "tokens", "words"),
-    [
-        ("llama-3.1-8b", "1e9", 1e9, "1.00 billion tokens take"),
-        ("siglip2-so400m-patch14-384", "1,000,000 images", 729e6, "1.00 million images (729 tokens each) take"),
-        ("whisper-large-v3", "1000 hours", 1000 * 120 * 224, "1,000 hours of sound (26,880 tokens each) take"),
-    ],
-)
+@pytest.mark.parametrize(("model", "amount", "tokens", "words"), CASES["amounts"])
 def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(model, amount, tokens, words, catalogs):
     found = options({"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs)
     row = found.rows[0]

@@ -1,10 +1,17 @@
 """Every page in every state that a meeting can bring about: it stands, keeps the plan and speaks the words of the field."""
 
+import importlib
 import re
 
 import pytest
+import streamlit as st
 from examples import recorded
-from pages import PAGES, address, opened, texts, title
+from pages import DASHBOARD, PAGES, address, opened, texts, title
+
+from calc import CatalogError
+from calc.search import options
+from views import ready
+from views.session import catalogs
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
@@ -41,3 +48,23 @@ def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state)
         assert [text[:200] for text in sentences(app) if BANNED.search(text)] == [], page
         assert not app.error or state in REFUSED, (page, app.error[0].value)
         assert {name: address(app)[name] for name in link} == link, page
+
+
+def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_the_page(monkeypatch):
+    ready.get_ready()
+    made = []
+    monkeypatch.setattr(options, "options_of", lambda job, _: made.append(job))
+    assert opened().title[0].value.startswith("Fine-tuning")
+    assert not made
+
+    def unreadable():
+        raise CatalogError("gpus.yaml is cut")
+
+    monkeypatch.setattr(catalogs, "read_ahead", unreadable)
+    ready.get_ready()
+
+
+def test_the_server_imports_the_entry_as_its_application():
+    app = importlib.import_module("dashboard").app
+    assert isinstance(app, st.App)
+    assert str(app.script_path) == DASHBOARD

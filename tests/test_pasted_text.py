@@ -1,8 +1,9 @@
-"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence, never in an exception."""
+"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence; preference training is refused."""
 
 import json
 from functools import cache
 
+import pytest
 from examples import catalogs, recorded, steady
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from calc import estimate
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import STANDINGS
+from calc.files.configs.preference import refuse_preference
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
 from calc.files.oom.explain import LogProblem, explained, tells
@@ -21,6 +23,7 @@ SIZES = st.one_of(
 )
 COUNTS = st.sampled_from([0, 0, 15, 30, 4096, 131072, 10**12])
 LINES = recorded("cases/pasted_text.json")["lines"]
+PREFERENCE = recorded("cases/preference.json")
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -111,3 +114,16 @@ def test_any_command_is_read_or_refused_in_a_sentence(made, start):
 )
 def test_any_text_is_read_or_refused_in_a_sentence(text, start, name):
     read(name, start + text)
+
+
+@pytest.mark.parametrize("text", PREFERENCE["refused"])
+def test_preference_and_reward_are_refused_by_name(text):
+    with pytest.raises(ConfigProblem, match="preference or reward") as raised:
+        refuse_preference(text, "pasted")
+    assert f"({PREFERENCE['refused'][text]}" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", PREFERENCE["supervised"])
+def test_supervised_runs_are_not_refused(text):
+    """Whatever their runs, folders, data and comments are called."""
+    refuse_preference(text, "pasted")

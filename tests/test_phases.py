@@ -123,14 +123,3 @@ def test_the_allocated_peak_of_each_step_is_within_its_tolerance():
     assert (results["problem"] == "").all()
     error_ratio = results["allocated_peak_bytes"] / steps["bytes"] - 1
     assert error_ratio[abs(error_ratio) > steps["tolerance_ratio"]].rename(steps["case"]).to_dict() == {}
-
-
-def test_what_is_published_covers_the_kinds_of_work():
-    """Training in three formats, adapters on three bases, sharding, tensor parallel, recompute and serving."""
-    columns = ("work", "precision", "sharding", "tuning", "recompute")
-    covered = {name: {step.get(name) for step in STEPS} for name in columns}
-    assert covered["work"] == {"training", "inference"}
-    assert covered["precision"] >= {"bf16", "fp32", "bf16-mixed", "nf4-dq", "int8"}
-    assert covered["sharding"] >= {"zero2", "zero3"}
-    assert covered["recompute"] >= {"full", "selective-ops"}
-    assert covered["tuning"] >= {"lora"}

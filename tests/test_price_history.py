@@ -1,17 +1,20 @@
-"""The price history: a small file a day that is only ever added to, what is read out of it; SageMaker's prices."""
+"""The price history: a small file a day that is only ever added to, what is read out of it; SageMaker's prices; markets."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from examples import recorded
 
+from calc import estimate
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, read_document
 from calc.catalogs.prices import SAGEMAKER
 from calc.catalogs.rooms import HISTORY
 from calc.charts.lines import over_days
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
 from calc.cost.offers import price_change, price_line, price_on
+from calc.search.job_fields import JOB
+from refresh.answers import KINDS
 from refresh.history import changed, last_known, text_of
 
 KEY = ("g5.xlarge", "us-east-1")
@@ -90,3 +93,16 @@ def test_what_sagemaker_does_not_publish_follows_from_on_demand(catalogs):
     assert ratios[published["sagemaker_training_basis"]].round(2).isin([1.15, 1.25]).all()
     unseen = ["p6-b200.48xlarge", "p5en.48xlarge", "p5.4xlarge", "g5g.xlarge", "g6f.large", "g4dn.metal"]
     assert prices.loc[unseen, "sagemaker_training_usd_per_hour"].isna().all()
+
+
+def test_prices_results_link_and_refresh_have_every_market_of_the_table(catalogs):
+    assert {market.price for market in MARKETS.values()} <= set(catalogs.prices.columns)
+    row = estimate({"model": "gpt2", "instance": "p5.48xlarge", "gpus": 8, "train_tokens": 1e9}, catalogs, solve=False)
+    for name in PLAN_MARKETS:
+        key = MARKETS[name].key
+        assert row[f"usd_per_hour_{key}"] > 0
+        assert row[f"run_usd_{key}"] > 0
+        assert row[f"usd_per_month_{key}"] > 0
+    assert set(JOB["markets"].choices) == set(MARKETS)
+    assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name not in SUMMED_UP}
+    assert [MARKETS[name].phrase for name in PLAN_MARKETS] == ["on demand", "on spot"]

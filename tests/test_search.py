@@ -209,7 +209,7 @@ def test_one_load_in_four_forms_keeps_a_budget(catalogs):
         assert search.ranked.candidates["seconds"][fast] <= search.ranked.candidates["seconds"][cheap]
 
 
-def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
+def test_capacity_blocks_are_paid_in_whole_days_and_weeks():
     trains = np.ones(4)
     hours = np.array([0.5, 22.2, 23.6, 15 * 24])
     slow = hours * np.array([1, 1.05, 1, 1.3])
@@ -221,7 +221,3 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
     assert np.isnan(billed_hours("capacity-block", np.zeros(1), np.array([200.0]), np.array([200.0]))).all()  # a service does not end
     assert billed_hours("on-demand", trains, hours, slow).tolist() == hours.tolist()
     assert billed_hours("commit-1y", np.zeros(1), np.array([100.0]), np.array([100.0])).tolist() == [730]
-    search = searched(catalogs, TRAIN, TRAINING_SETS | {"market": ["capacity-block"], "gpus": [8]}, {})
-    usd = search.ranked.candidates["usd"][search.ranked.qualifying]
-    blocks = catalogs.prices.loc[catalogs.prices["instance"].isin(INSTANCES), "capacity_block_usd_per_hour"]
-    assert usd.min() / blocks.min() == pytest.approx(24)

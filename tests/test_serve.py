@@ -11,7 +11,7 @@ from http.client import HTTPConnection, RemoteDisconnected
 from pathlib import Path
 
 import pytest
-from needed import missing
+from browser import missing
 
 ROOT = Path(__file__).parent.parent
 NAME = "headroom.test"

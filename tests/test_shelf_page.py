@@ -5,6 +5,7 @@ import sys
 from urllib.parse import parse_qs, urlencode
 
 import pytest
+from examples import recorded
 from pages import address, opened, run, title
 
 from shelf import stores
@@ -112,13 +113,7 @@ def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     assert "colour=red" in texts(app)
 
 
-@pytest.mark.parametrize(
-    ("address_given", "installed", "sentence"),
-    [
-        ("postgresql+psycopg://ana:secret@db.example/plans", False, "requirements/shelf.txt has to be installed: make shelf"),
-        ("no-such-database://ana:secret@db.example/plans", True, "is not the address of a database"),
-    ],
-)
+@pytest.mark.parametrize(("address_given", "installed", "sentence"), recorded("cases/shelf.json")["unusable"])
 def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(monkeypatch, address_given, installed, sentence):
     if installed:
         pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")

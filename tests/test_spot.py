@@ -45,15 +45,6 @@ def test_intervals_are_youngs_as_daly_corrects_them_and_at_most_the_run():
     assert checkpoint_interval_seconds(300, 24 * HOUR, np.nan) == checkpoint_interval_seconds(300, 24 * HOUR, np.inf)
 
 
-def test_daly_interval_loses_least():
-    def overhead(interval):
-        return spot_overhead_ratio(1, interval, 120, 10 * HOUR, 600)
-
-    best = checkpoint_interval_seconds(120, 10 * HOUR, np.inf)
-    intervals = best * np.linspace(0.2, 5, 400)
-    assert overhead(best) == pytest.approx(overhead(intervals).min(), rel=1e-3)
-
-
 def test_a_simulated_run_takes_as_long():
     """A thousand hours of work under a steady rate of interruptions, drawn at random, against Daly's closed form."""
     checkpoint, restart, mean, work = 120.0, 600.0, 5.0 * HOUR, 1000.0 * HOUR
