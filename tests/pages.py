@@ -67,10 +67,14 @@ def texts(app):
 
 
 def page_text(app):
-    """The same in one text."""
-    return "\n".join(texts(app))
+    """The same in one text, without what keeps its words together."""
+    return _loose("\n".join(texts(app)))
 
 
 def title(app):
     """The heading, without what keeps its words together."""
-    return app.title[0].value.replace("\u00a0", " ")
+    return _loose(app.title[0].value)
+
+
+def _loose(text):
+    return text.replace("\u00a0", " ").replace("\u2060", "")

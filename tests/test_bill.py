@@ -239,7 +239,7 @@ def test_whose_price_of_a_token_it_is_is_said(catalogs):
     assert endpoint_facts(private, catalogs) == {}
     assert ways.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "`make prices` reads its list" in ways.per_token(none, endpoint_facts(none, catalogs))
+    assert "Make prices reads its list" in ways.per_token(none, endpoint_facts(none, catalogs))
 
 
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):

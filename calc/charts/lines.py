@@ -47,7 +47,7 @@ def chart_lines(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], ru
     return Lines(with_ticks(named.reset_index(drop=True), x_ticks, y_ticks), y_ticks)
 
 
-MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two names
+MOST_MARKETS, DAY_GAP = 4, 0.1  # lines; of the chart's height between two names
 
 
 def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

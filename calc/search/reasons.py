@@ -96,7 +96,8 @@ def _gpu_hour(row, present, base):
     price = row["usd_per_hour"] / (row["instances"] * row["gpus_paid"] / row["instances_needed"])
     was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
     work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
-    return f"a GPU-hour costs {usd(price)} instead of {usd(was)} and does {work:.2g} × the work."
+    cost = f"costs {usd(price)} instead of {usd(was)}" if abs(price / was - 1) > _SAME_RATIO else "costs the same"
+    return f"a GPU-hour {cost} and does {f'{work:.2g} × the work' if abs(work - 1) > _SAME_RATIO else 'as much work'}."
 
 
 def _instead(present):

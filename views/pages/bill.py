@@ -19,6 +19,7 @@ from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS
 from views.wording import bill as bill_words
+from views.wording import plan as plan_words
 from views.wording import ways
 from views.wording.markdown import plain
 
@@ -34,7 +35,7 @@ if not bill_words.is_billed(plan.row):
 
 if plan.job.get("have"):
     st.title(plain(bill_words.owned(plan.row, plan.job, goal, catalogs)), anchor=False)
-    st.markdown(plain(plan.row["why"]))
+    st.markdown(plain(plan_words.without_place(plan.row["why"], plan.row, catalogs) + bill_words.if_rented(plan.row)))
     st.stop()
 
 row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()

@@ -28,7 +28,7 @@ if limited := plan_words.restriction(options, free, by_hand.get("instance")):
 if other := in_other_bits(catalogs):
     bits, with_bits = other
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(plain(plan_words.in_bits(bits, with_bits)), width="content")
+        st.markdown(plain(plan_words.in_bits(bits, with_bits, catalogs)), width="content")
         label, choice = f"{'Take' if bits == 16 else 'Allow'} {bits} bits", {"fewest_bits": str(bits)}
         st.button(label, on_click=job_state.choose, kwargs=choice, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())

@@ -7,7 +7,6 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import about, is_missing, usd
-from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.search.board import is_less
@@ -48,7 +47,7 @@ def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, An
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
         _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row, job)
         sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
-        _body(row, sentence, job, ink, catalogs)
+        _body(row, plan_words.without_place(sentence, row, catalogs), job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
         done, here = kept.is_kept(row), all(row[name] == looked[name] for name in TOLD_APART_BY)
         label, icon = ("Kept", "bookmark_added") if done else ("Keep", "bookmark_add")
@@ -82,6 +81,10 @@ def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs)
     pace = row_words.first_token(row)
     how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
     badge = "" if job.get("have") else plain(row_words.obtainable(row, catalogs))
-    st.markdown("\n\n".join(filter(None, (plain(f"**{place(row, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))))
+    st.markdown(
+        "\n\n".join(
+            filter(None, (plain(f"**{row_words.where(row, catalogs, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))
+        )
+    )
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")

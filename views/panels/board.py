@@ -31,9 +31,9 @@ TANK = (150, 28)  # as high as a cell draws it
 NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
 KEY = "board"
 COLUMNS = {
-    "training": ["usd", "hours", "usd_per_hour_on_demand", "usd_per_hour_spot", "tokens_per_second"],
+    "training": ["usd", "hours", "usd_per_hour", "usd_per_hour_spot", "tokens_per_second"],
     "inference": [
-        *("usd", "time_to_first_token_seconds", "time_per_output_token_ms", "usd_per_hour_on_demand", "usd_per_hour_spot"),
+        *("usd", "time_to_first_token_seconds", "time_per_output_token_ms", "usd_per_hour", "usd_per_hour_spot"),
         "tokens_per_second",
     ],
 }
@@ -65,7 +65,7 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         on_select=lambda: _looked(rows),
         selection_mode=["multi-row", "single-cell"],
     )
-    st.caption(_caption(rows))
+    st.caption(_caption(rows, bool(options.job.get("have"))))
 
 
 def _order(job: dict[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
         "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
         "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
-        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h", **money),
+        "usd_per_hour": NUMBER("USD/h", help="All instances of the job, at the price of USD in all.", **money),
         "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
         "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
         "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
@@ -156,7 +156,8 @@ def _gpus(row: Row, catalogs: Catalogs) -> str:
     return f"{row['gpus']:.0f}{idle} × {card_name(row['gpu'], catalogs)}"
 
 
-def _caption(rows: list[Row]) -> str:
+def _caption(rows: list[Row], is_owned: bool) -> str:
     """How to read and use the table."""
     below = " Below them, what is tight, emulated or outside a limit." if any(row["misses"] or row["fits"] != "yes" for row in rows) else ""
-    return f"One row per instance type, at its least money.{below} Click a cell to look at a row; tick rows to keep them."
+    best = "fastest" if is_owned else "least money"
+    return f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick rows to keep them."

@@ -143,8 +143,8 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalog
 def _against_time(plan: Present, ink: Ink) -> None:
     """The frontier of money against time, with the best of every instance type."""
     options = plan.options
-    if options.edge.empty or plan.job.get("have"):
-        st.info(words.NO_FRONTIER)
+    if options.edge.empty:
+        st.info(words.NOT_PAID if options.job.get("have") and options.possible else words.NO_FRONTIER)
         return
     names = ["seconds", "usd", "instance", "instances_needed", "market"]
     parts = [rows[names].assign(kind=kind) for kind, rows in (("other", options.board), ("frontier", options.edge))]

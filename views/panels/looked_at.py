@@ -11,7 +11,6 @@ from calc.evaluate import Row
 from calc.memory.moments import components_of
 from calc.plan.figures import parts_of
 from calc.say.numbers import percent, three
-from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.charts import memory as memory_charts
@@ -25,7 +24,7 @@ from views.wording.markdown import plain
 
 def memory(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
     """The row in the middle of the page."""
-    st.subheader(plain(f"What is in the memory: {place(row)}"), anchor=False)
+    st.subheader(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
     st.markdown(plain(f"{memory_of(row)} · {setting(row, catalogs)}"))
     left, right = st.columns([4, 3], gap="medium")
     with left:

@@ -135,7 +135,7 @@ def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs)
     table = points(search)
     edge = table.loc[table["kind"] == "frontier", "usd"]
     alt = f"{len(edge)} plans that no other beats in both, from {usd(edge.min())} to {usd(edge.max())}"
-    comparisons.frontier(table, plan, alt, ink, with_region=True)
+    comparisons.frontier(table, plan, alt, ink, with_region=table["region"].nunique() > 1)
     st.caption(
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."

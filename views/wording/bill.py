@@ -7,6 +7,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
@@ -44,9 +45,19 @@ def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str
 
 
 def owned(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    """Nothing is paid for fine-tuning Llama 3.1 8B on 2 × p5.48xlarge, which are there."""
-    where = cards(row, catalogs) if not row["instance"] else f"{row['instances_needed']:.0f} × {row['instance']}"
-    return f"Nothing is paid for {_work(job, goal, catalogs)} on {where}: the machines are there"
+    """Nothing is paid for fine-tuning Llama 3.1 8B on 2 × p5.48xlarge, which you have."""
+    return f"Nothing is paid for {_work(job, goal, catalogs)} on {row_words.where(row, catalogs)}, which you have"
+
+
+def if_rented(row: Row) -> str:
+    """On demand, 2 × p5.48xlarge cost $110 an hour: $66.05 for this run. Empty without an instance or a price."""
+    hourly = row["usd_per_hour_on_demand"]
+    if is_missing(hourly):
+        return ""
+    period = "for this run" if ends_of(row) else "a month"
+    return (
+        f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {usd(hourly * row['hours'])} {period}."
+    )
 
 
 def _work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:

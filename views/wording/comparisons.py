@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.layout import at_once, replicas
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, gib, is_missing, span, three, usd
+from calc.say.numbers import about, count, counted, gib, is_missing, span, three, usd
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.guide import Leaf
@@ -15,6 +15,7 @@ from views.theme import FITS
 from views.wording.texts import TEXTS
 
 NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
+NOT_PAID = "Nothing is paid for what you have, so there is no money to set against time."
 NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."
 LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
 MARKS = "Ringed: the row looked at. Hollow: does not fit."
@@ -116,9 +117,7 @@ def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], plan_
         step, copies = at_once(plan_row), replicas(plan_row)
         where = f"{copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
         parts = f"{plan_row['batch']:.0f} × {plan_row['accumulation_steps']:.0f} on {where}"
-        sentence += (
-            f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {parts}; smaller and more trains the same."
-        )
+        sentence += f" The way round is accumulation: the plan's step of {counted(int(step), 'sequence')} is {parts}; smaller and more trains the same."
     return sentence
 
 

@@ -1,5 +1,6 @@
 """The wording of the Plan page's head: the answer, its limits, the age of its prices."""
 
+import re
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -12,10 +13,10 @@ from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, usd
 from calc.say.place import place
-from calc.say.setting import name_of
+from calc.say.setting import arrangement, name_of
 from calc.search.board import is_less
 from calc.search.options import Options
-from views.wording.rows import own_terms
+from views.wording import rows as row_words
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
@@ -44,8 +45,8 @@ def money_and_time(row: Row) -> str:
     if is_missing(row["usd"]):
         return "no price"
     if row["work"] != "training":
-        return f"about {about(row['usd'])} a month{own_terms(row)}{signed(row)}"
-    return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
+        return f"about {about(row['usd'])} a month{row_words.own_terms(row)}{signed(row)}"
+    return f"about {about(row['usd'])}{row_words.own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
 
 
 def pace(row: Row) -> str:
@@ -72,13 +73,13 @@ def heading(options: Options, goal: str, catalogs: Catalogs) -> str:
     row, doing = options.rows[0], work(options.job, goal, catalogs)
     if not row["answer"]:
         return f"No plan for {doing[0].lower() + doing[1:] if not doing.startswith(('LoRA', 'QLoRA')) else doing}"
-    if options.job.get("have") and row["answer"] != "nearest":
-        return f"{doing} takes {pace(row)} on {place(row)}, which {'is' if row['gpus'] == 1 else 'are'} there"
-    hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
-    sentence = f"{money_and_time(row)} on {place(row, '+' in str(options.job.get('regions')))}{hourly}"
-    if row["answer"] == "nearest":
-        return f"{doing}: nothing meets every limit; the nearest costs {sentence}"
-    return f"{doing} costs {sentence}"
+    where = row_words.where(row, catalogs, "+" in str(options.job.get("regions")))
+    most = "up to " if row["resting_instances"] > 0 else ""
+    hourly = "" if is_missing(row["usd_per_hour"]) else f", {most}{usd(row['usd_per_hour'])} an hour"
+    costs = f"costs {money_and_time(row)} on {where}{hourly}"
+    if options.job.get("have"):
+        costs = f"takes {pace(row)} on {where}, which you have"
+    return f"{doing}: nothing meets every limit; the nearest {costs}" if row["answer"] == "nearest" else f"{doing} {costs}"
 
 
 def restriction(options: Options, over_all: Options | None, chosen: list[str] | None) -> str:
@@ -96,11 +97,11 @@ def restriction(options: Options, over_all: Options | None, chosen: list[str] | 
     return f"{among}; {about(least['usd'])} over all, on {least['instances_needed']:.0f} × {least['instance']}."
 
 
-def in_bits(bits: int, options: Options) -> str:
+def in_bits(bits: int, options: Options, catalogs: Catalogs) -> str:
     """In 16 bits: about $2,460 a month on 1 × g7e.2xlarge; published weights likewise."""
     least = options.rows[0]
     money = pace(least) if options.job.get("have") else money_and_time(least)
-    cost = f"{money} on {place(least)}" if least["answer"] and not options.problem else ""
+    cost = f"{money} on {row_words.where(least, catalogs)}" if least["answer"] and not options.problem else ""
     if bits == 16:
         return f"In 16 bits: {cost or 'nothing keeps the limits'}."
     return f"The weights are published in {bits} bits, which this plan does not use{'; so served, ' + cost if cost else ''}."
@@ -146,9 +147,14 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 
+def without_place(why: str, row: Row, catalogs: Catalogs) -> str:
+    """Why a row is an answer, for a card that names its layout and instances already."""
+    return why.replace(f": {arrangement(row, catalogs)} on {place(row)}", "", 1)
+
+
 def unbroken(text: str) -> str:
-    """A heading that never breaks a line between a count and its instance."""
-    return text.replace(" × ", "\u00a0×\u00a0")
+    """A heading that never breaks a line between a count and its instance, or inside the instance's name."""
+    return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 
 def file_name(row: Row) -> str:

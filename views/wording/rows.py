@@ -8,7 +8,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
-from calc.say.place import OBTAINABLE
+from calc.say.place import OBTAINABLE, cards, place
 from calc.say.verdict import RUNS, memory_of
 from calc.search.sentences import TITLES
 from views.theme import FITS
@@ -22,6 +22,11 @@ TOKEN_TIMES = TEXTS["rows"]["token_times"]
 def name(answer: str) -> str:
     """Least money · Fastest."""
     return " · ".join(ANSWERS[answer_id] for answer_id in answer.split("+"))
+
+
+def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
+    """The instances of a row; the cards by their name where no instance is named: 8 × A100 SXM4 80GB."""
+    return place(row, with_region) if row["instance"] else cards(row, catalogs)
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:

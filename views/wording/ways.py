@@ -175,7 +175,7 @@ def per_token(row: Row, listed: dict[str, Any]) -> str:
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
         return (
-            f"Amazon Bedrock is not known to sell this model by the token in {row['region']}. `make prices` reads its list; to compare "
+            f"Amazon Bedrock is not known to sell this model by the token in {row['region']}. Make prices reads its list; to compare "
             "with another endpoint, set its prices among the assumptions below."
         )
     whose = f"As Amazon Bedrock lists {listed['sold_as']} in {row['region']} ({listed['as_of']}), " if listed else ""
