@@ -8,11 +8,14 @@ from examples import recorded
 from pages import opened, page_text, run, title
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
+from calc.catalogs.load import load_catalogs
 from calc.say.numbers import about, usd
-from calc.say.place import place
+from calc.say.place import cards, place
 from views.session import present_plan
+from views.wording.plan import pace
 
 JOBS = recorded("cases/one_plan.json")
+WHOLE = ("LoRA of a 70B within a week", "a 32B for 20 people", "a 70B on spot", "outside the limits")
 TABS = ("Precisions", "Optimizers", "GPU counts", "Batch")
 
 
@@ -42,45 +45,64 @@ def turned(app, page):
 
 
 @pytest.mark.parametrize("job", JOBS)
+def test_every_page_says_the_machine_and_the_money_of_the_first_card(job, plans):
+    app = opened(**JOBS[job])
+    row, is_owned = plans[-1].options.rows[0], "have" in JOBS[job]
+    if not row["answer"]:
+        assert title(app).startswith("No plan for ")
+        assert not app.metric
+        assert title(turned(app, "bill")).startswith("No bill for ")
+        return
+    where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else cards(row, load_catalogs())
+    said = pace(row) if is_owned else about(row["usd"])
+    on_plan(app, row, where, said)
+    bill = turned(app, "bill")
+    if is_owned:
+        assert where in title(bill)
+        assert "Rented, the same job costs $" in page_text(bill)
+    else:
+        assert said in title(bill).replace("\\$", "$")
+        paid = frame(bill, "USD in all")
+        assert paid["USD in all"].sub(row["usd"]).abs().min() == pytest.approx(0, abs=1e-6 * row["usd"])
+        assert any(where in table.value.to_string() for table in bill.table)
+        on_instances(turned(app, "instances"), row, where)
+    assert (place(row) if row["instance"] else where.split(" × ")[1]) in title(turned(app, "explore"))
+
+
+@pytest.mark.parametrize("job", WHOLE)
 def test_every_panel_says_the_machine_and_the_money_of_the_first_card(job, plans):
-    app = opened("plan", **JOBS[job])
+    app = opened(**JOBS[job])
     row = plans[-1].options.rows[0]
-    where, money, trains = f"{row['instances_needed']:.0f} × {row['instance']}", about(row["usd"]), row["work"] == "training"
+    trains = row["work"] == "training"
     period = "for the run" if trains else "a month"
-    plan_page(app, row, where, money)
     comparison_tabs(app, row, trains)
     wide_search(app, row, period)
-    bill = turned(app, "bill")
-    assert money in title(bill).replace("\\$", "$")
-    paid = frame(bill, "USD in all")
-    assert paid["USD in all"].sub(row["usd"]).abs().min() == pytest.approx(0, abs=1e-6 * row["usd"])
-    assert any(where in table.value.to_string() for table in bill.table)
-    instances = turned(app, "instances")
-    listed = frame(instances, "instances_needed")
-    (own,) = listed[listed["instance"] == row["instance"]].to_dict("records")
-    assert own["instances_needed"] == row["instances_needed"]
-    assert own["usd"] <= row["usd"] * 1.000001  # of the same type the best on any market and region
-    assert f"In the plan now: {where}." in page_text(instances)
-    explore = turned(app, "explore")
-    assert place(row) in title(explore).replace("\xa0", " ")
-    explore_tabs(explore, row)
-    method = turned(app, "method")
-    assert f"{usd(row['usd'])} {period if trains else 'for a month'}" in page_text(method)
-    kept = turned(app, "plan")
-    run(kept.button(key="keep_0").click())
-    assert f"{usd(row['usd'])}" in page_text(turned(kept, "compare"))
+    over_gpus(turned(app, "explore"), row)
+    assert f"{usd(row['usd'])} {period if trains else 'for a month'}" in page_text(turned(app, "method"))
+    run(turned(app, "plan").button(key="keep_0").click())
+    assert f"{usd(row['usd'])}" in page_text(turned(app, "compare"))
 
 
-def plan_page(app, row, where, money):
+def on_plan(app, row, where, said):
     """The heading, the card, the memory and the best of the board."""
     heading = title(app).replace("\\$", "$")
     assert where in heading
-    assert money in heading
-    assert app.metric[0].value.replace("\\$", "$") == money
-    assert f"What is in the memory: {place(row)}" in page_text(app).replace("\xa0", " ")
+    assert said in heading
+    assert app.metric[0].value.replace("\\$", "$") == said
+    assert f"What is in the memory: {where}" in page_text(app)
     best = frame(app, "tank").iloc[0]
-    assert best["usd"] == pytest.approx(row["usd"])
-    assert best["name"].startswith(where)
+    assert best["usd"] == pytest.approx(row["usd"], nan_ok=True)
+    assert best["usd_per_hour"] == pytest.approx(row["usd_per_hour"], nan_ok=True)
+    assert best["name"].startswith(where if row["instance"] else place(row))
+
+
+def on_instances(app, row, where):
+    """The plan's type is there, with as many instances, no dearer: the best of the type on any market and in any region."""
+    listed = frame(app, "instances_needed")
+    (own,) = listed[listed["instance"] == row["instance"]].to_dict("records")
+    assert own["instances_needed"] == row["instances_needed"]
+    assert own["usd"] <= row["usd"] * 1.000001
+    assert f"In the plan now: {where}" in page_text(app)
 
 
 def comparison_tabs(app, row, trains):
@@ -106,19 +128,17 @@ def wide_search(app, row, period):
     app.session_state["wider"] = True
     text = page_text(run(app))
     if row["answer"] == "nearest":
-        assert f"the nearest plan, {place(row)}, costs {usd(row['usd'])}" in text.replace("\xa0", " ")
+        assert f"the nearest plan, {place(row)}, costs {usd(row['usd'])}" in text
         return
-    assert f"Row looked at: {place(row)}, {usd(row['usd'])}" in text.replace("\xa0", " ")
+    assert f"Row looked at: {place(row)}, {usd(row['usd'])}" in text
     least = next(metric.value for metric in app.metric if metric.label == f"Least money {period}")
     assert float(re.sub(r"[\\$,]", "", least)) <= row["usd"] * 1.006
     app.session_state["wider"] = False
 
 
-def explore_tabs(app, row):
-    """Over GPUs the plan's point has its money; what the guide says of the plan's machine, layout and format is its money."""
+def over_gpus(app, row):
+    """Over GPUs the plan's point has its money."""
     app.session_state["explore_tab"] = "GPUs"
     for axis, table in charts(run(app)):
         if axis == "USD":
             assert table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
-    app.session_state["explore_tab"] = "Decision guide"
-    assert "Asked in turn" in page_text(run(app))

@@ -76,15 +76,11 @@ def _head(name: str, row: Row, job: dict[str, Any]) -> None:
 
 def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     """Place, price per hour, setting, tank, memory, why it is the answer."""
-    several = "+" in str(job.get("regions"))
+    where = row_words.where(row, catalogs, "+" in str(job.get("regions")))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     pace = row_words.first_token(row)
     how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
     badge = "" if job.get("have") else plain(row_words.obtainable(row, catalogs))
-    st.markdown(
-        "\n\n".join(
-            filter(None, (plain(f"**{row_words.where(row, catalogs, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))
-        )
-    )
+    st.markdown("\n\n".join(filter(None, (plain(f"**{where}**{hourly}"), faint(how), faint(badge) if badge else ""))))
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")

@@ -54,10 +54,8 @@ def if_rented(row: Row) -> str:
     hourly = row["usd_per_hour_on_demand"]
     if is_missing(hourly):
         return ""
-    period = "for this run" if ends_of(row) else "a month"
-    return (
-        f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {usd(hourly * row['hours'])} {period}."
-    )
+    total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
+    return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
 
 
 def _work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:

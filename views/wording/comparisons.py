@@ -117,7 +117,8 @@ def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], plan_
         step, copies = at_once(plan_row), replicas(plan_row)
         where = f"{copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
         parts = f"{plan_row['batch']:.0f} × {plan_row['accumulation_steps']:.0f} on {where}"
-        sentence += f" The way round is accumulation: the plan's step of {counted(int(step), 'sequence')} is {parts}; smaller and more trains the same."
+        in_step = counted(int(step), "sequence")
+        sentence += f" The way round is accumulation: the plan's step of {in_step} is {parts}; smaller and more trains the same."
     return sentence
 
 
