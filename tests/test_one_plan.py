@@ -60,6 +60,8 @@ def test_every_page_says_the_machine_and_the_money_of_the_first_card(job, plans)
     if is_owned:
         assert where in title(bill)
         assert "Rented, the same job costs $" in page_text(bill)
+        for page in ("instances", "method", "compare"):
+            turned(app, page)
     else:
         assert said in title(bill).replace("\\$", "$")
         paid = frame(bill, "USD in all")

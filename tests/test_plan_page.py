@@ -211,25 +211,3 @@ def test_the_money_of_16_bits_is_one_press_away_where_8_published_bits_are_the_a
     assert address(app)["fewest_bits"] == ["16"]
     assert shown_options[-1].rows[0]["precision"] == "bf16"
     assert about(shown_options[-1].rows[0]["usd"]) in sentence
-
-
-HAVE = {
-    "cards": ({"have": "8 x a100-80gb-sxm", "model": "llama-3.1-70b", "method": "lora"}, "8 × a100-80gb-sxm"),
-    "instances": ({"have": "2 x p5.48xlarge"}, "2 × p5.48xlarge"),
-    "a service": ({"have": "4 x l4", "goal": "serve", "model": "qwen2.5-32b"}, "4 × l4"),
-}
-
-
-@pytest.mark.parametrize("case", HAVE)
-def test_on_what_is_there_nothing_is_paid_and_every_page_says_so(case):
-    query, place = HAVE[case]
-    app = opened("plan", **query)
-    assert place in title(app)
-    assert "takes" in title(app)
-    assert "$" not in app.metric[0].value
-    assert any("Rented, the same job costs $" in text for text in texts(app))
-    for page in ("bill", "instances", "explore", "method", "compare"):
-        app.switch_page(f"views/pages/{page}.py").run()
-        assert not app.exception, page
-    app.switch_page("views/pages/bill.py").run()
-    assert title(app).startswith("Nothing is paid for ")

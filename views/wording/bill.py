@@ -50,7 +50,7 @@ def owned(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
 
 
 def if_rented(row: Row) -> str:
-    """On demand, 2 × p5.48xlarge cost $110 an hour: $66.05 for this run. Empty without an instance or a price."""
+    """On demand, 2 × p5.48xlarge cost $110 an hour: $66 for this run; empty without a price."""
     hourly = row["usd_per_hour_on_demand"]
     if is_missing(hourly):
         return ""

@@ -153,7 +153,7 @@ def without_place(why: str, row: Row, catalogs: Catalogs) -> str:
 
 
 def unbroken(text: str) -> str:
-    """A heading that never breaks a line between a count and its instance, or inside the instance's name."""
+    """A heading that never breaks a line between a count and its instance, or in its name."""
     return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 

@@ -25,7 +25,7 @@ def name(answer: str) -> str:
 
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
-    """The instances of a row; the cards by their name where no instance is named: 8 × A100 SXM4 80GB."""
+    """The instances of a row; without any the cards by name: 8 × A100 SXM4 80GB."""
     return place(row, with_region) if row["instance"] else cards(row, catalogs)
 
 
