@@ -69,6 +69,12 @@ def _combined(catalogs: Catalogs) -> Any:
     return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: _combinations_of(row, catalogs))
 
 
+@kept("models")
+def _settled(catalogs: Catalogs) -> Any:
+    """The last jobs settled, for what ranks a job and for what makes its candidates."""
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: settled(row.columns, catalogs))
+
+
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     """The options of a job, ranked anew."""
     try:
@@ -76,14 +82,14 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     except JobError as error:
         return _refused(row.columns, str(error), 0)
     if ranked is None:
-        job = settled(row.columns, catalogs)
+        job = _settled(catalogs)(row)
         return _refused(row.columns, combined.problem or nothing_near(job, combined, catalogs) + _rented(row, catalogs), combined.tried)
     return _options(row, ranked, combined.tried, catalogs)
 
 
 def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinations]:
     """The ranking of a job's candidates, None where it has none; and its candidates."""
-    job = settled(row.columns, catalogs)
+    job = _settled(catalogs)(row)
     combined = _combined(catalogs)(row.without(ranking.SORTING))
     if combined.problem or not combined.size:
         return None, combined
@@ -108,7 +114,7 @@ def _rented(row: JobRow, catalogs: Catalogs) -> str:
 
 def _combinations_of(row: JobRow, catalogs: Catalogs) -> Combinations:
     """All candidates of a job; with more instances than it allows where none fits."""
-    job = settled(row.columns, catalogs)
+    job = _settled(catalogs)(row)
     for factor in (1,) if job["have"] else (1, WIDER):
         combined = combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
         if combined.problem or combined.size:

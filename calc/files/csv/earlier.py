@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.aged import FIGURES, THEN
 from calc.plan.bill import billed
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
+from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.scenarios.read import read_inputs
 
@@ -86,7 +87,7 @@ def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
 
 
 def _no_market(market: str) -> str:
-    return f"market '{quoted(market)}' is not known; use {' or '.join(MARKETS)}."
+    return f"market '{quoted(market)}' is not known; use {similar(market, MARKETS) or ' or '.join(PLAN_MARKETS)}."
 
 
 def _said(cells: pd.DataFrame, name: str) -> pd.Series:
