@@ -28,6 +28,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     least = least_money(ranked, ranked.qualifying)
     eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: _ranking_of(row, catalogs), catalogs)
     assert eased
+    assert ("just needs the second" in name) <= ("requests_per_second" in {easing.name for easing in eased})
     assert {"all weights": "fewest_bits", "few instances": "instances_most", "with a spare": "spare"}.get(name, eased[0].name) in {
         easing.name for easing in eased
     }
@@ -39,7 +40,9 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
         limits = bits | {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
         again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
         found = again.edge["usd"].min()
-        if easing.name in ("regions", "markets", "instances_most") or (job.get("work") != "inference" and easing.name == "fewest_bits"):
+        if easing.name in ("regions", "markets", "instances_most", "requests_per_second", "users") or (
+            job.get("work") != "inference" and easing.name == "fewest_bits"
+        ):
             # asked of the types that promise most
             assert found <= easing.usd * (1 + 1e-9)
         else:

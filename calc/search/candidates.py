@@ -52,7 +52,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
     figures |= {name: crossed.column(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
-    many = (figures["instances"] >= offer.several.take(place)) & (job["work"] == "training")
+    many = (figures["instances"] >= offer.several.take(place)) & job["ends"]
     figures |= {
         "first_token_seconds": crossed.column(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],

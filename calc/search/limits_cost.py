@@ -33,6 +33,7 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
 }
 MOST_PLACES = 3  # instance types that another region or market is asked for: those whose prices promise most
 NARROWED = ("precision", "kv_precision")
+LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
 NARROWER = {PUBLISHED: 8, 16: 8, 8: 4}
 COMMITTED_YEAR, MOST_ENDPOINT_RATIO = "commit-1y", 2.0  # an endpoint that asks more than twice as much is no alternative
 
@@ -103,6 +104,11 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
         ask("instances_most", {"instances_most": min(max(2 * job["instances_most"], usual.default), usual.most), "instance": names})
     if any(name in job["fixed"] for name in ("instance", "gpu")):
         ask("instance" if "instance" in job["fixed"] else "gpu", {"instance": None, "gpu": None})
+    load = "requests_per_second" if job["requests_per_second"] else "users"
+    less = job[load] * LESS_LOAD if job["requests_per_second"] else max(float(int(job["users"] * LESS_LOAD)), 1.0)
+    if job["work"] == "inference" and not job["ends"] and less < job[load] and (names := _of_few(ranked, most)):
+        ask(load, {load: less, "instance": names}, less)
+        eased = [easing for easing in eased if easing.name != load or easing.usd < most * less / job[load]]
     everywhere = job | {"regions": list(catalogs.regions.index)}
     if len(job["regions"]) < len(catalogs.regions) and (names := _promising(ranked, everywhere, most, catalogs)):
         ask("regions", {"regions": ANYWHERE, "instance": names}, sold=True)
@@ -155,6 +161,15 @@ def _held_back(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
     at_most = (figures["instances"] > job["instances_most"] / 2) & spans[figures["place"]] & (ranked.classes == OUTSIDE)
     slow = np.flatnonzero(at_most & ~np.any(misses, axis=0) & (figures["fits"] == FITS.index("yes")))
     return _cheapest(ranked, slow, np.ones(len(spans)), most)
+
+
+def _of_few(ranked: Ranking, most: float) -> list[str]:
+    """The instance types of which one fewer saves more than its share."""
+    machines = ranked.candidates["instances"]
+    few = ranked.qualifying[(machines[ranked.qualifying] - 1) < LESS_LOAD * machines[ranked.qualifying]]
+    figures = ranked.candidates | {"usd": ranked.candidates["usd"] * (machines - 1) / machines}
+    one_fewer = ranked._replace(candidates=figures)
+    return _cheapest(one_fewer, few[machines[few] > 1], np.ones(len(ranked.grid.places)), most * LESS_LOAD)
 
 
 def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:

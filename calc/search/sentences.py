@@ -46,6 +46,7 @@ STEPPED = {  # a limit at its next step
     "precision+kv_precision": "{}-bit weights and cache",
     "gpu": "any card",
     "instance": "any instance",
+    "requests_per_second": "{} requests a second",
     "spare": "no spare machine",
     "instances_most": "{} instances",
     "markets": "{}",
@@ -54,6 +55,7 @@ STEPPED = {  # a limit at its next step
     "first_token_seconds": "{} to the first token",
     "batch_seconds": "{} a batch",
     "token_seconds": "{} a token",
+    "users": "{} requests at once",
     "usd_per_hour_most": "{} an hour",
 }
 SAME_RATIO = 1.01
@@ -104,7 +106,7 @@ def say_limit(name: str) -> Callable[[float], str]:
         return usd
     if "hours" in name:
         return span
-    return duration if "seconds" in name else "{:,.0f}".format
+    return duration if "seconds" in name else count
 
 
 def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
