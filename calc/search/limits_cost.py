@@ -104,9 +104,9 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
         ask("instances_most", {"instances_most": min(max(2 * job["instances_most"], usual.default), usual.most), "instance": names})
     if any(name in job["fixed"] for name in ("instance", "gpu")):
         ask("instance" if "instance" in job["fixed"] else "gpu", {"instance": None, "gpu": None})
-    load = "requests_per_second" if job["requests_per_second"] else "users"
-    less = job[load] * LESS_LOAD if job["requests_per_second"] else max(float(int(job["users"] * LESS_LOAD)), 1.0)
-    if job["work"] == "inference" and not job["ends"] and less < job[load] and (names := _of_few(ranked, most)):
+    if job["work"] == "inference" and not job["ends"] and (names := _of_few(ranked, most)):
+        load = "requests_per_second" if job["requests_per_second"] else "users"
+        less = job[load] * LESS_LOAD if load != "users" else max(int(job["users"] * LESS_LOAD), 1)
         ask(load, {load: less, "instance": names}, less)
         eased = [easing for easing in eased if easing.name != load or easing.usd < most * less / job[load]]
     everywhere = job | {"regions": list(catalogs.regions.index)}
