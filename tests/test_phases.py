@@ -35,22 +35,6 @@ def test_korthikanti_2022_tensor_and_sequence_parallel(gpus, recompute, core):
     assert saved / 512 == pytest.approx((34 * 1024 + core * 16 * 512) / gpus, rel=2e-3)
 
 
-def logits_by_phase(**scenario):
-    phases = phases_table({"model": "llama-3.1-8b", "precision": "bf16", **scenario}, catalogs())
-    return phases[phases["component"] == "logits_bytes"].set_index("phase")["bytes"]
-
-
-def test_logits_are_upcast_and_kept_written_in_place_by_one_kernel_or_made_by_the_chunk():
-    """transformers' causal loss: 10 bytes per logit at the forward peak, 12 when the backward pass begins."""
-    logits = logits_by_phase(sequence_tokens=8192)
-    assert logits["forward"] == 10 * 128_256 * 8192
-    assert logits["backward"] == 12 * 128_256 * 8192
-    assert logits["step"] == 0
-    assert logits_by_phase(sequence_tokens=8192, loss="kernel")["backward"] == 4 * 128_256 * 8192
-    # Liger 0.8.5, Llama 3.1 8B, 8192 tokens: a chunk of 65.7 MB, the input's gradient 67 MB, the head's 1.05 GB.
-    assert logits_by_phase(sequence_tokens=8192, loss="fused")["forward"] == pytest.approx(1.183e9, rel=0.005)
-
-
 @given(choices("training") | choices("inference"))
 def test_the_estimate_is_the_largest_phase(row):
     result = estimate(row, catalogs(), solve=False)
@@ -63,28 +47,9 @@ def test_the_estimate_is_the_largest_phase(row):
     assert (phases >= 0).all()
 
 
-def test_earlier_micro_batches_leave_their_gradients_and_fsdp_keeps_whole_ones_in_the_reduce_format():
-    """8 B parameters, bf16: gradients are alive in the forward pass of all micro-batches but the first."""
-    for steps, width in ((1, 0), (8, 2)):
-        phases = phases_table({"model": "llama-3.1-8b", "precision": "bf16", "accumulation_steps": steps}, catalogs())
-        assert phases.set_index(["phase", "component"])["bytes"]["forward", "gradients_bytes"] == width * 8_030_261_248
-    # Llama 3.1 8B over 8 GPUs without synchronisation: 32 GB more in fp32, 16 in bf16.
-    same = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "recompute": "full"}
-    once = one(**same)["gradients_bytes"]
-    for width, reduce_precision in ((4, "fp32"), (2, "bf16")):
-        kept = one(**same, accumulation_steps=4, reduce_precision=reduce_precision)["gradients_bytes"]
-        assert kept == pytest.approx(width * 8_030_261_248, rel=1e-3)
-        assert kept > 3 * once
-
-
-def test_offloading_empties_what_it_names_and_buckets_copy_the_gradients():
+def test_offloading_activations_leaves_hardly_any():
     same = {"model": "llama-3.1-8b", "precision": "bf16"}
-    stays, moves = one(**same), one(**same, offload="optimizer")
-    assert moves["optimizer_bytes"] == 0 < stays["optimizer_bytes"]
-    kept = one(**same, offload="activations")["saved_activations_bytes"]
-    assert kept < stays["saved_activations_bytes"] / 10
-    alone, replicated = (one(model="llama-3.2-1b", precision="bf16", gpus=gpus) for gpus in (1, 8))
-    assert replicated["working_bytes"] - alone["working_bytes"] == 2 * 1_235_814_400
+    assert one(**same, offload="activations")["saved_activations_bytes"] < one(**same)["saved_activations_bytes"] / 10
 
 
 @pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
@@ -92,16 +57,6 @@ def test_offloading_all_leaves_no_gradient_and_nothing_below_none(sharding):
     phases = phases_table({"model": "qwen2.5-0.5b", "offload": "all", "gpus": 8, "sharding": sharding}, catalogs())
     assert (phases["bytes"] >= 0).all()
     assert phases.loc[phases["component"] == "gradients_bytes", "bytes"].max() == 0
-
-
-def test_the_fuller_end_of_a_pipeline_counts():
-    """1F1B: the first of p stages holds p micro-batches' activations, the last one the logits."""
-    same = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "pipeline_parallel": 4, "accumulation_steps": 8, "optimizer": "sgd"}
-    alone = one(model="llama-3.1-8b", precision="bf16", sequence_tokens=8192)["saved_activations_bytes"]
-    first, last = one(**same, sequence_tokens=8192), one(**same, sequence_tokens=8192, recompute="full")
-    assert first["saved_activations_bytes"] == pytest.approx(alone, rel=0.02)
-    assert first["logits_bytes"] == 0
-    assert last["logits_bytes"] == 12 * 128_256 * 8192
 
 
 def test_serving_has_no_backward_and_ends_in_its_largest_moment():

@@ -1,9 +1,10 @@
-"""Software with one model for all families has one block for them (catalogs/read_off/software_blocks.yaml), and a loss of its own.
+"""What software does that decides memory: blocks and losses of its own (catalogs/read_off/software_blocks.yaml), masters, buckets.
 
 Bytes are sums counted by hand in the software's source: litgpt 0.5.13, torchtune 0.6.1, torchtitan 0.3, llm-foundry 0.22 and
 Megatron-Core 0.14; h, q, k, f, a: hidden, query, key and inner width, heads.
 """
 
+import numpy as np
 import pytest
 from examples import catalogs, entries, one, recorded
 from test_memory import per_block
@@ -11,13 +12,35 @@ from test_memory import per_block
 from calc import add_models, estimate, phases_table
 from calc.engine.one_scenario import one_scenario
 from calc.memory.backward.schedule import microbatches_in_flight, round_microbatches, waiting_microbatches
+from calc.memory.fit import limit_bytes
+from calc.memory.weights import _segment_waste_bytes, stack_expert_padding_ratio
 from calc.models.huggingface.config import read_config
+from calc.scenarios.releases import newest_known
 
 TOKENS = {"batch": 2, "sequence_tokens": 1024}
-SIZES = recorded("cases/software_blocks.json")["sizes"]
+SIZES = recorded("cases/software.json")["sizes"]
 # Bytes per token, element and h, q, k, f, a. Megatron's pythia: Korthikanti et al. 2022 (arXiv 2205.05198), table 2: 34 h a
 # block, less two dropout masks of h each.
-SAVED = recorded("cases/software_blocks.json")["saved"]
+SAVED = recorded("cases/software.json")["saved"]
+
+
+CASES = recorded("cases/counted.json")
+
+
+def bytes_of(case, scenario):
+    """The bytes that a case counts, in a scenario: a column, of a phase or at its largest, less another column. [B]"""
+    if "phase" in case:
+        return phases_table(scenario, catalogs()).set_index(["phase", "component"])["bytes"][case["phase"], case["column"]]
+    table = one_scenario(scenario, catalogs())
+    return np.max(table[case["column"]]) - (np.max(table[case["minus"]]) if "minus" in case else 0)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['column']}: {case['source']}")
+def test_bytes_are_those_counted_by_hand_in_the_source(case):
+    """Those of a scenario, or what they are more than where some of its columns are others (less)."""
+    whole = bytes_of(case, case["of"])
+    got = whole - (bytes_of(case, case["of"] | case["less"]) if "less" in case else 0)
+    assert got == pytest.approx(case["is"], abs=case.get("rel", 1e-6) * max(abs(whole), abs(case["is"])))
 
 
 @pytest.mark.parametrize(("software", "model", "counted"), SAVED)
@@ -46,23 +69,9 @@ def logits_of(**scenario):
     return tuple(table[name][0] / 2048 / 128_256 for name in ("forward_logits_bytes", "backward_logits_bytes"))
 
 
-@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/software_blocks.json")["logits"])
+@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/software.json")["logits"])
 def test_each_software_holds_its_own_logits(scenario, expected):
     assert logits_of(**scenario) == pytest.approx(expected, abs=1e-6)
-
-
-def test_loss_gradients_and_head_are_those_of_the_software():
-    for software, more in (("torchtune", {}), ("torchtitan", {"compile": "yes"}), ("litgpt", {})):
-        row = one(model="llama-3.1-8b", implementation=software, precision="bf16", **more)
-        again = one(model="llama-3.1-8b", implementation=software, precision="bf16", loss=row["loss"], **more)
-        assert again["memory_bytes"] == row["memory_bytes"]
-    forward = phases_table({"model": "tinyllama-1.1b", "precision": "bf16", "implementation": "litgpt"}, catalogs())
-    gradients = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
-    assert gradients == 2 * 1_100_048_384
-    # LitGPT's resource tables of 2023: Llama 2 7B in nf4 takes 4.57 GB, 0.26 GB more than a 16-bit head leaves.
-    scenario = {"model": "llama-2-7b", "work": "inference", "precision": "nf4", "sequence_tokens": 128}
-    head = 32_000 * 4096
-    assert one(**scenario, implementation="litgpt")["weights_bytes"] - one(**scenario)["weights_bytes"] == 2 * head
 
 
 MPT = {"model_type": "mpt", "d_model": 1536, "n_heads": 12, "n_layers": 24, "max_seq_len": 2048, "vocab_size": 50368}
@@ -127,19 +136,60 @@ def test_a_step_of_one_round_is_all_forward_first_on_the_first_stage():
 
 def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
     """torch/distributed/pipelining/schedules.py: perform_reduce_grad follows a stage's last backward pass."""
-    one_round = one_scenario(STAGED | {"accumulation_steps": 4}, catalogs())
-    several = one_scenario(STAGED | {"accumulation_steps": 16}, catalogs())
+    one_round, several = (one_scenario(STAGED | {"accumulation_steps": steps}, catalogs()) for steps in (4, 16))
     assert one_round["earlier_gradients_bytes"][0] < 0.75 * several["earlier_gradients_bytes"][0]
     assert several["earlier_gradients_bytes"][0] == 4 * several["trained_parameters_here"][0]
 
 
-def test_experts_are_gathered_apart_and_scores_of_narrow_ones_ask_most():
-    """torchtitan, apply_fsdp: fully_shard of the experts, then of the block."""
-    base = TITAN | {"model": "mixtral-8x7b", "gpus": 16, "recompute": "full"}
-    together, apart = (one_scenario(base | degrees, catalogs()) for degrees in ({}, {"expert_parallel": 4}))
-    experts = 3 * 4096 * 14336 * 8
-    assert together["stack_group_here"][0, 0] - apart["stack_group_here"][0, 0] == pytest.approx(experts)
-    # The fp32 output that the scores multiply, its gradient and theirs, 20 bytes for each token and expert: simulated.
-    table = one_scenario(TITAN | {"model": "qwen3-30b-a3b", "gpus": 8, "recompute": "none", "sequence_tokens": 4096}, catalogs())
-    beyond = table["stack_backward_bytes_per_token"] - table["stack_saved_bytes_per_token"]
-    assert beyond[0, 0] == pytest.approx((20 - 8) * 8 * 2048 + 2 * 2048, rel=0.01)
+@pytest.mark.parametrize(("gpu", "tiles"), [("h100-80gb-sxm", (64, 1)), ("b200", (256, 256)), ("l40s", (128, 256))])
+def test_mxfp4_experts_fill_the_tiles_of_the_cards_kernel(gpu, tiles):
+    """gpt-oss: 2880 wide and 2880 inside; Triton, FlashInfer and Marlin round up (vLLM, quantization/mxfp4.py)."""
+    tile = catalogs().serving_steps.at[catalogs().utilization.at[gpu, "card_class"], "expert_tile"]
+    assert tile == tiles[0]
+    for degree, inner in ((1, 2880), (2, 1440), (4, 720), (8, 360)):
+        padded = -(-inner // tiles[0]) * tiles[0] * -(-2880 // tiles[1]) * tiles[1]
+        assert stack_expert_padding_ratio(2880, 2880, degree, 1, tile) == pytest.approx(padded / (inner * 2880))
+    row = one(work="inference", model="gpt-oss-120b", implementation="vllm", precision="mxfp4", gpu="h100-80gb-sxm", sequence_tokens=8192)
+    assert row["fits"] == "yes"  # as OpenAI says of one card of 80 GB
+
+
+def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
+    scenario = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
+    usual, less = one(**scenario), one(**scenario, memory_utilization=0.85)
+    assert usual["memory_utilization"] == 0.92
+    assert less["max_batch"] < usual["max_batch"]
+    assert estimate({**scenario, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
+        "memory_utilization '1.2' is not a number above 0, at most 1"
+    )
+    table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"}, catalogs())
+    names = ("gpu_memory_bytes", "context_bytes", "graphs_bytes", "is_engine", "memory_utilization", "tight_ratio", "serving_counts_graphs")
+    limit = limit_bytes(*(table[name] for name in names))
+    assert limit == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
+
+
+def test_a_pipeline_under_fsdp_keeps_its_stage_whole_and_large_tensors_their_segment():
+    """torchtitan, reshard_after_forward_policy; 5120 x 13824 in 16 bits is 135 MiB, its segment 136; beyond 1 MiB is split off."""
+    base = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
+    staged = one_scenario({**base, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
+    blocks = 16 * 218_112_000
+    assert staged["place_whole_bytes"].min() >= 2 * blocks > one_scenario({**base, "gpus": 8}, catalogs())["place_whole_bytes"].max()
+    mib = 2**20
+    assert list(_segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("release", "warned"), recorded("cases/software.json")["releases"])
+def test_a_release_newer_than_those_known_is_a_warning(release, warned):
+    served = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "gpu": "h100-80gb-sxm"}
+    assert newest_known("0.21 to 0.25") == (0, 25)
+    assert newest_known("5.23, with PyTorch 2.13") == (5, 23)
+    note = estimate({**served, "software_release": release}, catalogs(), solve=False)["note"]
+    assert ("newer than what this is known from" in note) == warned
+
+
+@pytest.mark.parametrize("implementation", ["transformers", "torchtitan", "torchtune", "litgpt", "deepspeed"])
+@pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
+@pytest.mark.parametrize("model", ["bert-base-uncased", "llama-3.2-1b"])
+def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sharding, model):
+    scenario = {"model": model, "implementation": implementation, "sharding": sharding, "gpus": 8, "batch": 64, "recompute": "full"}
+    fused, full = (one(**scenario, sequence_tokens=512, loss=loss)["allocated_peak_bytes"] for loss in ("fused", "full"))
+    assert fused <= full
