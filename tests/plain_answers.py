@@ -71,22 +71,32 @@ def serving_rows(job, catalogs):
                 yield from ({**service, **layout, "precision": weights, "kv_precision": cache} for weights, cache in formats)
 
 
+def sold(rows, regions, markets, catalogs):
+    """Scenarios estimated in every region, with their money on every market."""
+    parts = []
+    for region in regions:
+        result = estimate(rows.assign(region=region), catalogs, solve=False)
+        for market in markets:
+            done = job_of_rows(result, np.full(len(result), market, dtype=object), 0, catalogs)
+            parts.append(result.assign(market=market, **done._asdict()))
+    return pd.concat(parts, ignore_index=True)
+
+
+def offered(table, catalogs, fits=("yes",), runs=("yes",)):
+    """Whether a row fits and runs so, and is sold; spot of a P type at a price of more than a month is not."""
+    good = (table["problem"] == "") & table["fits"].isin(fits) & table["runs"].isin(runs) & table["usd"].notna()
+    scarce = table["instance"].str.startswith("p") & (table["market"] == "spot")
+    return good & ~(scarce & (age_days(table["spot_as_of"].astype(str), catalogs.read_on) > 30))
+
+
 def plain(job, catalogs):
     """Every arrangement that runs, fits and keeps the limits, in every region and on every market, with its money."""
     serves = job.get("work") == "inference"
     rows = pd.DataFrame(list(serving_rows(job, catalogs) if serves else training_rows(job, catalogs)))
-    parts = []
-    for region in job.get("regions", "us-east-1").split("+"):
-        result = estimate(rows.assign(region=region), catalogs, solve=False)
-        for market in job.get("markets", "on-demand" if serves else "on-demand+capacity-block").split("+"):
-            done = job_of_rows(result, np.full(len(result), market, dtype=object), 0, catalogs)
-            parts.append(result.assign(market=market, **done._asdict()))
-    table = pd.concat(parts, ignore_index=True)
-    good = (table["problem"] == "") & (table["fits"] == "yes") & (table["runs"] == "yes") & table["usd"].notna()
-    good &= (table["instances"] <= job["instances_most"]) & (table["usd"] <= job.get("usd_most", np.inf))
+    markets = job.get("markets", "on-demand" if serves else "on-demand+capacity-block")
+    table = sold(rows, job.get("regions", "us-east-1").split("+"), markets.split("+"), catalogs)
+    good = offered(table, catalogs) & (table["instances"] <= job["instances_most"]) & (table["usd"] <= job.get("usd_most", np.inf))
     good &= table["usd_per_hour"] <= job.get("usd_per_hour_most", np.inf)
-    scarce = table["instance"].str.startswith("p") & (table["market"] == "spot")  # an old price of theirs does not count
-    good &= ~(scarce & (age_days(table["spot_as_of"].astype(str), catalogs.read_on) > 30))
     if serves:
         good &= (table["time_to_first_token_seconds"] <= job.get("first_token_seconds", 2.0)) & (table["seconds"] <= 0.05)
     else:

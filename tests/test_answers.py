@@ -10,7 +10,6 @@ from plain_answers import plain, serving_rows, training_rows
 
 from calc import answer, estimate
 from calc.cost.job import job_of_rows
-from calc.cost.markets import MARKETS
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fuller_end, walk
 from calc.rules.support import RUNS
@@ -187,15 +186,6 @@ def test_the_lower_bound_of_memory_is_one(catalogs):
     peak = fuller_end(part.table | {})["allocated_peak_bytes"]
     assert (least <= peak).all()
     assert np.median(least / peak) > 0.2
-
-
-def test_whole_days_of_a_block_are_paid(catalogs):
-    row = answer(SMALL | {"markets": "capacity-block", "instance": "p5.48xlarge", "train_tokens": 3e9}, catalogs).iloc[0]
-    price = catalogs.prices.set_index(["instance", "region"]).loc[("p5.48xlarge", "us-east-1"), MARKETS["capacity-block"].price]
-    assert row["usd"] == pytest.approx(24 * price * row["instances_needed"])
-    assert row["gpus"] == row["gpus_paid"]
-    served = options({"work": "inference", "model": "llama-3.1-8b", "markets": "capacity-block"}, catalogs)
-    assert served.problem == "Capacity block is not sold for a service; allow another market."
 
 
 @pytest.mark.parametrize("model", ["bert-base-uncased", "vit-base-patch16"])

@@ -154,12 +154,13 @@ def test_the_cheapest_commitment_of_a_term_is_one_of_them_and_every_way_to_pay_i
     assert again.rows["usd"].tolist() == pytest.approx(by_market(row, catalogs)["usd"].tolist(), nan_ok=True)
 
 
-def test_sagemaker_is_sold_for_its_own_work(catalogs):
+def test_sagemaker_is_sold_for_its_own_work_and_a_block_for_no_service(catalogs):
     job = {"model": "llama-3.1-8b", "work": "inference", "instance": "g6.12xlarge"}
     hosted = options(job | {"markets": "sagemaker-hosting"}, catalogs).answers.iloc[0]
     rented = options(job | {"gpus": int(hosted["gpus"])}, catalogs).answers.iloc[0]
     assert hosted["usd"] / hosted["instances_needed"] == pytest.approx(1.25 * rented["usd"] / rented["instances_needed"])
     assert options(job | {"markets": "sagemaker-training"}, catalogs).problem.startswith("SageMaker training is not sold for a service")
+    assert options(job | {"markets": "capacity-block"}, catalogs).problem.startswith("Capacity block is not sold for a service")
     with_both = options(job | {"markets": "on-demand+sagemaker-training+sagemaker-hosting"}, catalogs)
     assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
 

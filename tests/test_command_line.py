@@ -94,13 +94,6 @@ def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path,
     ]
 
 
-def test_an_unknown_option_ends_with_2(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["--colour", "red"])
-    assert stopped.value.code == 2
-    assert "unrecognized arguments: --colour" in capsys.readouterr().err
-
-
 JOBS = """job,model,method,work,instance,instances_most,users,team
 first,llama-3.2-1b,,,p4d.24xlarge+g6e.xlarge,1,,a
 second,nope,,,,,,b

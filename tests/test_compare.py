@@ -32,19 +32,13 @@ def rows(catalogs):
 
 
 def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_changes_its_sign(rows):
-    for first, other in itertools.permutations(rows, 2):
+    for first, other in itertools.product(rows, repeat=2):
         there, back = compare.differences(first, other), compare.differences(other, first)
         for name, difference in there.items():
             assert difference.change == other[name] - first[name]
+            assert first is not other or difference.cause == ""
             assert sum(difference.parts.values()) == pytest.approx(difference.change, rel=1e-9, abs=1e-6 * first[name])
             assert {cause: -part for cause, part in back[name].parts.items()} == pytest.approx(difference.parts, rel=1e-9, abs=1e-9)
-
-
-def test_a_row_beside_itself_differs_in_nothing(rows):
-    for row in rows:
-        for difference in compare.differences(row, row).values():
-            assert (difference.change, difference.cause) == (0, "")
-            assert set(difference.parts.values()) <= {0.0}
 
 
 def test_memory_is_made_of_the_components_and_the_cause_is_the_one_that_was_changed(catalogs):

@@ -8,6 +8,7 @@ from examples import billed_row, table
 from pages import address, opened, page_text, run, title
 
 from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import MOST_ROWS
 from calc.plan.bill import billed
 from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
 
@@ -153,9 +154,14 @@ def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentenc
     assert names(app) == ["plain"]
 
 
-def test_a_file_that_is_no_table_costs_one_sentence():
-    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), b"\x89PNG\xff")
-    assert ["is not UTF-8" in error.value for error in app.error] == [True]
+@pytest.mark.parametrize(
+    ("content", "sentence"),  # more: test_export.py
+    [(b"\x89PNG\xff", "is not UTF-8"), (b"", "is empty"), (b"model\n" + b"gpt2\n" * (MOST_ROWS + 1), "at most")],
+    ids=("picture", "empty", "too many"),
+)
+def test_a_file_that_is_no_table_costs_one_sentence(content, sentence):
+    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), content)
+    assert [sentence in error.value and "plans.csv" in error.value for error in app.error] == [True]
     assert len(app.table) == 3
 
 

@@ -14,16 +14,6 @@ def messages_of(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
 
 
-def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
-    app = opened(model="qwen2.5-7b", precision=["bf16-mixed", "bf16"], gpus=["4", "8"], markets=["on-demand", "spot"])
-    assert address(app)["v"] == ["3"]
-    assert address(app)["precision"] == ["bf16-mixed", "bf16"]
-    again = opened(**address(app))
-    assert title(again) == title(app)
-    assert [metric.value for metric in again.metric] == [metric.value for metric in app.metric]
-    assert address(again) == address(app)
-
-
 def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
     for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):

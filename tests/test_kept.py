@@ -90,7 +90,8 @@ def session(steps):
             st.query_params["kept"] = kept_texts
         address.read_link(session_catalogs.base_catalogs())
         for name, *arguments in steps:
-            getattr(kept, name)(*arguments)
+            named = arguments.pop() if isinstance(arguments[-1], dict) and name == "plan" else {}
+            getattr(kept, name)(*arguments, **named)
         st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}).run()
@@ -102,6 +103,12 @@ def test_names_places_and_bounds():
     steps = ("rename", 1, "A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)
     assert [entry["name"] for entry in session(steps)["kept"]] == ["A 2", "A 3", "A"]
     assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
+
+
+def test_runs_and_months_are_changed_in_place():
+    state = session([("plan", 0, {"runs_per_month": 2.0}), ("plan", 1, {"plan_months": 3}), ("plan", 0, {"plan_months": 12})])
+    assert state["rows"][["runs_per_month", "plan_months"]].to_numpy().tolist() == [[2, 12], [1, 3]]
+    assert state["kept"][1]["scenario"]["plan_months"] == 3
 
 
 def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):

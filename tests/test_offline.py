@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import billed_row, one, recorded
+from plain_answers import offered, sold
 
-from calc import estimate
-from calc.cost.job import job_of_rows
 from calc.plan.bill import lines, on_markets
 from calc.search.advice import advise
 from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
@@ -66,14 +65,8 @@ def every_row(tokens, catalogs):
         for gpus in (count * catalogs.instances["gpus"][instance] for count in (1, 2, 3))
         if gpus % tensor == 0
     ]
-    result = estimate(pd.DataFrame(rows).assign(tokens_total=tokens), catalogs, solve=False)
-    parts = []
-    for market in JOB["markets"].split("+"):
-        done = job_of_rows(result, [market] * len(result), 0, catalogs)
-        parts.append(result.assign(market=market, **{name: getattr(done, name) for name in done._fields}))
-    every = pd.concat(parts, ignore_index=True)
-    scarce = every["instance"].str.startswith("p") & (every["market"] == "spot")  # the catalog has old prices of them alone
-    return every[(every["problem"] == "") & (every["fits"] == "yes") & (every["runs"] == "yes") & every["usd"].notna() & ~scarce]
+    every = sold(pd.DataFrame(rows).assign(tokens_total=tokens), ["us-east-1"], JOB["markets"].split("+"), catalogs)
+    return every[offered(every, catalogs)]
 
 
 @pytest.mark.parametrize(("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)])

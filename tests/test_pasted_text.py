@@ -89,21 +89,15 @@ def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     assert all(part.measured >= 0 for part in explanation.parts)
 
 
-@steady(20)
-@given(made=configs())
-def test_any_config_is_read_or_refused_in_a_sentence(made):
-    _, fields = made
-    read("a.json", json.dumps(fields))
+STARTS = ("torchrun --nproc_per_node 8 t.py", "vllm serve gpt2", "accelerate launch t.py", "aws ec2 run-instances")
 
 
-@steady(20)
-@given(
-    made=configs(),
-    start=st.sampled_from(["torchrun --nproc_per_node 8 t.py", "vllm serve gpt2", "accelerate launch t.py", "aws ec2 run-instances"]),
-)
-def test_any_command_is_read_or_refused_in_a_sentence(made, start):
+@steady(30)
+@given(made=configs(), start=st.sampled_from(["", *STARTS]))
+def test_any_config_or_command_is_read_or_refused_in_a_sentence(made, start):
     _, fields = made
-    read("a.sh", " ".join([start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())]))
+    command = " ".join([start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())])
+    read("a.sh", command) if start else read("a.json", json.dumps(fields))
 
 
 @steady(20)

@@ -1,10 +1,8 @@
 """The plan's bill: runs and months by hand, a commitment paid to its end, sums by market, the budget, link and CSV."""
 
-import pandas as pd
 import pytest
 from examples import recorded, table
 from pages import address, opened, run
-from streamlit.testing.v1 import AppTest
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
@@ -80,28 +78,3 @@ def test_the_page_sums_what_is_kept_against_a_budget():
     run(app.number_input(key="budget_usd").set_value(0.01))
     assert "over it" in "\n".join(element.value for element in app.markdown)
     assert address(app)["budget_for"] == ["quarter"]
-
-
-def test_runs_and_months_are_changed_in_place():
-    def script(texts):
-        import streamlit as st
-
-        from views.session import address, kept
-        from views.session import catalogs as session_catalogs
-
-        if "query" not in st.session_state:
-            st.query_params["kept"] = texts
-            address.read_link(session_catalogs.base_catalogs())
-            kept.plan(0, runs_per_month=2.0)
-            kept.plan(1, plan_months=3)
-            kept.plan(0, plan_months=12)
-        address.settle(session_catalogs.catalogs())
-        st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
-        address.write_link(session_catalogs.catalogs())
-
-    app = AppTest.from_function(script, default_timeout=60, kwargs={"texts": KEPT}).run()
-    assert not app.exception
-    rows = app.session_state["rows"]
-    assert rows[["runs_per_month", "plan_months"]].to_numpy().tolist() == [[2, 12], [1, 3]]
-    assert isinstance(rows, pd.DataFrame)
-    assert address(app)["kept"][1].endswith("plan_months~3")

@@ -83,13 +83,21 @@ def test_a_restriction_is_said_with_what_it_costs(shown_options):
     assert not any("set by hand" in text for text in texts(app))
 
 
-def test_published_bits_are_one_press_away(shown_options):
-    app = opened(v="3", goal="serve", model="gpt-oss-120b", fewest_bits="16")
-    (offered,) = [text for text in texts(app) if text.startswith("The weights are published in 4 bits")]
+@pytest.mark.parametrize(
+    ("query", "sentence", "before", "after"),
+    [
+        ({"model": "gpt-oss-120b", "fewest_bits": "16"}, "The weights are published in 4 bits", "bf16", "mxfp4"),
+        ({"model": "qwen2.5-32b", "people": "20"}, "In 16 bits: about $", "fp8", "bf16"),
+    ],
+)
+def test_published_bits_and_16_bits_are_one_press_away_with_their_money(query, sentence, before, after, shown_options):
+    app = opened(v="3", goal="serve", **query)
+    assert shown_options[-1].rows[0]["precision"] == before
+    (offered,) = [text for text in texts(app) if text.startswith(sentence)]
     app = run(app.button(key="allow_bits").click())
-    assert shown_options[-1].rows[0]["precision"] == "mxfp4"
+    assert (shown_options[-1].rows[0]["precision"], address(app)["fewest_bits"] == query.get("fewest_bits")) == (after, False)
     assert about(shown_options[-1].rows[0]["usd"]) in offered
-    assert not any(text.startswith("The weights are published") for text in texts(app))
+    assert not any(text.startswith(sentence) for text in texts(app))
 
 
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
@@ -201,13 +209,3 @@ def test_a_row_of_a_comparison_becomes_the_plan(state, shown_options):
         run(box.set_value(other))
         assert app.session_state[column], "set by hand"
         assert app.selectbox(key=f"use_{column}").value is None
-
-
-def test_the_money_of_16_bits_is_one_press_away_where_8_published_bits_are_the_answer(shown_options):
-    app = opened(goal="serve", model="qwen2.5-32b", people="20")
-    assert shown_options[-1].rows[0]["precision"] in ("fp8", "int8")
-    sentence = next(text for text in texts(app) if text.startswith("In 16 bits: about $"))
-    app = run(app.button(key="allow_bits").click())
-    assert address(app)["fewest_bits"] == ["16"]
-    assert shown_options[-1].rows[0]["precision"] == "bf16"
-    assert about(shown_options[-1].rows[0]["usd"]) in sentence

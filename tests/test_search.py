@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from examples import catalogs as held_catalogs
 from examples import recorded
+from plain_answers import offered, sold
 
 from calc import estimate
 from calc.cost.job import billed_hours, job_of_rows
-from calc.cost.offers import age_days
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import ranking, wide
 from calc.search.job_row import JobError
@@ -29,25 +29,18 @@ SERVING_SETS = recorded("cases/search.json")["serving_sets"]
 
 def every_row(job, sets, catalogs):
     """Each combination of the sets on each instance type, estimated, with its money on every market."""
-    names = [name for name in sets if name != "market"]
+    names = [name for name in sets if name not in ("market", "region")]
     scenario = DEFAULTS | {name: value for name, value in job.items() if name in DEFAULTS}
     combined = product(*(sets[name] for name in names), INSTANCES)
     rows = pd.DataFrame([scenario | dict(zip([*names, "instance"], values, strict=True)) for values in combined])
-    result = estimate(rows, catalogs, solve=False)
-    parts = []
-    for market in sets["market"]:
-        done = job_of_rows(result, [market] * len(result), 0, catalogs)
-        parts.append(result.assign(market=market, **{name: getattr(done, name) for name in done._fields}))
-    return pd.concat(parts, ignore_index=True)
+    return sold(rows, sets["region"], sets["market"], catalogs)
 
 
 def holding(rows, job, limits):
     """The rows that a search with these limits admits."""
     runs = ("yes", "emulated", "unknown") if limits.get("unverified") else ("yes",)
     fits = ("yes",) if limits.get("surely") else ("yes", "tight")
-    sound = rows["fits"].isin(fits) & (rows["problem"] == "") & rows["runs"].isin(runs) & rows["usd"].notna() & rows["seconds"].notna()
-    scarce = rows["instance"].str.startswith("p") & (rows["market"] == "spot")  # an old price of theirs does not count
-    sound &= ~(scarce & (age_days(rows["spot_as_of"].astype(str), held_catalogs().read_on) > 30))
+    sound = offered(rows, held_catalogs(), fits, runs) & rows["seconds"].notna()
     hours = rows["slow_hours" if limits.get("slow_end") else "hours"]
     sound &= (rows["usd"] <= limits.get("usd", np.inf)) & (rows["usd_per_hour"] <= limits.get("usd_per_hour", np.inf))
     sound &= (rows["instances"] <= limits.get("instances", 16)) & ((hours <= limits.get("hours", np.inf)) | (rows["work"] != "training"))
