@@ -39,6 +39,7 @@ TITLES = {
     "fastest": "Fastest",
     "roomiest": "Most headroom",
 }
+NEXT_FASTER = "Next faster"  # a knee that costs much more than a little
 STEPPED = {  # a limit at its next step
     "fewest_bits": "{}-bit products",
     "precision": "{}-bit weights",
@@ -267,7 +268,7 @@ def _title(name: str, row: Row, least: Row, settled_job: Row) -> str:
         return TITLES[name]
     judged = settled_job["judged"]
     little = row["usd"] <= least["usd"] * judged["knee_usd_ratio"] * SAME_RATIO
-    return TITLES[name] if little and row["seconds"] * judged["knee_pace_ratio"] <= least["seconds"] * SAME_RATIO else "Next faster"
+    return TITLES[name] if little and row["seconds"] * judged["knee_pace_ratio"] <= least["seconds"] * SAME_RATIO else NEXT_FASTER
 
 
 def _times(ratio: float) -> str:

@@ -45,7 +45,7 @@ def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | N
 def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     nearest = row["answer"] == "nearest"
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
-        _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row, job)
+        _head("As you set it" if nearest and is_by_hand else row_words.name(row), row, job)
         sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
         _body(row, plan_words.without_place(sentence, row, catalogs), job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):

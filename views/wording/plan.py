@@ -50,10 +50,10 @@ def money_and_time(row: Row) -> str:
 
 
 def pace(row: Row) -> str:
-    """36 min of a run, with its range; 46.9 ms a token of a service."""
+    """36 min of a run, with its range; 46.9 ms a token of a service, or a batch of an encoder."""
     if row["work"] == "training":
         return span(row["hours"], *hours_range(row))
-    return f"{duration(row['time_per_output_token_seconds'])} a token"
+    return f"{duration(row['seconds'])} a {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
 
 
 def signed(row: Row) -> str:

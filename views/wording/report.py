@@ -23,9 +23,9 @@ from views.wording import plan as plan_words
 from views.wording import rows as row_words
 
 MOST_ROWS = 15  # of the board
-HEADS = ("Answer", "What to rent", "Cost", "USD per hour", "Memory per GPU", "How set")
+HEADS = ("Answer", "Machines", "Cost", "USD per hour", "Memory per GPU", "How set")
 MEMORY = HEADS.index("Memory per GPU")
-BOARD_HEADS = ("What to rent", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
+BOARD_HEADS = ("Machines", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
 PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
 STYLE = """
 :root { color-scheme: light; }
@@ -46,7 +46,7 @@ def markdown(options: Options, heading: str, link: str, today: date, catalogs: C
     lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
     lines += [text for line in (options.problem, plan_words.limits_cost(options)) if line for text in ("", line)]
-    prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in rows)
+    prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in _paid(rows))
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
     return "\n".join(lines)
 
@@ -64,12 +64,14 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
         f"<p>{escape(plan_words.limits_cost(options))}</p>",
     ]
     if answers:
-        parts += [f"<h2>What is in the memory: {escape(place(answers[0]))}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
+        head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
+        parts += [f"<h2>{escape(head)}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
     if board:
         parts += ["<h2>Every instance at its best</h2>", _table(BOARD_HEADS, [_board(row, catalogs) for row in board])]
         hidden = len(options.board) - len(board)
         parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
-    parts += ["<h2>Prices</h2>", _table(PRICE_HEADS, _prices([*answers, *board], catalogs))]
+    if paid := _paid([*answers, *board]):
+        parts += ["<h2>Prices</h2>", _table(PRICE_HEADS, _prices(paid, catalogs))]
     parts += [
         "<h2>What the times and costs assume</h2>",
         _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
@@ -87,13 +89,13 @@ def file_name(row: Row, end: str) -> str:
 
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
-    """Why each row is an answer, what nobody can tell from it, and how hard it is to get."""
-    return [" ".join(filter(None, (row["why"], row_words.obtainable(row, catalogs)))) for row in rows]
+    """Why each row is an answer, and how hard it is to get where it is paid for."""
+    hard = [f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else "" for row in rows]
+    return [row["why"] + text for row, text in zip(rows, hard, strict=True)]
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
-    money, hourly = plan_words.money_and_time(row), usd(row["usd_per_hour"])
-    return row_words.name(row["answer"]), place(row, True), money, hourly, memory_of(row), setting(row, catalogs)
+    return row_words.name(row), row_words.where(row, catalogs, True), *_cost(row), memory_of(row), setting(row, catalogs)
 
 
 def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
@@ -104,7 +106,7 @@ def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def _board(row: Row, catalogs: Catalogs) -> list[str]:
-    cells = [place(row), row_words.verdict(row), plan_words.money_and_time(row), usd(row["usd_per_hour"])]
+    cells = [row_words.where(row, catalogs), row_words.verdict(row), *_cost(row)]
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
 
 
@@ -119,6 +121,16 @@ def _components(row: Row) -> str:
         key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
         parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
     return _table(("Component", "Size", "Share", "What it is"), parts)
+
+
+def _paid(rows: list[Row]) -> list[Row]:
+    """Those with a price: machines that one has are without one."""
+    return [row for row in rows if not is_missing(row["usd"])]
+
+
+def _cost(row: Row) -> tuple[str, str]:
+    """Money, time and the price of an hour; without a price the time alone."""
+    return (plan_words.money_and_time(row), usd(row["usd_per_hour"])) if _paid([row]) else (f"no price, {plan_words.pace(row)}", "")
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:

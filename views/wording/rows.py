@@ -10,7 +10,7 @@ from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
 from calc.say.place import OBTAINABLE, cards, place
 from calc.say.verdict import RUNS, memory_of
-from calc.search.sentences import TITLES
+from calc.search.sentences import NEXT_FASTER, TITLES
 from views.theme import FITS
 from views.wording.texts import TEXTS
 
@@ -19,9 +19,10 @@ TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
 TOKEN_TIMES = TEXTS["rows"]["token_times"]
 
 
-def name(answer: str) -> str:
-    """Least money · Fastest."""
-    return " · ".join(ANSWERS[answer_id] for answer_id in answer.split("+"))
+def name(row: Row) -> str:
+    """Least money · Fastest; a knee by the name that its reason gives it."""
+    titles = ANSWERS | ({"knee": NEXT_FASTER} if NEXT_FASTER.lower() in row["why"].lower() else {})
+    return " · ".join(titles[answer] for answer in row["answer"].split("+"))
 
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
