@@ -54,7 +54,7 @@ def markdown(options: Options, heading: str, link: str, today: date, catalogs: C
 def html(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
     """The answers, memory, board, assumptions and dated prices in one file."""
     answers = [row for row in options.rows if row["answer"]]
-    board = records(options.board)[:MOST_ROWS]
+    board = records(options.board)[:MOST_ROWS] if answers else []
     parts = [
         f"<h1>{escape(heading)}</h1>",
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
