@@ -1,16 +1,20 @@
 """Offline work of a service: tokens in all by a deadline, its hours, its money, and the words for them."""
 
+import re
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from examples import billed_row, one, recorded
+from pages import address, opened, page_text, run, title
 from plain_answers import offered, sold
 
 from calc.plan.bill import lines, on_markets
 from calc.search.advice import advise
 from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
+from calc.search.compare import differences
+from calc.search.job_fields import job_fields_of
 from calc.search.options import options
 
 CASES = recorded("cases/offline.json")
@@ -114,3 +118,43 @@ def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
     best = advised[advised["same_machine"] & advised["same_work"]].iloc[0]
     assert best["usd"] < row["usd"]
     assert best["saved_work_ratio"] == pytest.approx(1 - best["usd"] / row["usd"])
+
+
+def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalogs):
+    less, more = (billed_row(catalogs, **REPLICA, tokens_total=tokens) for tokens in (1e8, 3e8))
+    parts = differences(less, more)
+    assert {name: parts[name].cause for name in ("hours", "usd")} == {"hours": "tokens_total", "usd": "tokens_total"}
+    assert sum(parts["usd"].parts.values()) == pytest.approx(more["usd"] - less["usd"])
+    assert "usd" not in differences(less, billed_row(catalogs, **REPLICA))  # a run beside a month
+
+
+def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_month(catalogs):
+    app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07")
+    assert title(app).startswith("Running 1.00 billion tokens through Llama 3.1 8B costs about \\$")
+    fields = {field.key for field in app.number_input}
+    assert "days_most" in fields
+    assert not {"first_token_seconds", "token_seconds"} & fields
+    assert app.number_input(key="users").disabled
+    assert not any(
+        "a month" in text for text in [page_text(app), *(metric.delta or "" for metric in app.metric)] if "taken back" not in text
+    )
+    week = options({"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9}, catalogs).rows[0]
+    run(app.number_input(key="days_most").set_value(1.0))
+    day = options({"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 24}, catalogs).rows[0]
+    assert day["hours"] <= 24
+    assert f"in {day['hours']:.1f} h" in title(app) or week["hours"] == day["hours"]
+    assert address(app)["tokens_total"] == ["1e9"]
+    app.switch_page("views/pages/bill.py").run()
+    assert re.fullmatch(r"About \\\$\d+ for running 1\.00 billion tokens through Llama 3\.1 8B once", title(app))
+    app.switch_page("views/pages/plan.py").run()
+    run(app.text_input(key="tokens_total").set_value(""))
+    assert "a month" in title(app)
+    assert address(app)["token_seconds"] == ["0.07"]  # what was set before stays
+    run(app.text_input(key="tokens_total").set_value("3 images"))
+    assert "write a number of tokens" in app.warning[0].value
+
+
+def test_a_scenario_taken_as_the_plan_keeps_its_work_in_all(catalogs):
+    scenario = {**REPLICA, "gpus": 2, "tokens_total": 2.5e9}
+    assert job_fields_of(scenario, catalogs)[0]["tokens_total"] == "2500000000"
+    assert job_fields_of(scenario | {"tokens_total": np.nan}, catalogs)[0]["tokens_total"] == ""

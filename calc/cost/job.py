@@ -39,8 +39,10 @@ class Job(NamedTuple):
 
 
 def ends_of(rows: Any) -> Any:
-    """Whether the work of a result row, or of each of a table, ends: a run, or offline work."""
-    return (rows["work"] == "training") | (rows["tokens_total"] > 0)
+    """Whether the work of a row or job, or of each row of a table, ends: a run, or offline work."""
+    tokens = rows.get("tokens_total")
+    offline = bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0  # a job that is refused has its cell
+    return (rows["work"] == "training") | offline
 
 
 def deployments(table: Columns, users: float) -> np.ndarray:

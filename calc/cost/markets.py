@@ -84,6 +84,7 @@ MARKETS = {
         "of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
+        work="training",  # a block ends, and a service does not, unless its work is offline
     ),
     **{
         f"sagemaker-{use}": Market(
@@ -104,9 +105,11 @@ PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carr
 def sold_for(market: str, work: str, ends: bool = False) -> bool:
     """Whether a market serves a kind of work: SageMaker training serves training alone.
 
-    A capacity block ends: it serves a training run, and of inference only what `ends`.
+    Offline work `ends`: a capacity block serves it, and an endpoint that SageMaker keeps up does not.
     """
-    return MARKETS[market].work in ("", work) and (ends or work == "training" or not MARKETS[market].block_hours)
+    if ends and work == "inference":
+        return MARKETS[market].work == "" or MARKETS[market].block_hours > 0
+    return MARKETS[market].work in ("", work)
 
 
 def spare_of(row: Mapping[str, Any]) -> float:

@@ -24,9 +24,9 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
 
 def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """The run from a tenth to ten times its tokens: times, line, usd, hours, fits, now."""
-    times = np.array(TIMES)
-    rows = pd.DataFrame(estimate(pd.DataFrame(scenario | {"train_tokens": scenario["train_tokens"] * times}), catalogs, solve=False))
-    shared = {"times": times, "tokens": rows["train_tokens"], "fits": rows["fits"], "now": times == 1}
+    times, name = np.array(TIMES), "tokens_total" if scenario.get("work") == "inference" else "train_tokens"
+    rows = pd.DataFrame(estimate(pd.DataFrame(scenario | {name: scenario[name] * times}), catalogs, solve=False))
+    shared = {"times": times, "tokens": rows[name], "fits": rows["fits"], "now": times == 1}
     parts = [
         pd.DataFrame({**shared, "line": label, "usd": rows[usd], "hours": rows[hours]})
         for label, (usd, hours) in map(run_columns, PLAN_MARKETS)

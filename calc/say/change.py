@@ -16,7 +16,7 @@ CAUSES = {
     "instances": "the number of instances",
     "price": "the price of each",
     "speed": "speed",
-    "train_tokens": "the length of the run",
+    **dict.fromkeys(("train_tokens", "tokens_total"), "the length of the run"),
     "attempts": "the attempts paid for",
     "interruptions": "interruptions",
     "start": "starting",

@@ -13,6 +13,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.say.place import card_name
 from calc.say.setting import name_of, spoken
@@ -28,19 +29,21 @@ MOST_CARDS = 2.0  # what runs further over its card is cut off at its picture's 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
 PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda row: row["usd_per_hour"] / row["instances"]}
 RUN: Factors = {
-    "train_tokens": lambda row: row["train_tokens"],
-    "speed": lambda row: 1 / row["tokens_per_second"] / HOUR_SECONDS,
+    "speed": lambda row: 1 / row["run_tokens_per_second"] / HOUR_SECONDS,
     "attempts": lambda row: row["attempts"],
     "interruptions": lambda row: (
-        (row["hours"] - row["start_hours"]) / (row["attempts"] * row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS)
+        (row["hours"] - row["start_hours"]) / (row["attempts"] * row["run_tokens"] / row["run_tokens_per_second"] / HOUR_SECONDS)
     ),
     "start": lambda row: row["hours"] / (row["hours"] - row["start_hours"]),
+}
+RUNS: dict[str, Factors] = {
+    work: {name: lambda row: row["run_tokens"], **RUN} for work, name in (("training", "train_tokens"), ("offline", "tokens_total"))
 }
 MONTH: Factors = {"hours_per_month": lambda row: row["hours"]}
 BILLED: Factors = {"billing": lambda row: row["usd"] / row["usd_per_hour"] / row["hours"]}
 QUANTITIES: dict[str, dict[str, Factors]] = {  # what is compared beside memory, by work
-    "training": {"usd_per_hour": PER_HOUR, "hours": RUN, "usd": {**RUN, **BILLED, **PER_HOUR}},
     "inference": {"usd_per_hour": PER_HOUR, "usd": {**MONTH, **BILLED, **PER_HOUR}},
+    **{work: {"usd_per_hour": PER_HOUR, "hours": run, "usd": {**run, **BILLED, **PER_HOUR}} for work, run in RUNS.items()},
 }
 
 
@@ -85,8 +88,8 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
     quantities = {"memory_bytes": _memory(first, other)}
-    same_work = first["work"] == other["work"]
-    products = QUANTITIES[first["work"]] if same_work else {"usd_per_hour": PER_HOUR}
+    works = ["offline" if row["work"] == "inference" and ends_of(row) else row["work"] for row in (first, other)]
+    products = QUANTITIES[works[0]] if len(set(works)) == 1 else {"usd_per_hour": PER_HOUR}
     for quantity, factors in products.items():
         before, after = float(first[quantity]), float(other[quantity])
         parts = {}

@@ -24,6 +24,7 @@ JOB_FIELDS = (
     Input("sequence_tokens", "count", SEQUENCE_TOKENS),
     Input("step_tokens", "count", None),
     *(JOB_BY_NAME[name] for name in ("people", "users", "requests_per_second", "context_tokens")),
+    Input("tokens_total", "text", ""),
     Input("prompt_tokens", "count", USUAL["inference"]["prompt_tokens"]),
     JOB_BY_NAME["answer_tokens"],
     Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
@@ -37,13 +38,13 @@ NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
 BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", *inputs.LIMITS[1:])
-MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second", "context_tokens", "have")
+MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second", "context_tokens", "tokens_total", "have")
 OF_TRAINING = ("examples", "example_tokens", "epochs", "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
 OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
 LENGTHS = ("prompt_tokens", "answer_tokens")
-OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds")
+OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds", "tokens_total")
 
-SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "region")  # by the job itself
+SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "tokens_total", "region")  # by the job itself
 UNSHOWN = {name: column for name, column in JOB_BY_NAME.items() if name not in (*JOB, "job", "hours_most")}  # without a field on the page
 BY_HAND = {name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SETTLED}
 # What an answer chooses where it is not set by hand; several values of it may be compared.
@@ -65,9 +66,16 @@ def method_of(fields: dict[str, Any]) -> str:
     return fields["method"] if fields["goal"] == "tune" else "full"
 
 
+def is_offline(fields: dict[str, Any]) -> bool:
+    """Whether a service has work that ends, of so many tokens, images or hours in all."""
+    return fields["goal"] == "serve" and bool(fields.get("tokens_total"))
+
+
 def is_read(name: str, fields: dict[str, Any]) -> bool:
     """Whether a job of this goal and method reads a column or field."""
     if fields["goal"] == "serve":
+        if name == "days_most":
+            return is_offline(fields)
         return name not in (*TRAINING_ONLY, *OF_TRAINING, "step_factor")
     if name in ("examples", "example_tokens", "epochs", "train_tokens", "method"):
         return fields["goal"] == "tune"
@@ -97,10 +105,11 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     if job["work"] == "training":
         job |= {"method": method_of(fields), "train_tokens": tokens_of_run(fields)}
         job |= {"sequence_tokens": fields["sequence_tokens"], "step_tokens": fields["step_tokens"] or step_by_hand(fields, by_hand)}
-        job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
     else:
         job |= {name: fields[name] for name in OF_SERVING} | ({"users": None} if fields["requests_per_second"] or fields["people"] else {})
         job |= dict.fromkeys(LENGTHS) if fields["context_tokens"] else {}
+    if is_read("days_most", fields):
+        job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
     job |= {name: value for name, value in limits.items() if name != "days_most" and is_read(name, fields)}
     job |= {"regions": "+".join(fields["regions"]) or ANYWHERE, "markets": "+".join(fields["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}
@@ -145,6 +154,8 @@ def _trained(columns, first, catalogs, goal):
 def _served(columns, first):
     """Prompt, answer and requests at once of a service; without an answer the usual one."""
     fields: dict[str, Any] = {}
+    if "tokens_total" in columns:
+        fields["tokens_total"] = f"{first['tokens_total']:.15g}" if "tokens_total" in first else ""
     if "sequence_tokens" in first:
         context = int(first["sequence_tokens"])
         prompt = int(first.get("prompt_tokens", context))

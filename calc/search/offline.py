@@ -47,9 +47,8 @@ def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> floa
 
 
 def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """1.00 billion tokens; 1.00 million images (729 tokens each); 1,000 hours of sound."""
+    """1.00 billion tokens; 1.00 million images; 1,000 hours of sound."""
+    if isinstance(job["tokens_total"], str):  # of a job that is refused
+        return job["tokens_total"]
     words, each = measure(job["model"], job["answer_tokens"], catalogs)
-    amount = f"{count(job['tokens_total'] / each)} {words[1]}"
-    if words == SOUND:
-        return f"{amount} of sound ({count(each)} tokens each)"
-    return f"{amount} ({each:,.0f} tokens each)" if words == IMAGES else amount
+    return f"{count(job['tokens_total'] / each)} {words[1]}{' of sound' if words == SOUND else ''}"

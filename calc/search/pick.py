@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calc.cost.job import ends_of
+
 MOST_OF_A_KIND = {
     **dict.fromkeys(("layout", "instance", "precision"), 3),
     **dict.fromkeys(("gpus", "region", "market", "tuning", "step", "batch", "pair"), 2),
@@ -82,7 +84,7 @@ def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
     riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
     card_ratio = tried["saved_gib"].to_numpy() / tried["card_gib"].to_numpy()
-    cheaper = able & ~riskier & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO) & ~(dearer & (row["work"] == "inference"))
+    cheaper = able & ~riskier & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO) & ~(dearer & (not ends_of(row)))
     slowest = np.where(tried["same_work"], SLOWEST_RATIO, SLOWEST_OTHER_RATIO)
     smaller = able & ~riskier & ~cheaper & ~dearer & (card_ratio > WORTH_CARD_RATIO) & (tried["slowdown_ratio"].to_numpy() < slowest)
     single = [change for change in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio) if len(change.choices - {"tuning"}) == 1]

@@ -14,7 +14,7 @@ from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.limits_cost import Easing
-from calc.search.offline import amount_words
+from calc.search.offline import amount_words, measure
 from calc.units import DAY_HOURS, GIB
 
 # limit -> what the row needs, what the job allows, what to change
@@ -160,7 +160,9 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(f"{count(settled_job['people'])} people are {counted(int(settled_job['users']), 'request')} at once")
     parts += _of_machines(row)
     if settled_job["ends"] and not trains:
-        parts.append(f"{amount_words(settled_job, catalogs)} take {span(row['hours'])} of {span(settled_job['hours_most'])}")
+        amount, each = amount_words(settled_job, catalogs), measure(row["model"], settled_job["answer_tokens"], catalogs).tokens
+        of_each = f" ({each:,.0f} tokens each)" if each > 1 else ""
+        parts.append(f"{amount}{of_each} take {span(row['hours'])} of {span(settled_job['hours_most'])}")
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import HUGE
 from calc.scenarios.published import usual_formats
@@ -84,7 +85,7 @@ def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
 
 def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
     """The limits that a search starts from: those of the job, and that memory surely fits."""
-    left_out = ["first_token_seconds", "output_token_seconds", "users"] if job["work"] == "training" else ["hours"]
+    left_out = ["first_token_seconds", "output_token_seconds", "users"] if ends_of(job) else ["hours"]
     left_out += ["users"] if job.get("requests_per_second") else []
     values = {name: job.get(column) for name, column in OF_JOB.items() if name not in left_out}
     limits = {name: float(value) for name, value in values.items() if value is not None and value < HUGE}
@@ -108,7 +109,7 @@ def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], cat
     if job["work"] == "training":
         row |= _steps(job, limits)
         row["method"] = job["method"] if row.get("tuning") == ["lora"] and job["method"] != "full" else None
-    elif row.get("gpus"):  # as many deployments of so many GPUs as the users need
+    elif row.get("gpus") and not ends_of(job):  # as many deployments of so many GPUs as the users need
         row["gpus"] = _gpus_of_deployments(row)
     families = sets.get("family") or ()
     row["instance"] = list(catalogs.instances.index[catalogs.instances["family"].isin(families)])

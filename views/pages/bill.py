@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
@@ -41,7 +42,7 @@ if plan.job.get("have"):
 row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
 markets = bill.on_markets(row, catalogs)
 market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
-trains = row["work"] == "training"
+ends, trains = bool(ends_of(row)), row["work"] == "training"
 
 st.title(plain(bill_words.heading(row, plan.job, goal, catalogs)), anchor=False)
 if row["misses"]:
@@ -62,7 +63,7 @@ with st.expander("Storage and traffic, each by itself", key="small_lines"):
     panel.small(bill.small_lines(row, catalogs))
 
 st.subheader("Other prices for the same job", anchor=False)
-st.markdown(plain(ways.cheapest(markets, plan.market, row["work"])))
+st.markdown(plain(ways.cheapest(markets, plan.market, ends)))
 panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 with st.expander("From which use on each pays off", key="break_even"):
@@ -78,13 +79,14 @@ if market_line["basis"] and not MARKETS[plan.market].work:
         st.code("\n".join(questions), language="bash", wrap_lines=True)
         st.caption(ways.ASKED)
 
-if trains:
+if ends:
     st.subheader("A longer or shorter run", anchor=False)
     panel.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink)
+if trains:
     with st.expander("Spot and its interruptions", key="spot_details"):
         panel.details(bill_words.spot_details(row))
         st.caption(plain(bill_words.SOURCES))
-else:
+elif not ends:
     st.subheader("How fast it answers, and what tokens cost", anchor=False)
     with st.container(horizontal=True):
         for label, value, note in bill_words.serving(row):

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.numbers import about, gib, is_missing, percent, span, three, usd
@@ -59,7 +60,7 @@ def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> p
 def _line(index: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
-    text = plain(f"**{change['change']}**: {'; '.join(_effects(change, row['work'], fits))}.")
+    text = plain(f"**{change['change']}**: {'; '.join(_effects(change, bool(ends_of(row)), fits))}.")
     words, buttons = st.columns([4, 1], vertical_alignment="center")
     source = f" ({change['source']})" if change["source"] else ""
     quality = f"Quality: {change['quality']}{source}."
@@ -79,13 +80,13 @@ def _groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
     return [(title, part) for title, part in parts if len(part)]
 
 
-def _effects(change: Row, work: str, fits: bool) -> list[str]:
+def _effects(change: Row, ends: bool, fits: bool) -> list[str]:
     """The job's money and time with the change; per hour, memory and speed against now."""
     parts = []
     if not is_missing(change["usd"]):
-        time = f" in {span(change['hours'])}" if work == "training" else " a month"
+        time = f" in {span(change['hours'])}" if ends else " a month"
         same_bill = abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"]
-        share = room(change) if work == "inference" and same_bill else _share(change["saved_work_ratio"])
+        share = room(change) if not ends and same_bill else _share(change["saved_work_ratio"])
         parts.append(f"{about(change['usd'])}{time}{share}")
     if not is_missing(change["usd_per_hour"]):
         parts.append(f"{usd(change['usd_per_hour'])} an hour")
@@ -115,7 +116,7 @@ def _share(saved: float) -> str:
 def _caption(row: Row) -> str:
     """What all changes have in common, and what to know of spot and of other regions."""
     spot = f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised" if row["spot_as_of"] else ""
-    spot += "; the spare instances of a service are counted" if spot and row["work"] == "inference" else ""
+    spot += "; the spare instances of a service are counted" if spot and not ends_of(row) else ""
     taken = f", and {row['interruption_band']} of such instances are taken back in a month" if spot and row["interruption_band"] else ""
     day = (
         f"Other regions at their prices of {day_text(row['on_demand_as_of'])}: ask whether they have capacity."

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import about, is_missing, usd
 from calc.say.setting import setting
@@ -71,7 +72,7 @@ def _head(name: str, row: Row, job: dict[str, Any]) -> None:
     if job.get("have"):
         metric(name, plan_words.pace(row), "on what you have", border=False)
     else:
-        metric(name, about(row["usd"]), f"in {plan_words.pace(row)}" if row["work"] == "training" else "a month", border=False)
+        metric(name, about(row["usd"]), f"in {plan_words.pace(row)}" if ends_of(row) else "a month", border=False)
 
 
 def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.lines import chart_lines
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import count, usd
@@ -70,7 +71,7 @@ def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Every way to pay over the hours of use: where lines cross, the other one pays off."""
-    of = "of use, runs after one another" if row["work"] == "training" else "of use in a month"
+    of = "of use, runs after one another" if ends_of(row) else "of use in a month"
     _lines(
         "What it costs by use",
         (f"hours {of}", THREE),

@@ -8,6 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import for_screen, word_column
 from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import records
@@ -70,7 +71,7 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
 
 def _order(job: dict[str, Any]) -> str:
     """The visible switch of the order."""
-    words = _orders(job["work"])
+    words = _orders(job)
     return str(segments("Sort by", {name: words[name] for name in ORDERS}, "sort", label_visibility="collapsed", **SESSION))
 
 
@@ -88,7 +89,7 @@ def _looked(rows: list[Row]) -> None:
 
 def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
     """What stands in the table."""
-    table = for_screen(frame, COLUMNS[job["work"]])
+    table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))  # after the money: both are seen on a phone
     table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
@@ -107,7 +108,7 @@ def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, 
 
 def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     """How each column that is shown is written."""
-    serves = job["work"] == "inference"
+    ends = ends_of(job)
     money: dict[str, Any] = {"format": "$%,.2f", "width": MONEY}
     columns: dict[str, Any] = {
         "name": TEXT("Arrangement", pinned=True, width=155),
@@ -115,7 +116,7 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
         "verdict": TEXT("Verdict", width=100, help=VERDICT_HELP),
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
-        "usd": NUMBER("USD a month" if serves else "USD in all", help=USD_HELP, **money),
+        "usd": NUMBER("USD in all" if ends else "USD a month", help=USD_HELP, **money),
         "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
         "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
@@ -130,10 +131,10 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     return {name: columns[name] for name in shown}
 
 
-def _orders(work: str) -> dict[str, str]:
+def _orders(job: dict[str, Any]) -> dict[str, str]:
     """The orders in words."""
     return {
-        "money": "Money in all" if work == "training" else "Money a month",
+        "money": "Money in all" if ends_of(job) else "Money a month",
         "hour": "Per hour",
         "fastest": "Fastest",
         "headroom": "Most headroom",

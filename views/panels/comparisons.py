@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import chart_lines
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
@@ -109,14 +110,14 @@ def _three_charts(
     rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], plan: Present, ink: Ink, key: str
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, money."""
-    trains = plan.scenario["work"] == "training"
+    ends = ends_of(plan.scenario)
     shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
-    time = ("Time of the run", "hours", "hours") if trains else ("Time of a token", "milliseconds", "time_per_output_token_ms")
+    time = ("Time of the run", "hours", "hours") if ends else ("Time of a token", "milliseconds", "time_per_output_token_ms")
     charts: dict[str, Any] = {
         "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
         "time": (time[0], (time[1], THREE), shown[time[2]], []),
-        "money": ("Cost of the run" if trains else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
+        "money": ("Cost of the run" if ends else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
     }
     for (name, (title, y_axis, y, rules)), pane in zip(charts.items(), st.columns(3, gap="small"), strict=True):
         with pane:
@@ -159,9 +160,9 @@ def _against_time(plan: Present, ink: Ink) -> None:
 
 def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, with_region: bool = False) -> None:
     """Cost against time of rows (kind frontier or other), with the row on view as a diamond."""
-    trains = plan.scenario["work"] == "training"
+    ends = ends_of(plan.scenario)
     labels = [place(row, with_region) for row in records(rows)]
     present = {"kind": "now", "label": place(plan.row, with_region), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
-    draw(time_charts.cost_against_time(ink, *titles), against_time(table, trains), alt, "frontier")
+    titles = ("hours of the run", "USD for the run") if ends else ("milliseconds per token", "USD per month")
+    draw(time_charts.cost_against_time(ink, *titles), against_time(table, ends), alt, "frontier")

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.aged import changes, then_of
 from calc.plan.figures import records
@@ -53,7 +54,7 @@ def _chip(row: Row) -> str:
         return plain(f"{name} · refused")
     moved = {change.figure: f", was {usd(change.then)}" for change in changes(row)}
     if not is_missing(row["usd"]):
-        return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}{moved.get('usd', '')}")
+        return plain(f"{name} · {usd(row['usd'])}{'' if ends_of(row) else ' a month'}{moved.get('usd', '')}")
     hourly = "no price" if is_missing(row["usd_per_hour"]) else f"{usd(row['usd_per_hour'])} an hour"
     return plain(f"{name} · {hourly}{moved.get('usd_per_hour', '')}")
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.setting import choice, name_of
@@ -89,11 +90,11 @@ def _answer(job: Row, catalogs: Catalogs) -> None:
 def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:
     """The allowed sets and limits; nothing runs before the button."""
     state, work = st.session_state, plan.job["work"]
-    names, limits, regions = names_for(work), _limits(work), catalogs.regions["name"]
+    names, limits, regions = names_for(work), _limits(plan.job), catalogs.regions["name"]
     families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
     priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
     several: dict[str, Any] = {"selection_mode": "multi", **SESSION}
-    with st.expander(_summary(work), icon=":material/tune:"), st.form("search_form", border=False):
+    with st.expander(_summary(plan.job), icon=":material/tune:"), st.form("search_form", border=False):
         left, middle, right = columns = st.columns(3)
         for index, name in enumerate(names):
             words, meaning = partial(_option_words, name, catalogs=catalogs), GLOSSARY[name].meaning
@@ -108,24 +109,25 @@ def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, 
             columns[index % 3].number_input(title, value=None, placeholder="no limit", key=f"limit_{name}", **look, **SESSION)
         for (name, (title, _)), column in zip(SWITCH_WORDS.items(), columns, strict=True):
             column.checkbox(title, key=f"limit_{name}", **SESSION)
-        st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work,), key="go")
+        st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(plan.job,), key="go")
     return state["allowed"], state["limits"]
 
 
-def _submitted(work: str) -> None:
+def _submitted(job: Row) -> None:
     """Callback: the form's widgets into the allowed sets and limits."""
     state = st.session_state
-    limits = {name: state.get(f"limit_{name}") for name in _limits(work)}
+    limits = {name: state.get(f"limit_{name}") for name in _limits(job)}
     limits |= {name: int(bool(state.get(f"limit_{name}"))) or None for name in SWITCHES}
-    state["allowed"] = {name: list(state[f"allow_{name}"]) for name in (*names_for(work), *widened.PLACES)}
+    state["allowed"] = {name: list(state[f"allow_{name}"]) for name in (*names_for(job["work"]), *widened.PLACES)}
     state["limits"] = {name: value for name, value in limits.items() if value is not None}
     state.update({"fill_form": True, "search_now": True})
 
 
-def _limits(work: str) -> dict[str, str]:
-    """The limits of this work, each with its title."""
-    serves = work != "training"
-    return {name: titles[serves] for name, titles in LIMITS.items() if titles[serves]}
+def _limits(job: Row) -> dict[str, str]:
+    """The limits of a job, each with its title; offline work has those of a run but its step."""
+    titles_of = 0 if ends_of(job) else 1
+    steps = widened.STEPS if job["work"] == "inference" else ()
+    return {name: titles[titles_of] for name, titles in LIMITS.items() if titles[titles_of] and name not in steps}
 
 
 def _label(name: str, work: str) -> str:
@@ -149,11 +151,11 @@ def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
     return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 
-def _summary(work: str) -> str:
+def _summary(job: Row) -> str:
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
-    several = [f"{len(sets[name])} × {_label(name, work)}" for name in names_for(work) if len(sets[name]) > 1]
-    titles = {name: title if title.startswith("USD") else title[0].lower() + title[1:] for name, title in _limits(work).items()}
+    several = [f"{len(sets[name])} × {_label(name, job['work'])}" for name in names_for(job["work"]) if len(sets[name]) > 1]
+    titles = {name: title if title.startswith("USD") else title[0].lower() + title[1:] for name, title in _limits(job).items()}
     bounds = [f"{title} {limits[name]:,.10g}" for name, title in titles.items() if name in limits]
     bounds += [words for name, (_, words) in SWITCH_WORDS.items() if limits.get(name)]
     places = f"{', '.join(sets['family']) or 'all instances'}, {', '.join(sets['region']) or 'anywhere'}"

@@ -9,6 +9,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.against_time import pace
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
@@ -87,7 +88,7 @@ def _found(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict
     against = repr((plan.scenario, plan.market))
     if last["rows"] is None or (last["against"] != against and last["key"] == key):
         job = last["search"].ranked.job
-        users = 0 if job["requests_per_second"] or last["work"] == "training" else job["users"]
+        users = 0 if job["requests_per_second"] or job["ends"] else job["users"]
         last |= {"rows": reasons(best(last["search"], catalogs), plan.row, plan.market, users, catalogs), "against": against}
     return last
 
@@ -140,20 +141,20 @@ def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs)
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
     )
-    _best_rows(rows, found["work"] == "training", catalogs)
+    _best_rows(rows, search.ranked.job["ends"], catalogs)
     name = f"headroom-search-{rows['model'].iloc[0]}-{found['work']}.csv"
     download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
 
 
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
-    trains, hour, money, time = row["work"] == "training", usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
+    ends, hour, money, time = bool(ends_of(row)), usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
     served = f"{time} per {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
-    job, pace = (f"{money} in {time}", time) if trains else (f"{money} a month, {served}", served)
+    job, pace = (f"{money} in {time}", time) if ends else (f"{money} a month, {served}", served)
     title, number, note = {
-        "cheapest": (f"Least money {'for the run' if trains else 'a month'}", money, f"{'in ' * trains}{pace}, {hour} per hour"),
+        "cheapest": (f"Least money {'for the run' if ends else 'a month'}", money, f"{'in ' * ends}{pace}, {hour} per hour"),
         "cheapest hour": ("Least money an hour", hour, job),
-        "fastest": ("Fastest within the limits", pace, f"{money}{'' if trains else ' a month'}, {hour} per hour"),
+        "fastest": ("Fastest within the limits", pace, f"{money}{'' if ends else ' a month'}, {hour} per hour"),
     }[name]
     metric(title, number, note, border=False)
     st.markdown(plain(f"**{place(row, with_region=True)}**"))
@@ -188,25 +189,25 @@ def _present(plan: Present) -> str:
     if row["problem"]:
         return f"Row looked at: {row['problem']}"
     where = place(row) if row["instance"] else counted(int(row["gpus"]), "GPU")
-    time = f"in {span(row['hours'])}" if row["work"] == "training" else "a month"
+    time = f"in {span(row['hours'])}" if ends_of(row) else "a month"
     missed = f" It {row['misses']}." if row.get("misses") else ""
     fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
     return f"Row looked at: {where}, {usd(row['usd'])} {time}, {usd(row['usd_per_hour'])} per hour.{fits}{missed}"
 
 
-def _best_rows(rows: Any, trains: bool, catalogs: Catalogs) -> None:
+def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
     """The best of every instance and market as a table; the chosen row in full."""
     rows = rows[rows["best_of_type"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     several = records(rows)
-    money, time = ("USD for the run", "Hours") if trains else ("USD per month", "ms per token")
+    money, time = ("USD for the run", "Hours") if ends else ("USD per month", "ms per token")
     columns = columns_of("found_plans", usd=money, pace=time)
-    del columns["time_to_first_token_seconds" if trains else "optimizer_steps"]
+    del columns["time_to_first_token_seconds" if ends else "optimizer_steps"]
     added = {
         "place": [place(row, with_region=True) for row in several],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],
         "setting": [setting(row, catalogs) for row in several],
         "verdict": verdict_words(rows["fits"]),
-        "pace": pace(rows["seconds"], trains),
+        "pace": pace(rows["seconds"], ends),
         "arm": catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
         "price_is": [_basis(row) for row in several],
     }
@@ -217,7 +218,7 @@ def _best_rows(rows: Any, trains: bool, catalogs: Catalogs) -> None:
         st.caption("Choose a row to read why in full, and to make it the plan.")
     for row in chosen:
         with st.container(border=True):
-            cost = f"{usd(row['usd'])} in {span(row['hours'])}" if trains else f"{usd(row['usd'])} a month"
+            cost = f"{usd(row['usd'])} in {span(row['hours'])}" if ends else f"{usd(row['usd'])} a month"
             st.markdown(plain(f"**{place(row, with_region=True)}**: {cost}. {row['why']}"))
             st.caption(plain(setting(row, catalogs)))
             _take_button(row, "take_row", catalogs)

@@ -20,6 +20,7 @@ from calc.search.job_fields import (
     MAY_BE_EMPTY,
     SEVERAL,
     UNSHOWN,
+    is_offline,
     is_read,
     job_fields_of,
     job_of,
@@ -60,7 +61,7 @@ def job_fields() -> dict[str, Any]:
 def counts_people() -> bool:
     """Whether the load of the job is people, of whom a share is active at one moment."""
     fields = current().fields
-    return work_of(fields) == "inference" and bool(fields["people"]) and not fields["requests_per_second"]
+    return work_of(fields) == "inference" and bool(fields["people"]) and not (fields["requests_per_second"] or is_offline(fields))
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:

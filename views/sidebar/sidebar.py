@@ -9,7 +9,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.say.numbers import count, counted
 from calc.search.inputs import STEP_TOKENS
-from calc.search.job_fields import tokens_of_run, work_of
+from calc.search.job_fields import is_offline, tokens_of_run, work_of
+from calc.search.offline import IMAGES, SOUND, TOKENS, measure
 from calc.search.settle import generates
 from views.elements import button, segments
 from views.session import SESSION, address, job_state
@@ -35,7 +36,8 @@ def sidebar(catalogs: Catalogs) -> None:
         _model(catalogs)
         _how_much(fields, by_hand_now, catalogs)
         _where(fields, catalogs)
-        _limits(fields["goal"] == "serve")
+        _limits(fields)
+        _in_all(fields, catalogs)
         by_hand.group(fields, by_hand_now, catalogs)
 
 
@@ -93,7 +95,8 @@ def _how_much(fields: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Cat
 
 def _served(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """Who asks how much at once, how long prompts and answers are, and how fast they come."""
-    rate, context = bool(fields["requests_per_second"]), bool(fields["context_tokens"])
+    offline, context = is_offline(fields), bool(fields["context_tokens"])
+    rate = offline or bool(fields["requests_per_second"])
     usual_share = catalogs.assumptions["value"]["share_active"]
     with _row():
         _whole("People", KEYS.people, "People at work with the service, of whom a share waits for an answer at one moment.", "–", rate)
@@ -107,7 +110,9 @@ def _served(fields: dict[str, Any], catalogs: Catalogs) -> None:
             )
         else:
             _whole("At once", KEYS.users, "Requests being answered at the same moment, by all replicas together.", disabled=rate)
-        _number("or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–")
+        _number(
+            "or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–", disabled=offline
+        )
     if job_state.counts_people() and (users := present(catalogs).job.get("users")):
         st.caption(f"{counted(int(users), 'request')} at once")
     with _row():
@@ -117,6 +122,10 @@ def _served(fields: dict[str, Any], catalogs: Catalogs) -> None:
         answers = generates(fields["model"], catalogs)
         _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; none by an encoder.", disabled=context or not answers)
     with _row():
+        if offline:
+            _number("Within days", KEYS.days_most, "From the request of the machines to the last token.")
+            _instances()
+            return
         first = "Seconds to the first token of one arriving prompt, queueing counted. 5 is usual: people wait 2 to 6."
         _number("First token, s (usual 5)", KEYS.first_token_seconds, first)
         token = "Seconds for each generated token after the first, at the steady rate. 0.1 is usual: as fast as people read."
@@ -131,22 +140,22 @@ def _where(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The regions and the markets."""
     regions(catalogs)
     state, work = st.session_state, work_of(fields)
-    sold = [market for market in BY_USE if sold_for(market, work)]
+    sold = [market for market in BY_USE if sold_for(market, work, is_offline(fields))]
     signed = [market for market in fields["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
     look: dict[str, Any] = {"selection_mode": "multi", "format_func": lambda market: MARKETS[market].title, "label_visibility": "collapsed"}
     if work == "training":
         st.pills("Markets", [*sold, *signed], key=KEYS.markets, **look, **SESSION)
     else:
         state["markets_served"] = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
-        st.pills("Markets", [*sold, *signed], key="markets_served", on_change=_take_markets, **look)
+        st.pills("Markets", [*sold, *signed], key="markets_served", on_change=_take_markets, args=(sold,), **look)
     st.selectbox("Capacity", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, label_visibility="collapsed", **SESSION)
 
 
-def _take_markets() -> None:
-    """Callback: the markets of a service; those chosen before that are for runs alone stay."""
+def _take_markets(sold: list[str]) -> None:
+    """Callback: the markets of a service; those chosen before that are not sold for it stay."""
     state, before = st.session_state, st.session_state[KEYS.markets]
-    of_runs = [market for market in before if market in BY_USE and not sold_for(market, "inference")]
-    state[KEYS.markets] = [*state["markets_served"], *of_runs] if state["markets_served"] else before
+    others = [market for market in before if market in BY_USE and market not in sold]
+    state[KEYS.markets] = [*state["markets_served"], *others] if state["markets_served"] else before
 
 
 def regions(catalogs: Catalogs) -> None:
@@ -168,16 +177,25 @@ def _region_names(catalogs: Catalogs) -> dict[str, str]:
     return {region: f"{region} · {name}" for region, name in catalogs.regions["name"].items()}
 
 
-def _limits(serves: bool) -> None:
+def _limits(fields: dict[str, Any]) -> None:
     """What an answer must keep; an empty field is no limit."""
+    offline, serves = is_offline(fields), fields["goal"] == "serve"
     with _row():
         if not serves:
             _number("Within days", KEYS.days_most, "From the first step to the last.")
-        _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.")
+        _number("USD/month" if serves and not offline else "USD in all", KEYS.usd_most, "The most that it may cost.")
         _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")
-        if serves:
+        if serves and not offline:
             _instances()
-    st.text_input("I already have these", key=KEYS.have, placeholder="8 x a100-80gb-sxm + 2 x p5.48xlarge", help=HAVE, **SESSION)
+
+
+def _in_all(fields: dict[str, Any], catalogs: Catalogs) -> None:
+    """The machines that are there, and of a service the work that ends."""
+    with _row():
+        st.text_input("I already have these", key=KEYS.have, placeholder="8 x a100-80gb-sxm + 2 x p5.48xlarge", help=HAVE, **SESSION)
+        if fields["goal"] == "serve":
+            example = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}[measure(fields["model"], 1, catalogs).words]
+            st.text_input("Or all by a deadline", key=KEYS.tokens_total, placeholder=example, help=TEXTS["sidebar"]["offline"], **SESSION)
 
 
 def _row() -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import Moved, causes, changes, price_day
@@ -65,9 +66,7 @@ def place(row: Row) -> str:
 
 def _answer_then(row: Row) -> str:
     hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
-    money = (
-        "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if row['work'] == 'training' else ' a month'}"
-    )
+    money = "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
     count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
     return f"{money} on {count}{place(row)}{hourly}"
 

@@ -38,7 +38,7 @@ def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str
         return f"No bill for {work} as it is set"
     if is_missing(row["usd"]):
         return f"No price is known for {work} on {place(row, catalogs)}"
-    if row["work"] == "inference":
+    if not ends_of(row):
         return f"About {about(row['usd'])} a month for {work}"
     times = "once" if row["attempts"] == 1 else f"{row['attempts']:g} times"
     return f"About {about(row['usd'])} for {work} {times}"
@@ -77,7 +77,7 @@ def working(row: Row) -> float:
 
 def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
-    if row["work"] == "inference":
+    if not ends_of(row):
         load = (
             f"{working(row) - row['resting_instances']:,.0f} of {working(row):,.0f} instances on average"
             if row["resting_instances"]
@@ -104,16 +104,16 @@ def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, .
 
 def time(row: Row, hours: float) -> str:
     """18.5 min of a run; 730 h of a month."""
-    return span(hours) if row["work"] == "training" else f"{hours:,.0f} h"
+    return span(hours) if ends_of(row) else f"{hours:,.0f} h"
 
 
 def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     """What is rented, and what for."""
     if line != "work":
-        return "", LINES[line]
+        return "", LINES["first_token" if line == "start" and row["work"] == "inference" else line]
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
-    if row["work"] == "training":
-        return rented, f"{tokens(row)} at {three(row['tokens_per_second'])} a second"
+    if ends_of(row):
+        return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
     # What the deployments generate in the hours of the month at the steady rate.
     running = working(row) - row["resting_instances"]
     generated = row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS
@@ -134,7 +134,7 @@ def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
 
 
 def _time(row: Row) -> str:
-    if row["work"] == "training":
+    if ends_of(row):
         if is_missing(row["run_hours"]):
             return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
         ends = between(row["run_low_hours"], row["run_high_hours"])
@@ -195,7 +195,7 @@ def _spot(row: Row) -> str:
         return ""
     band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
     return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
-        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if row["work"] == "training" else SPARE
+        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if ends_of(row) else SPARE
     )
 
 
@@ -243,4 +243,4 @@ def load(row: Row) -> str:
 
 def tokens(row: Row) -> str:
     """150 million tokens."""
-    return f"{count(row['train_tokens'])} tokens"
+    return f"{count(row['run_tokens'])} tokens"

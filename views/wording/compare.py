@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.memory.moments import components_of
@@ -16,22 +17,24 @@ from views.wording.markdown import plain
 from views.wording.rows import own_terms
 from views.wording.texts import TEXTS
 
-PERIOD = {"training": "for the run", "inference": "a month"}
-
 
 def heading(rows: list[Row]) -> str:
     """The claim: least money, fastest, smallest, among what runs and fits."""
     sound = [row for row in rows if not row["problem"] and row["fits"] != "no" and row.get("runs") != "no"]
     if len(sound) < 2:
         return "Compare what you kept"
-    works = {row["work"] for row in sound}
+    works = {(row["work"], bool(ends_of(row))) for row in sound}
     sentences = []
     if len(works) == 1:
-        work = works.pop()
-        sentences.append(_least(sound, "usd", f"costs least, {{}} {PERIOD[work]}", usd))
-        sentences.append(_least(sound, "hours", "is fastest, {}", span) if work == "training" else "")
+        sentences.append(_least(sound, "usd", f"costs least, {{}} {_period(sound[0])}", usd))
+        sentences.append(_least(sound, "hours", "is fastest, {}", span) if ends_of(sound[0]) else "")
     sentences.append(_least(sound, "memory_bytes", "takes least memory, {} per GPU", lambda value: gib(value / GIB)))
     return "; ".join(filter(None, sentences[:2] if sentences[0] else sentences)) or "Compare what you kept"
+
+
+def _period(row: Row) -> str:
+    """What the money is for: the run, or a month."""
+    return "for the run" if ends_of(row) else "a month"
 
 
 def _least(rows: list[Row], name: str, words: str, say: Callable) -> str:
@@ -47,7 +50,7 @@ def money(row: Row) -> str:
     """What it costs in all, and how long that is."""
     if is_missing(row["usd"]):
         return "No price" if row["instance"] else "No instance, so no price"
-    if row["work"] == "inference":
+    if not ends_of(row):
         return f"{usd(row['usd'])} a month{own_terms(row)}"
     return f"{usd(row['usd'])}{own_terms(row)} in {span(row['hours'])}"
 
@@ -69,7 +72,7 @@ def hourly(row: Row) -> str:
 
 def against(first: Row, other: Row) -> list[str]:
     """How a row differs from the first: memory, USD per hour, time, money, and the cause."""
-    result, period = differences(first, other), f" {PERIOD[first['work']]}"
+    result, period = differences(first, other), f" {_period(first)}"
     writers = {  # how each is written, its unit, and what stands there where nothing differs
         "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price per hour"),

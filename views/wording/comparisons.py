@@ -3,6 +3,7 @@
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.layout import at_once, replicas
 from calc.plan.figures import figures
@@ -48,7 +49,7 @@ def values(row: Row) -> str:
         return f"{memory} · does not run here"
     if is_missing(row["usd"]):
         return memory
-    if row["work"] == "training":
+    if ends_of(row):
         return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
     return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
 
@@ -88,7 +89,7 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     least = {
         "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",
         "money": about(best["usd"]),
-        "time": span(best["hours"]) if best["work"] == "training" else f"{three(figures(best)['token_ms'])} ms a token",
+        "time": span(best["hours"]) if ends_of(best) else f"{three(figures(best)['token_ms'])} ms a token",
     }[name]
     return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
 
@@ -191,11 +192,7 @@ def leaf(answered: Leaf, catalogs: Catalogs) -> str:
     if not row["answer"]:
         return f"{head}  \n{answered.problem}"
     precision = name_of("precision", row["precision"], catalogs)
-    cost = (
-        "no price"
-        if is_missing(row["usd"])
-        else about(row["usd"]) + (f" in {span(row['hours'])}" if row["work"] == "training" else " a month")
-    )
+    cost = "no price" if is_missing(row["usd"]) else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
     numbers = figures(row)
     memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
@@ -66,7 +67,7 @@ def cost_title(row: pd.Series) -> str:
 
 def bill(row: Row) -> str:
     """What is billed, in a sentence."""
-    period = "the run" if row["work"] == "training" else "a month"
+    period = "the run" if ends_of(row) else "a month"
     return (
         f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours that are billed times what all instances cost "
         "an hour. Times come from the formulas of calc/speed; how sure they are: Bill."

@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
@@ -15,6 +16,7 @@ from calc.say.numbers import about, changed_by, counted, duration, is_missing, s
 from calc.say.place import place
 from calc.say.setting import arrangement, name_of
 from calc.search.board import is_less
+from calc.search.offline import amount_words
 from calc.search.options import Options
 from views.wording import rows as row_words
 
@@ -26,6 +28,8 @@ def work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     """Fine-tuning Llama 3.1 8B; Serving Qwen2.5 32B to 20 users."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") == "inference":
+        if ends_of(job):
+            return f"Running {amount_words(job, catalogs)} through {model}"
         rate = job.get("requests_per_second")
         at_once = f"{counted(int(job['users']), 'request')} at once" if job.get("users") else ""
         load = f"to {job['people']:,.0f} people ({at_once})" if job.get("people") else f"with {at_once}" if at_once else ""
@@ -44,14 +48,14 @@ def money_and_time(row: Row) -> str:
     """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):
         return "no price"
-    if row["work"] != "training":
+    if not ends_of(row):
         return f"about {about(row['usd'])} a month{row_words.own_terms(row)}{signed(row)}"
     return f"about {about(row['usd'])}{row_words.own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
 
 
 def pace(row: Row) -> str:
     """36 min of a run, with its range; 46.9 ms a token of a service, or a batch of an encoder."""
-    if row["work"] == "training":
+    if ends_of(row):
         return span(row["hours"], *hours_range(row))
     return f"{duration(row['seconds'])} a {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
 

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import Quota, commands, quota_for
 from calc.evaluate import Row
@@ -116,9 +117,9 @@ def _zones(row: Row) -> str:
     return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
 
 
-def cheapest(table: pd.DataFrame, market: str, work: str) -> str:
+def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
     """Which market costs least in all, against the row's own."""
-    spare = " Spare instances are counted; capacity is not promised." if work == "inference" else " Capacity is not promised."
+    spare = " Capacity is not promised." if ends else " Spare instances are counted; capacity is not promised."
     priced = table[table["usd"].notna()].sort_values("usd", kind="stable")
     if not len(priced):
         return "No price of any kind is known for it."
@@ -137,12 +138,11 @@ NOT_IN_A_MONTH = TEXTS["ways"]["not_in_a_month"]
 
 def not_in_it(row: Row) -> tuple[str, ...]:
     """What is not in the bill: what its storage comes to, and what nobody counted."""
-    trains = row["work"] == "training"
-    what = f"{row['kept_checkpoints']:g} checkpoints" if trains else "the weights"
+    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     return (
-        *([FURTHER.format(usd(attempt_usd(row)))] if trains else []),
+        *([FURTHER.format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
         f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
-        *(NOT_IN_IT if trains else NOT_IN_A_MONTH),
+        *(NOT_IN_IT if ends_of(row) else NOT_IN_A_MONTH),
     )
 
 

@@ -63,7 +63,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             short = [text[:LONGEST_VALUE] for text in texts]
             read_set(name, short, choices, complaints, lambda column, text: value_of(column, text, catalogs), catalogs)
         elif name in link_kept.NAMES:
-            link_kept.read_kept(name, texts, choices, complaints, lambda column, text: value_of(column, text, catalogs, custom))
+            link_kept.read_kept(name, texts, choices, complaints, lambda column, text: value_of(column, text, catalogs, custom, {}))
         else:
             values, wrong = _read_choice(name, texts, catalogs, custom)
             complaints += wrong
@@ -113,11 +113,16 @@ def _second(name: str, values: list[Any]) -> list[str]:
     return [f"The link asked for {len(values)} values of {name[:40]}, which takes one; {link_word(values[0])[:40]} is used."]
 
 
-def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
-    """The value of a text, None where it has none; `custom` names models beside the catalog."""
+def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = (), fields: dict[str, Input] = JOB) -> Any:
+    """The value of a text, None where it has none; `custom` names models beside the catalog.
+
+    `fields` stand for the scenario columns of their names; a kept scenario has none.
+    """
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or BY_HAND.get(name) or link_earlier.COLUMNS[name]
+    column = (
+        VIEW_INPUTS.get(name) or fields.get(name) or bounded_inputs(catalogs).get(name) or BY_HAND.get(name) or link_earlier.COLUMNS[name]
+    )
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":
