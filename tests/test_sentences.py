@@ -7,7 +7,7 @@ from examples import recorded
 
 from calc import answer, estimate
 from calc.say.change import change_in_words, quality
-from calc.say.numbers import percent, span, usd
+from calc.say.numbers import count, percent, span, usd
 from calc.say.setting import arrangement
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import sentences
@@ -21,7 +21,7 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 
 
 def figures_said(rows, catalogs, seconds):
-    job = {"work": "training", "requests_per_second": None, "have": "", "ends": True}
+    job = {"work": "training", "requests_per_second": None, "have": "", "ends": True, "step_tokens": rows["step_tokens"].iloc[-1]}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
     facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "by_agreement": False, "possible": 2}
     return sentences.why(["roomiest"], row, facts, job, catalogs)
@@ -35,6 +35,21 @@ def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_
         for row in options(job, catalogs).answers.to_dict("records"):
             assert ("starting (" in row["why"]) == (row["start_hours"] > sentences.STARTING_RATIO * row["hours"])
     assert not options(SERVE, catalogs).answers["why"].str.contains("starting (", regex=False).any()
+
+
+@pytest.mark.parametrize(("gpus", "step_tokens"), [(8, 131_072), (8, 30_000), (8, 2_000_000), (24, 131_072)])
+def test_a_step_that_is_far_from_the_requested_is_said(gpus, step_tokens, catalogs):
+    job = TUNE | {
+        "instance": "p5.48xlarge",
+        "gpus": gpus,
+        "batch": 1,
+        "step_tokens": step_tokens,
+        "accumulation_steps": 1,
+        "step_factor": 100,
+    }
+    row = options(job, catalogs).rows[0]
+    far = max(row["step_tokens"] / step_tokens, step_tokens / row["step_tokens"]) > sentences.STEP_RATIO
+    assert (f"a step takes {count(row['step_tokens'])} tokens instead of {count(step_tokens)}" in row["why"]) == far
 
 
 def test_replicas_cures_and_software_are_said_as_they_are(catalogs):

@@ -1,7 +1,7 @@
 """The sentences of an answer: what decided, what it misses, what would be smaller."""
 
 from collections.abc import Callable, Mapping
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 from calc.catalogs.load import Catalogs
@@ -65,6 +65,7 @@ BLOCK = "capacity-block"
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
 BRIEF = "nothing that keeps the limits works longer than it takes to start"
 BY_AGREEMENT = "so many instances at once come by agreement with AWS alone; nothing on fewer keeps the limits"
+STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due and it is said
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
 
@@ -166,6 +167,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
+    if trains and abs(log(row["step_tokens"] / settled_job["step_tokens"])) > log(STEP_RATIO):
+        parts.append(f"a step takes {count(row['step_tokens'])} tokens instead of {count(settled_job['step_tokens'])}")
     if settled_job["ends"] and row["attempts"] > 1:
         price = "" if settled_job["have"] else f" at {usd(row['usd'] / row['attempts'])} each"
         parts.append(f"{row['attempts']:g} attempts are paid for{price}")
