@@ -93,8 +93,8 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
             eased.append(Easing(name, step, float(other.candidates["usd"][number])))
 
     bits = 0 if job["fixed"].get("precision") else NARROWER.get(job["fewest_bits"], 0)
-    if bits and job["work"] == "inference":
-        ask("fewest_bits", {"fewest_bits": bits}, bits)
+    if bits and job["work"] == "inference" and (names := _affordable(ranked, 1, most, catalogs)):
+        ask("fewest_bits", {"fewest_bits": bits} | ({"instance": names} if len(names) < len(ranked.grid.places) else {}), bits)
     elif bits == 8 and "full" in tunings(job) and (names := _with_narrow_products(ranked, most, catalogs)):
         ask("fewest_bits", {"fewest_bits": bits, "precision": "fp8-mixed", "instance": names}, bits)
     if job["assumed"].get("spare"):
@@ -155,8 +155,8 @@ def _held_back(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
     figures, places, job = ranked.candidates, ranked.grid.places, ranked.job
     spans = np.array([place.most > 1 or job["instances_most"] == 1 for place in places])
     if not job["ends"]:
-        dearer = least_prices(job, places, catalogs) * (job["instances_most"] + 1) * job["hours_per_month"]
-        return [place.instance for place, usd in zip(places, np.where(spans, dearer, np.inf), strict=True) if usd < most]
+        affordable = _affordable(ranked, job["instances_most"] + 1, most, catalogs)
+        return [place.instance for place, joins in zip(places, spans, strict=True) if joins and place.instance in affordable]
     misses = [limit.excess > 0 for limit in ranked.limits if limit.name != "hours_most"]
     at_most = (figures["instances"] > job["instances_most"] / 2) & spans[figures["place"]] & (ranked.classes == OUTSIDE)
     slow = np.flatnonzero(at_most & ~np.any(misses, axis=0) & (figures["fits"] == FITS.index("yes")))
@@ -170,6 +170,14 @@ def _of_few(ranked: Ranking, most: float) -> list[str]:
     figures = ranked.candidates | {"usd": ranked.candidates["usd"] * (machines - 1) / machines}
     one_fewer = ranked._replace(candidates=figures)
     return _cheapest(one_fewer, few[machines[few] > 1], np.ones(len(ranked.grid.places)), most * LESS_LOAD)
+
+
+def _affordable(ranked: Ranking, instances: int, most: float, catalogs: Catalogs) -> list[str]:
+    """The instance types of which a service may pay so many for less than the most."""
+    job, places = ranked.job, ranked.grid.places
+    always_on = not job["ends"] and job["fixed"].get("scales", ["no"]) == ["no"]
+    usd = least_prices(job, places, catalogs) * (instances * job["hours_per_month"] if always_on else 0)
+    return [place.instance for place, least_usd in zip(places, usd, strict=True) if least_usd < most]
 
 
 def _promising(ranked: Ranking, other: dict[str, Any], most: float, catalogs: Catalogs) -> list[str]:
