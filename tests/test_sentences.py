@@ -77,8 +77,8 @@ def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure)
 
 def test_what_is_too_large_for_the_cards_that_are_there_names_no_other_cards(catalogs):
     problem, rented = options({"model": "llama-3.1-8b", "method": "full", "have": "1 x l4"}, catalogs).problem.split(" Rented, ")
-    assert problem.startswith("Nothing that is there is large enough: ")
-    assert "the largest card that is there, L4, has 22.5; take LoRA or fewer bits." in problem
+    assert problem.startswith("Nothing that you have is large enough: ")
+    assert "the largest card that you have, L4, has 22.5; take LoRA or fewer bits." in problem
     assert rented.startswith("the same job costs $")
 
 

@@ -105,7 +105,7 @@ def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
 
 
 def _rented(row: JobRow, catalogs: Catalogs) -> str:
-    """What renting would add to a job on machines that are there, as one more sentence."""
+    """What renting would add to a job on machines that one has, as one more sentence."""
     if "have" not in row.columns:
         return ""
     rented = options(row.without(["have"]).columns, catalogs)
@@ -209,7 +209,7 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
     largest, card_bytes = places[int(np.argmax(sizes))], np.max(sizes)
     card = card_name(largest.gpu or catalogs.instances["gpu"][largest.instance], catalogs)
     reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
-    nothing, allowed = ("Nothing that is there", "that is there") if job["have"] else ("Nothing allowed", "allowed")
+    nothing, allowed = ("Nothing that you have", "that you have") if job["have"] else ("Nothing allowed", "allowed")
     return (
         f"{nothing} is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
         f"largest card {allowed}, {card}, has {card_bytes / GIB:,.1f}{reserve}; {sentences.smaller(job, published_bits(job, catalogs))}."

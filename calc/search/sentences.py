@@ -188,7 +188,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
 
 
 def rented(row: Row, problem: str) -> str:
-    """What renting would add to a job on machines that are there: its least money."""
+    """What renting would add to a job on machines that one has: its least money."""
     if problem:
         return "Nothing that can be rented keeps the limits either."
     time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
