@@ -230,15 +230,3 @@ def test_phases_read_what_the_table_has(ranked, catalogs):
     assert fields(BAR_SPECS["phases"], "rows") <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
     assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
-
-
-def test_words_may_be_categories(ranked, catalogs):
-    """Nothing on the way from results to charts asks for a dtype of words."""
-    words = [name for name in ranked if ranked[name].dtype.kind not in "fib"]
-    coded = ranked.astype(dict.fromkeys(words, "category")).copy()
-    again = rank(coded)
-    assert [again[name].to_list() for name in words] == [ranked[name].to_list() for name in words]
-    names = chart_tables.labels(ranked, catalogs)
-    assert chart_tables.labels(again, catalogs) == names
-    for made in (lambda rows: chart_tables.by_component(rows, names, TRAINING), lambda rows: chart_tables.card_rules(rows, catalogs)):
-        pd.testing.assert_frame_equal(made(again).reset_index(drop=True), made(ranked).reset_index(drop=True))

@@ -109,6 +109,9 @@ def test_experts_are_divided_whole_where_tensor_parallel_cuts_their_blocks_and_o
     assert estimate({name: answer[name] for name in ("expert_parallel", *SAME)}, catalogs, False)["problem"] == ""
     assert set(options(job | {"instance": "p6-b200.48xlarge", "tensor_parallel": 4}, catalogs).board["expert_parallel"]) == {1}
     assert options(job | {"expert_parallel": 1}, catalogs).problem.startswith("Nothing allowed is large enough")  # by hand it stays
+    apart = {"model": job["model"], "work": "inference", "implementation": "vllm", "precision": "fp8", "gpus": 8, "expert_parallel": 8}
+    for instance, joins in (("g7e.2xlarge", False), ("g7e.48xlarge", True)):  # experts divided over instances need a network between them
+        assert ("has no EFA" in estimate(apart | {"instance": instance}, catalogs, False)["problem"]) != joins
 
 
 def test_fp8_experts_on_cards_without_fp8_are_whole_tiles_of_their_kernel(catalogs):

@@ -54,6 +54,7 @@ def resting_instances(ends, scales_hourly, peak_to_mean, instances_needed, repli
     return np.where((ends == 0) & (scales_hourly > 0), np.maximum(instances_needed - running, 0.0), 0.0)
 
 
-def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):
-    """1 where GPUs of several instances work together: a training, a large replica. [0 or 1]"""
-    return ((instances_needed > 1) & ((trains > 0) | (replica_gpus > instance_gpus))) * 1.0
+def spans_instances(trains, instances_needed, replica_gpus, expert_parallel, instance_gpus):
+    """1 where a training, a replica or its divided experts take several instances. [0 or 1]"""
+    together = np.maximum(replica_gpus, expert_parallel)
+    return ((instances_needed > 1) & ((trains > 0) | (together > instance_gpus))) * 1.0
