@@ -10,8 +10,10 @@ from pages import DASHBOARD, PAGES, address, opened, texts, title
 
 from calc import CatalogError
 from calc.search import options
+from calc.search.job_fields import job_of
+from calc.search.job_row import JobRow
 from views import ready
-from views.session import catalogs
+from views.session import catalogs, job_state
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
@@ -52,10 +54,10 @@ def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state)
 
 def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_the_page(monkeypatch):
     ready.get_ready()
-    made = []
-    monkeypatch.setattr(options, "options_of", lambda job, _: made.append(job))
+    made, options_of = [], options.options_of
+    monkeypatch.setattr(options, "options_of", lambda job, catalogs: made.append(job) or options_of(job, catalogs))
     assert opened().title[0].value.startswith("Fine-tuning")
-    assert not made
+    assert JobRow.of(job_of(job_state.first_visit(), {})) not in made  # advice asks for others
 
     def unreadable():
         raise CatalogError("gpus.yaml is cut")
