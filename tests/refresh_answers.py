@@ -70,6 +70,7 @@ class Session:
     def client(self, service, region_name, config=None):
         from botocore.stub import Stubber
 
+        assert config is None or config.retries["mode"] == "adaptive"
         if (service, region_name) not in self.stubs:
             keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
             client = botocore_session().create_client(service, region_name=region_name, config=config, **keys)

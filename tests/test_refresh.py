@@ -1,7 +1,9 @@
-"""`python -m refresh` against botocore's Stubber: what it writes, and that a failure writes nothing."""
+"""`python -m refresh` against botocore's Stubber: what it writes, what it doubts, and that a failure writes nothing."""
 
-import io
 import os
+import signal
+import subprocess
+import sys
 from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from examples import recorded
 
 from calc.catalogs.load import FOLDER, load_catalogs
+from calc.catalogs.rooms import path_of
 from refresh.__main__ import main
 from refresh.answers import Answers, Scope
 
@@ -18,7 +21,7 @@ pytest.importorskip("botocore", reason="the refresh needs pip install -r require
 from botocore.stub import ANY
 
 from tests import refresh_answers
-from tests.refresh_answers import ANSWERS, TODAY, Session, advice, botocore_session, contents, g5_prices, price, product, session, spot
+from tests.refresh_answers import ANSWERS, TODAY, Session, advice, contents, g5_prices, price, product, session, spot
 
 pytestmark = pytest.mark.long
 folder = refresh_answers.folder  # a fixture
@@ -68,32 +71,6 @@ def test_a_dry_run_writes_nothing(folder, capsys):
     assert "1.006 -> 1.1" in capsys.readouterr().out
 
 
-def test_a_throttled_call_is_tried_again_by_botocore(monkeypatch):
-    """Two replies of RequestLimitExceeded below the client, then a page: adaptive retries, pauses and all."""
-    from botocore.awsrequest import AWSResponse
-
-    from refresh.pages import MANNERS, pages
-
-    throttled = b"<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>"
-    regions = b"<DescribeRegionsResponse><regionInfo><item><regionName>us-east-1</regionName></item></regionInfo></DescribeRegionsResponse>"
-    replies = [(503, throttled), (503, throttled), (200, regions)]
-
-    class Raw(io.BytesIO):
-        def stream(self):
-            yield self.read()
-
-    def answer(request, **_):
-        status, body = replies.pop(0)
-        return AWSResponse(request.url, status, {}, Raw(body))
-
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-    keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
-    client = botocore_session().create_client("ec2", region_name="us-east-1", config=MANNERS, **keys)
-    client.meta.events.register("before-send.ec2.*", answer)
-    answers = [region["RegionName"] for page in pages(client, "describe_regions") for region in page["Regions"]]
-    assert (answers, replies) == (["us-east-1"], [])
-
-
 def failing(*codes, operation="describe_spot_price_history"):
     """On demand replies in full; then spot fails."""
     broken = session(g5_prices(_xlarge=1.1))
@@ -117,8 +94,6 @@ def test_an_answer_in_another_form_or_empty_is_refused_and_nothing_is_written(fo
     before = contents(folder)
     assert refresh(folder, session(["{}"])) == 2
     assert "an unknown form" in capsys.readouterr().err
-    assert contents(folder) == before
-    before = contents(folder)
     assert refresh(folder, session([], [])) == 1
     assert "family g5 vanishes" in capsys.readouterr().err
     assert contents(folder) == before
@@ -192,3 +167,85 @@ def test_a_profile_that_does_not_exist_is_a_sentence(folder, capsys, monkeypatch
     assert refresh(folder, None) == 2
     assert "correct them or use --public" in capsys.readouterr().err
     assert contents(folder) == before
+
+
+@pytest.fixture
+def without_one(folder):
+    """The catalogs without any price of one type, which so is new to the next refresh."""
+    path = path_of("prices", folder)
+    before, rest = path.read_text("utf-8").split("  g5.2xlarge:\n", 1)
+    path.write_text(before + rest[rest.index("  g5.48xlarge:\n") :], "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("usd", [99999, 0.0001])
+def test_a_new_price_far_from_its_family_is_refused(without_one, capsys, usd):
+    before = contents(without_one)
+    assert refresh(without_one, session(g5_prices(_2xlarge=usd))) == 1
+    assert "g5.2xlarge us-east-1 is new at" in capsys.readouterr().err
+    assert contents(without_one) == before
+
+
+def test_a_new_price_near_its_family_comes_in(without_one):
+    assert refresh(without_one, session(g5_prices(_2xlarge=1.212))) == 0
+    assert price(without_one, "g5.2xlarge")["on_demand_usd_per_hour"] == 1.212
+
+
+def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(folder, capsys):
+    before = price(folder, "g5.xlarge")["on_demand_usd_per_hour"]
+    assert refresh(folder, session([*g5_prices(xlarge=None), product("g5.xlarge", np.inf)]), "--accept") == 0
+    assert "which is no price" in capsys.readouterr().err
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
+    assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1
+    assert "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
+    today = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
+    raised = {name: 2.5 * usd for name, usd in today.items()}
+    assert refresh(folder, session(g5_prices(**raised))) == 1
+    assert "the family g5 in us-east-1 moves together by +150%" in capsys.readouterr().err
+    fallen = {name: 0.8 * usd for name, usd in today.items()}
+    assert refresh(folder, session(g5_prices(**fallen))) == 0
+
+
+def test_local_zones_are_not_of_the_region(folder):
+    local = [item | {"AvailabilityZoneId": "use1-atl2-az1"} for item in spot(["g5.xlarge"], 0.20)]
+    named = [
+        {key: value for key, value in item.items() if key != "AvailabilityZoneId"} | {"AvailabilityZone": "us-east-1-atl-2a"}
+        for item in local
+    ]
+    kept = spot(["g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"], 0.44)
+    assert refresh(folder, session(g5_prices(), [*kept, *local, *named]), "--accept") == 0
+    row = price(folder, "g5.xlarge")
+    assert (row["spot_usd_per_hour"], row["spot_low_usd_per_hour"], row["spot_zones"]) == (0.44, 0.44, 1)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from refresh.write import read_documents, write_catalogs
+folder, left, replace = Path(sys.argv[1]), [int(sys.argv[2])], os.replace
+def killing(source, target):
+    left[0] -= folder in Path(target).parents
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+os.replace = killing
+documents = read_documents(folder)
+documents["prices"]["prices"]["g5.xlarge"]["us-east-1"]["on_demand"]["usd_per_hour"] = 1.1
+row = {"instance": "g5.xlarge", "region": "us-east-1", "market": "on_demand", "usd_per_hour": 1.1, "as_of": "2026-11-21", "source": "here"}
+write_catalogs(folder, documents, [row], "2026-11-21")
+"""
+
+
+@pytest.mark.parametrize("replaced", [0, 1, 5])
+def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, replaced):
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006  # the prices come last: what loads is whole
+    assert len(list(folder.parent.glob(".catalogs-*"))) == 1
+    living = folder.parent / f".catalogs-{1}-abc"  # a process that lives
+    living.mkdir()
+    assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.1
+    assert list(folder.parent.glob(".catalogs-*")) == [living]
+    kept = load_catalogs(folder).price_history.query("instance == 'g5.xlarge' and region == 'us-east-1' and market == 'on_demand'")
+    assert kept["usd_per_hour"].tolist()[-1] == 1.1
