@@ -5,7 +5,6 @@ the text part is held against the language model and the head. Needs requirement
 `python -m validation.model_types`.
 """
 
-import csv
 import logging
 import signal
 import sys
@@ -13,6 +12,7 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
 import torch
 from transformers import (
     AutoConfig,
@@ -116,10 +116,7 @@ def main():
             if row["verdict"] == "wrong":
                 print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
         rows += kind_rows
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ("set", "type", "verdict", "class", "here", "why"), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows, columns=["set", "type", "verdict", "class", "here", "why"], dtype=object).to_csv(FILE, index=False)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ They are the config.json files that a serving planner ships (aiconfigurator-core
 Needs requirements/validation.txt: `python -m validation.published_configs`.
 """
 
-import csv
 import json
 import logging
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
 from calc import load_catalogs
@@ -17,7 +17,6 @@ from validation.model_types import SECONDS, at_most, counted_by_class, counted_h
 
 DATA = Path(__file__).parent / "data" / "published_configs.jsonl"
 FILE = Path(__file__).parent / "results" / "published_configs.csv"
-COLUMNS = ("id", "type", "verdict", "class", "here", "why")
 
 
 def row_of(name, config, catalogs):
@@ -45,10 +44,7 @@ def main():
     rows = [row_of(case["id"], case["config"], catalogs) for case in published]
     verdicts = Counter(row["verdict"] for row in rows)
     print(f"{len(rows)} configs: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows, columns=["id", "type", "verdict", "class", "here", "why"], dtype=object).to_csv(FILE, index=False)
 
 
 if __name__ == "__main__":

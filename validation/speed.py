@@ -21,26 +21,13 @@ from calc.scenarios.inputs import BY_NAME
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"
-HELD_OUT_OF = {
-    "throughput_published": 3,
-    "throughput_serving_2026": 2,
-    "throughput_encoders": 3,
-}  # one row, or one sweep, of so many is held out
 SERVED = ("time_per_output_token_seconds", "time_to_first_token_seconds")  # what a row of serving under load says
-ASKED_AS_ANOTHER = (
-    "InternEvo|SGLang|TensorRT|infinity|ONNX|text-embeddings|timm|not stated"  # engines whose runs are asked as software that is like them
-)
-SWEEP = (
-    "model",
-    "precision",
-    "engine",
-    "gpu",
-    "tensor_parallel",
-    "gpus",
-    "expert_parallel",
-    "nominal_prompt_tokens",
-    "nominal_answer_tokens",
-)
+# Engines whose runs are asked as software that is like them.
+ASKED_AS_ANOTHER = "InternEvo|SGLang|TensorRT|infinity|ONNX|text-embeddings|timm|not stated"
+NOMINAL = ("nominal_prompt_tokens", "nominal_answer_tokens")
+SWEEP = ("model", "precision", "engine", "gpu", "tensor_parallel", "gpus", "expert_parallel", *NOMINAL)
+SHOWN = ("row", "published_model", "work", "measured", "value", "predicted", "error_ratio", "inside", "held_out")
+SET_UP = ("engine", "engine_release", "gpu", "precision", "gpus", "tensor_parallel", "expert_parallel", "batch", "sequence_tokens")
 OWN_RELEASES = "vLLM"  # engine whose releases are the scenario's; others are asked as it, whose releases are their own
 PROMPTS_FIRST = "SGLang"  # engines that run every waiting prompt before the next decode step: requests of one length stay in step
 FIRST_WAVE_RATIO = 0.1  # requests of the serving benchmark that are sent at one moment, before any has ended
@@ -48,35 +35,27 @@ FIRST_WAVE_RATIO = 0.1  # requests of the serving benchmark that are sent at one
 
 def published():
     """The published figures that a scenario can say, one a row, with the mark of those held out."""
-    rows = _read("throughput_published")
-    held_out = [_aside(row, HELD_OUT_OF["throughput_published"]) for row in rows["row"]]
-    return pd.concat([rows.assign(held_out=held_out), serving()], ignore_index=True).assign(
-        value=lambda table: table["value"].astype(float)
-    )
+    return pd.concat([_read("throughput_published", 3), serving()], ignore_index=True).astype({"value": float})
 
 
 def serving():
     """Serving under load: a row for each time of a run. A sweep over the requests in flight is held out whole or not at all."""
-    rows = _read("throughput_serving_2026")
-    sweeps = rows[list(SWEEP)].astype(str).agg(" ".join, axis=1)
-    rows = rows.assign(held_out=[_aside(sweep, HELD_OUT_OF["throughput_serving_2026"]) for sweep in sweeps])
+    rows = _read("throughput_serving_2026", 2, SWEEP)
     return rows.melt([name for name in rows if name not in SERVED], list(SERVED), "measured", "value")
 
 
 def encoders():
     """Published rates of encoders of text, images and sound, in tokens read or, of speech, written; a third is held out."""
-    rows = _read("throughput_encoders")
-    return rows.assign(held_out=[_aside(row, HELD_OUT_OF["throughput_encoders"]) for row in rows["row"]], value=rows["value"].astype(float))
+    return _read("throughput_encoders", 3).astype({"value": float})
 
 
-def _read(name):
+def _read(name, one_of, key=("row",)):
+    """The rows that a scenario can say; of their keys one of so many is held out."""
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
-    return rows[rows["left_out"] == ""].reset_index(drop=True)
-
-
-def _aside(key, one_of):
-    return zlib.crc32(f"{key}".encode()) % one_of == 0
+    rows = rows[rows["left_out"] == ""].reset_index(drop=True)
+    keys = rows[list(key)].astype(str).agg(" ".join, axis=1)
+    return rows.assign(held_out=[zlib.crc32(text.encode()) % one_of == 0 for text in keys])
 
 
 def published_runs(catalogs):
@@ -138,9 +117,8 @@ def errors(rows, catalogs):
     of = dict(table)
     if (rows["measured"] == "time_to_first_token_seconds").any():
         of["time_to_first_token_seconds"] = mean_first_token_seconds(table, rows["engine"] == PROMPTS_FIRST)
-    predicted = np.select(
-        [rows["measured"] == name for name in rows["measured"].unique()], [of[name] for name in rows["measured"].unique()]
-    )
+    kinds = rows["measured"].unique()
+    predicted = np.select([rows["measured"] == name for name in kinds], [of[name] for name in kinds])
     ratio = np.where(rows["measured"].str.endswith("_seconds"), rows["value"] / predicted, predicted / rows["value"])  # true time / ours
     of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
     low, high = (np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"]) for end in ("low", "high"))
@@ -171,28 +149,7 @@ def main():
         by = ["engine", "engine_release", "gpu", "model", "held_out"]
         print(summary(compared[compared["measured"] == measured], by).to_string(), "\n")
     RESULTS.mkdir(exist_ok=True)
-    kept = [
-        "row",
-        "published_model",
-        "work",
-        "measured",
-        "value",
-        "predicted",
-        "error_ratio",
-        "inside",
-        "held_out",
-        "engine",
-        "engine_release",
-        "gpu",
-        "precision",
-        "gpus",
-        "tensor_parallel",
-        "expert_parallel",
-        "batch",
-        "sequence_tokens",
-        "problem",
-    ]
-    compared[[*kept, "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
+    compared[[*SHOWN, *SET_UP, "problem", "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
 
 
 if __name__ == "__main__":

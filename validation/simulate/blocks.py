@@ -8,12 +8,13 @@ import csv
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.dominant_forms import largest, value
 from validation.simulate.families import FAMILIES
 from validation.simulate.observe import observe_prefill, observe_training
-from validation.simulate.read_off import DROPPED, Reader
-from validation.simulate.single_sequence import saved_alone
+from validation.simulate.read_off import DROPPED, Reader, Unread
 from validation.simulate.write_catalog import write_block
 
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
@@ -34,6 +35,26 @@ def tokens_of(case):
 def read_pass(reader, first, second):
     """The forms of all moments of a pass."""
     return [reader.total(one, two) for one, two in zip(first.moments, second.moments, strict=True)]
+
+
+def saved_alone(family, number_format, attention, saved):
+    """The form of what is saved with a batch of one, where some copies stay views.
+
+    None where it is that of larger batches, or cannot be read. Sequences are twice as long, so that no table of activations is
+    shaped like a weight.
+    """
+    cases = [case | dict(batch=1, seq=2 * case["seq"]) for case in family.made_up(number_format, attention)[:2]]
+    try:
+        with silu_in_one_kernel():
+            seen = [observe_training(family, case, number_format) for case in cases]
+        tokens = [case.get("seq_of_block", case["seq"]) for case in cases]
+        reader = Reader([family.measure(case) for case in cases], tokens, [run.parameters for run in seen])
+        form = reader.total(seen[0].saved, seen[1].saved)
+    except (Unread, RuntimeError, ValueError) as error:
+        print(f"  {family.id} {number_format} {attention} alone: {error}", file=sys.stderr)
+        return None
+    form = {name: times for name, times in form.items() if times}
+    return form if form != {name: times for name, times in saved.items() if times} else None
 
 
 def forms_of(family, number_format, attention):
@@ -107,10 +128,7 @@ def keep_rows(block, rows):
     rows = [row for row in old if row["block"] != block] + rows
     rows.sort(key=lambda row: row["block"])
     DATA.parent.mkdir(exist_ok=True)
-    with DATA.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    pd.DataFrame(rows, dtype=object).to_csv(DATA, index=False)
 
 
 def print_errors(checks):

@@ -118,13 +118,3 @@ class Ledger(TorchDispatchMode):
         made[0].stands_for = original.place if original is not None else None
         if len(made) > 1 and made[1] is not None:
             made[1].mask = True
-
-
-class AnswerScalars(TorchDispatchMode):
-    """Only answers what Python asks of a tensor's value, as the ledger does."""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if function is aten._local_scalar_dense.default:
-            kind = args[0].dtype
-            return True if kind == torch.bool else (1.0 if kind.is_floating_point else 1)
-        return function(*args, **(kwargs or {}))

@@ -5,15 +5,20 @@ import gc
 from dataclasses import dataclass, field
 from functools import partial
 
-from validation.simulate.device import kernels_used, torch  # isort: skip
+from validation.simulate.device import aten, kernels_used, torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 from validation.simulate.ledger import Ledger
-from validation.simulate.selective_checkpoint import kept_products
 
 WEIGHTS = {"bf16": torch.bfloat16, "fp32": torch.float32, "amp": torch.float32}
 MIDDLE = 1
+KEPT_OPERATORS = {
+    aten._scaled_dot_product_flash_attention.default,
+    aten._scaled_dot_product_efficient_attention.default,
+    aten._scaled_dot_product_cudnn_attention.default,
+    aten.max.default,
+}
 
 
 @dataclass
@@ -125,6 +130,26 @@ def adapted(family, case, targets):
 
     config = LoraConfig(r=16, lora_alpha=16, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM")
     return get_peft_model(family.model(case), config)
+
+
+def policy():
+    """torchtitan's, anew for one run of one block: attention outputs and every odd matrix product are kept, from the first."""
+    products = {True: 0, False: 0}
+
+    def decide(context, function, *arguments, **options):
+        keep = function in KEPT_OPERATORS
+        if function is aten.mm.default:
+            products[context.is_recompute] += 1
+            keep = products[context.is_recompute] % 2 == 1
+        return CheckpointPolicy.MUST_SAVE if keep else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(decide)
+
+
+def kept_products(blocks):
+    """Wrap the forward of each block in this checkpoint."""
+    for block in blocks:
+        block.forward = partial(checkpoint, block.forward, use_reentrant=False, context_fn=policy)
 
 
 def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None):
