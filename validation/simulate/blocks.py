@@ -8,8 +8,6 @@ import csv
 import sys
 from pathlib import Path
 
-import pandas as pd
-
 from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.dominant_forms import largest, value
 from validation.simulate.families import FAMILIES
@@ -128,7 +126,10 @@ def keep_rows(block, rows):
     rows = [row for row in old if row["block"] != block] + rows
     rows.sort(key=lambda row: row["block"])
     DATA.parent.mkdir(exist_ok=True)
-    pd.DataFrame(rows, dtype=object).to_csv(DATA, index=False)
+    with DATA.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def print_errors(checks):
