@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from examples import billed_row, one, recorded
+from examples import billed_row, one, recorded, table
 from pages import address, opened, page_text, run, title
 from plain_answers import offered, sold
 
@@ -158,3 +158,13 @@ def test_a_scenario_taken_as_the_plan_keeps_its_work_in_all(catalogs):
     scenario = {**REPLICA, "gpus": 2, "tokens_total": 2.5e9}
     assert job_fields_of(scenario, catalogs)[0]["tokens_total"] == "2500000000"
     assert job_fields_of(scenario | {"tokens_total": np.nan}, catalogs)[0]["tokens_total"] == ""
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.2-1b", "whisper-base", "bge-m3"])
+def test_no_count_of_sequences_at_once_makes_the_work_two_per_cent_cheaper(model, catalogs):
+    job = {"work": "inference", "model": model, "tokens_total": 1e8, "instance": "g6e.xlarge", "instances_most": 1, "fewest_bits": 16}
+    row = options(job, catalogs).rows[0]
+    same = {name: row[name] for name in (*SERVED, "instance", "kv_precision")} | {"work": "inference", "tokens_total": 1e8}
+    every = table([{"batch": batch} for batch in range(1, 1025)], **same)
+    able = every[(every["problem"] == "") & (every["fits"] == "yes")]
+    assert able["run_usd_on_demand"].min() > row["usd"] / 1.02

@@ -114,7 +114,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
-    yield f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
+    yield f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens" if row["sequence_tokens"] > 1 else sequences_at_once(row)
     yield f"prompt {row['prompt_tokens']:,.0f}" if row["prompt_tokens"] != row["sequence_tokens"] else ""
     yield name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""
 

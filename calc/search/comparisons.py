@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import job_of_rows
+from calc.cost.job import ends_of, job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.layout import at_once, data_parallel, replicas
@@ -42,7 +42,7 @@ def micro_batches(scenario: Mapping[str, Any], copies: float) -> dict[str, float
     """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
     here = np.ceil(at_once(scenario) / copies)
     if scenario["work"] == "inference":
-        return {"batch": here}
+        return {"batch": scenario["batch"] if ends_of(scenario) else here}
     batch = np.minimum(scenario["batch"], here)
     return {"batch": batch, "accumulation_steps": np.ceil(here / batch)}
 

@@ -118,7 +118,8 @@ def _served(fields: dict[str, Any], catalogs: Catalogs) -> None:
     with _row():
         split = "Prompt and answer together, of which an eighth is the answer; instead of the two beside it."
         _whole("Context", KEYS.context_tokens, split, "–")
-        _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.", disabled=context)
+        images = offline and measure(fields["model"], 1, catalogs).words == IMAGES  # which are read without a text
+        _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.", disabled=context or images)
         answers = generates(fields["model"], catalogs)
         _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; none by an encoder.", disabled=context or not answers)
     with _row():

@@ -62,6 +62,7 @@ def card(row: Row) -> str:
 def gpus_caption(row: Row) -> str:
     """What the lines over GPUs keep."""
     work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
+    work = "as many sequences at once on each replica" if row["work"] == "inference" and ends_of(row) else work
     return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
 
 
