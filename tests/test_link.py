@@ -65,9 +65,6 @@ def test_of_several_values_the_possible_ones_stay_and_of_too_many_the_first():
     choices, complaints = parse({"precision": ["bf16", "bf17", "fp32"]}, CATALOGS)
     assert choices == {"precision": ["bf16", "fp32"]}
     assert len(complaints) == 1
-    choices, complaints = parse({"fewest_bits": ["8", "4"], "batch": ["1", "2"]}, CATALOGS)
-    assert choices == {"fewest_bits": "8", "batch": [1, 2]}
-    assert complaints == ["The link asked for 2 values of fewest_bits, which takes one; 8 is used."]
     choices, complaints = parse({"gpus": [str(number) for number in range(1, 100)]}, CATALOGS)
     assert choices == {"gpus": list(range(1, MOST_VALUES + 1))}
     assert complaints == [f"The link asked for 99 values of gpus; the first {MOST_VALUES} are used."]

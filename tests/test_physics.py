@@ -55,7 +55,7 @@ def _answered(catalogs, count, seed):
     return shares(rows.reindex(columns=dict.fromkeys([*rows, "requests_per_second", "answer_tokens"])).fillna({"answer_tokens": 0}))
 
 
-@pytest.mark.parametrize("seed", [26, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(16))])
+@pytest.mark.parametrize("seed", [26, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(17))])
 def test_drawn_answers_obey_their_cards(catalogs, seed):
     """Sixty; with the long ones a thousand, and `make bench` draws five thousand."""
     table = _answered(catalogs, 60 * TIMES, seed)

@@ -166,10 +166,9 @@ def test_a_job_widened_by_nothing_is_the_job(catalogs):
 
 
 @pytest.mark.parametrize("model", ["p5.48xlarge", "g6.12xlarge"])
-@pytest.mark.parametrize("software", [["vllm"], ["transformers", "vllm"]], ids=len)
-def test_an_engine_takes_its_defaults_for_the_card(catalogs, model, software):
+def test_an_engine_takes_its_defaults_for_the_card(catalogs, model):
     """vLLM's start-up profile is larger on a large card: neither card may take the other's memory."""
-    sets = SERVING_SETS | {"implementation": software, "family": [model.partition(".")[0]], "gpus": [1, 2, 3, 4, 6, 8]}
+    sets = SERVING_SETS | {"implementation": ["transformers", "vllm"], "family": [model.partition(".")[0]], "gpus": [1, 2, 3, 4, 6, 8]}
     row = widened(SERVE, sets, {"users": 8}, catalogs).columns | {"instance": [model, "g6f.large"], "gpus": sets["gpus"]}
     search = wide_search(type(widened(SERVE, sets, {}, catalogs)).of(row), catalogs)
     rows = every_row(SERVE, {name: values for name, values in sets.items() if name != "family"}, catalogs)
