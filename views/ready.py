@@ -17,13 +17,17 @@ async def getting_ready(_app: object) -> AsyncIterator[None]:
 
 
 def get_ready() -> None:
-    """Load catalogs, answer and panels; the imports wait until the server is up."""
+    """Load catalogs, answer, panels and advice; the imports wait until the server is up."""
     from calc import CatalogError
     from calc.search.job_fields import job_of
     from calc.search.options import options
     from views.session import catalogs, job_state
 
     with suppress(CatalogError):  # the page says which file it is
-        options(job_of(job_state.first_visit(), {}), catalogs.read_ahead())
-    for module in iter_modules(import_module(PANELS).__path__, f"{PANELS}."):
-        import_module(module.name)
+        read = catalogs.read_ahead()
+        first = options(job_of(job_state.first_visit(), {}), read)
+        for module in iter_modules(import_module(PANELS).__path__, f"{PANELS}."):
+            import_module(module.name)
+        from views.panels import advice
+
+        advice.changes(first.rows[0], first.rows[0]["market"], first.job, read)
