@@ -168,3 +168,18 @@ def test_no_count_of_sequences_at_once_makes_the_work_two_per_cent_cheaper(model
     every = table([{"batch": batch} for batch in range(1, 1025)], **same)
     able = every[(every["problem"] == "") & (every["fits"] == "yes")]
     assert able["run_usd_on_demand"].min() > row["usd"] / 1.02
+
+
+def test_an_empty_work_in_all_is_a_service_as_before_and_a_training_reads_none(catalogs):
+    served, trained = {"work": "inference", "model": "llama-3.2-1b"}, {"model": "llama-3.2-1b", "method": "lora"}
+    assert options(served | {"tokens_total": ""}, catalogs).rows[0]["why"] == options(served, catalogs).rows[0]["why"]
+    assert "above 0" in options(served | {"tokens_total": 0}, catalogs).problem
+    assert options(trained | {"tokens_total": 1e9}, catalogs).rows[0]["usd"] == options(trained, catalogs).rows[0]["usd"]
+
+
+def test_offline_work_on_what_is_there_takes_all_of_it(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 400}
+    row = options(job | {"have": "8 x a100-80gb-sxm"}, catalogs).rows[0]
+    assert (row["gpus"], np.isnan(row["usd"])) == (8, True)
+    assert row["run_hours"] == pytest.approx(row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600)
+    assert "a month" not in row["why"]

@@ -97,7 +97,6 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     if not job["model"]:
         raise JobError("No model is named; write the id of a model of the catalog.")
     check_ids("model", [job["model"]], models)
-    job["ends"] = work == TRAINING or not blank(cells.get("tokens_total"))
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[models[job["model"]]]
@@ -106,9 +105,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         usual_share = catalogs.assumptions["value"]["share_active"]
         share = cell_value(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
-    if work != TRAINING and job["ends"] and kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0:
-        job |= {"prompt_tokens": 1, "sequence_tokens": 1}  # images without a text
     job["tokens_total"] = None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    job["ends"] = work == TRAINING or bool(job["tokens_total"])
+    if job["tokens_total"] and kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0:
+        job |= {"prompt_tokens": 1, "sequence_tokens": 1}  # images without a text
     if job["tokens_total"]:  # offline work waits for nobody, but has to end
         job |= {"users": None, "people": None, "requests_per_second": None, "first_token_seconds": None, "token_seconds": None}
         job["hours_most"] = job["hours_most"] or WEEK_HOURS
