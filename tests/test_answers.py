@@ -119,6 +119,11 @@ def test_people_and_a_context_are_requests_and_lengths(catalogs):
         assert [job[name] for name in lengths] == meant, more
     for more, problem in CASES["contexts"]:
         assert answer(small | more, catalogs)["problem"].iloc[0].startswith(problem)
+    pair = (
+        settled({"work": "inference", "model": "clip-vit-large-patch14"}, catalogs),
+        settled({"model": "siglip2-base-patch16-224"}, catalogs),
+    )
+    assert (pair[0]["prompt_tokens"], pair[1]["sequence_tokens"]) == (77, 64)  # their learned positions
     encoder = settled({"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs)
     assert (encoder["prompt_tokens"], encoder["sequence_tokens"]) == (256, 256)
 

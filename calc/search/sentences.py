@@ -180,7 +180,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     parts += [_booked(row)] if row["market"] == BLOCK and row["usd"] > 0 else []
     if facts["otherwise"] is not None:
         other = facts["otherwise"]
-        how_else = "as a capacity block, booked to the slow end in whole days," if other["market"] == BLOCK else "on demand"
+        agreed = ", where so many come by agreement alone," if other["obtainable"] == "by-agreement" else ""
+        how_else = "as a capacity block, booked to the slow end in whole days," if other["market"] == BLOCK else f"on demand{agreed}"
         parts.append(f"{how_else} this type costs at least {usd(other['usd'])}")
     if row["market"] == "spot" and not settled_job["ends"]:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
