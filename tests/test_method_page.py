@@ -1,13 +1,11 @@
 """The Method page: every number of the chosen scenario with its formula, also where there is little to say."""
 
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
-from pages import opened
-from streamlit.testing.v1 import AppTest
+from pages import opened, page_text
 
 from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
@@ -22,34 +20,14 @@ from calc.units import GIB
 from views.wording.method import VECTORS
 
 CATALOGS = catalogs()
-PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
 ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none", "batch": "1", "accumulation_steps": "1", "recompute": "none"}
 QUERIES = recorded("cases/method_page.json")["queries"]
 
 
-def open_page(page, query):
-    """The page alone, as dashboard.py would run it for a link."""
-
-    def script(page):
-        import streamlit as st
-
-        from views.session import address
-        from views.session import catalogs as session_catalogs
-
-        address.read_link(session_catalogs.base_catalogs())
-        address.settle(session_catalogs.catalogs())
-        st.navigation([st.Page(page)]).run()
-
-    app = AppTest.from_function(script, default_timeout=60, kwargs={"page": page})
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
-
-
 @pytest.fixture(scope="module", params=QUERIES, ids=str)
 def app(request):
-    return open_page(PAGE, QUERIES[request.param])
+    return opened("method", **QUERIES[request.param])
 
 
 def test_the_bill_of_every_market_has_its_formulas():
@@ -73,12 +51,7 @@ def test_the_bill_of_every_market_has_its_formulas():
         assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made
 
 
-def words_of(app):
-    return "\n".join(element.value for kind in (app.title, app.markdown, app.caption, app.code) for element in kind)
-
-
 def test_every_component_system_range_phase_and_omission_is_said(app):
-    assert not app.exception
     titles = [expander.label for expander in app.expander]
     code = "\n".join(block.value for block in app.code)
     alive = [name for name in COMPONENTS if any(title.startswith(f"**{COMPONENT_LABELS[name]}**") for title in titles)]
@@ -90,7 +63,7 @@ def test_every_component_system_range_phase_and_omission_is_said(app):
         assert system.title in cells
         assert system.leaves_out in cells
     assert "Headroom" in cells
-    text = words_of(app)
+    text = page_text(app)
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
         assert words in text
     assert app.subheader[0].value == "At the peak, component by component"
@@ -98,20 +71,18 @@ def test_every_component_system_range_phase_and_omission_is_said(app):
 
 def test_the_headline_is_the_estimate():
     scenario = {"model": "gpt2", "precision": "bf16", "optimizer": "adamw", "sequence_tokens": 1024}
-    title = open_page(PAGE, {**ONE, **{name: str(value) for name, value in scenario.items()}}).title[0].value
+    title = opened("method", **ONE | {"model": "gpt2", "sequence_tokens": "1024"}).title[0].value
     row = estimate({**scenario, "gpu": ONE["gpu"]}, catalogs(), solve=False)
     assert gib(row["memory_bytes"] / GIB) in title
 
 
 def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
-    app = open_page(PAGE, {**ONE, "gpus": "8", "tensor_parallel": "3"})
-    assert not app.exception
+    app = opened("method", **ONE | {"gpus": "8", "tensor_parallel": "3"})
     assert "there is no estimate to explain" in app.title[0].value
     assert app.error[0].value
     query = {"work": "inference", "implementation": "vllm", "model": "qwen3-0.6b", "precision": "bf16", "gpus": "1"}
-    app = open_page(PAGE, {**query, "instance": "g4dn.xlarge"})
-    assert not app.exception
-    text = words_of(app)
+    app = opened("method", **query, instance="g4dn.xlarge")
+    text = page_text(app)
     assert "It does not run" in text
     assert "choose fp16" in text
     rules = next(table.value for table in app.dataframe if "verdict" in table.value)

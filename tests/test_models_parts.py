@@ -77,13 +77,6 @@ def test_a_model_is_served_as_its_file_is_stored(stored, precision):
     assert estimate(rows[0], catalogs, False)["precision"] == (precision or "bf16")
 
 
-def test_the_note_reaches_every_row_of_the_model():
-    rows = pd.DataFrame([{"model": "gemma-3-4b"}, {"model": "gpt2"}, {"model": "gemma-3-4b", "work": "inference"}])
-    notes = estimate(rows, CATALOGS, False)["note"].tolist()
-    start = "Left out: its vision tower and the projector, 419,816,304 parameters, 9.8% of all."
-    assert [note.startswith(start) for note in notes] == [True, False, True]
-
-
 def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, capsys):
     folder = tmp_path / "configs"
     folder.mkdir()

@@ -1,7 +1,7 @@
 """Training and serving as people run them: what answers try unasked, and what only a job that names it gets."""
 
 import pytest
-from examples import one, recorded
+from examples import recorded
 
 from calc import add_models, estimate
 from calc.models.huggingface.config import read_config
@@ -49,16 +49,11 @@ def test_products_and_optimizer_in_8_bits_are_two_questions(catalogs):
     assert {*small["optimizer"]} == {"adamw-8bit"}
 
 
-def test_experts_in_transformers_are_as_fast_as_measured_and_their_adapters_extrapolated(catalogs):
+def test_experts_in_transformers_are_as_fast_as_measured(catalogs):
     """Qwen3 30B A3B on 64 H100, sequences of 16k: 3,602 tokens/s on each GPU (transformers, pull request 45436)."""
     layout = {"gpus": 64, "expert_parallel": 8, "sharding": "zero3", "recompute": "full", "sequence_tokens": 16_384}
     row = estimate({"model": "qwen3-30b-a3b", "instance": "p5.48xlarge", **layout}, catalogs)
     assert row["tokens_per_second_per_gpu"] == pytest.approx(3602, rel=0.05)
-    # QLoRA of Llama 4 Scout on an H100: 519 to 546 tokens a second (axolotl's README).
-    row = one(model="llama-4-scout-17b-16e", tuning="lora", precision="nf4-dq", gpu="h100-80gb-sxm", recompute="full", sequence_tokens=4096)
-    assert row["time_basis"] == "extrapolated"
-    assert row["low_tokens_per_second"] < 519
-    assert row["high_tokens_per_second"] > 546
 
 
 SAME = ("work", "model", "implementation", "instance", "gpus", "tensor_parallel", "batch", "precision", "prompt_tokens", "sequence_tokens")

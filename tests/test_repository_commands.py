@@ -22,10 +22,7 @@ MESSAGE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch):
-    """The catalogs are read once for all tests of this process."""
-    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
+pytestmark = pytest.mark.usefixtures("read_once")
 
 
 @pytest.fixture

@@ -63,17 +63,6 @@ def test_adapters_and_compiled_blocks_keep_what_their_source_says():
     assert saved / 2048 == pytest.approx(8 * h + 4 * q + 4 * k + 6 * f + 4 * a)
 
 
-def logits_of(**scenario):
-    """Bytes per logit at the forward peak and when the backward pass begins."""
-    table = one_scenario({"model": "llama-3.1-8b", "precision": "bf16", **TOKENS, **scenario}, catalogs())
-    return tuple(table[name][0] / 2048 / 128_256 for name in ("forward_logits_bytes", "backward_logits_bytes"))
-
-
-@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/software.json")["logits"])
-def test_each_software_holds_its_own_logits(scenario, expected):
-    assert logits_of(**scenario) == pytest.approx(expected, abs=1e-6)
-
-
 MPT = {"model_type": "mpt", "d_model": 1536, "n_heads": 12, "n_layers": 24, "max_seq_len": 2048, "vocab_size": 50368}
 
 

@@ -125,10 +125,10 @@ def test_experts_are_three_times_as_slow_in_transformers_before_release_5(catalo
     assert dense.nunique() == 1
 
 
-@pytest.mark.parametrize(
-    ("model", "release", "measured"),
-    [("llama-4-scout-17b-16e", "4.51", 519), ("llama-4-scout-17b-16e", "", 546), ("gemma-4-26b-a4b", "", 1940)],
-)
+MEASURED = [("llama-4-scout-17b-16e", "4.51", 519), ("llama-4-scout-17b-16e", "", 546), ("gemma-4-26b-a4b", "", 1940)]
+
+
+@pytest.mark.parametrize(("model", "release", "measured"), MEASURED)
 def test_what_was_measured_of_adapters_on_experts_lies_in_their_range_which_is_called_extrapolated(catalogs, model, release, measured):
     """QLoRA on an H100 with axolotl, over transformers (its README); the length of its sequences is not stated."""
     tuned = {"model": model, "software_release": release, "tuning": "lora", "precision": "nf4", "recompute": "full", "gpu": "h100-80gb-sxm"}

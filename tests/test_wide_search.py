@@ -130,21 +130,16 @@ def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
 
 
 def test_a_slow_search_shows_one_way_to_stop_it(monkeypatch):
-    labels = []
+    labels, drawn = [], wider_search.st.button
 
     def slow(_row, _catalogs, progress):
         progress(0.5)
         progress(0.75)
         raise JobError("enough")
 
-    def button(label, **more):
-        labels.append(label)
-        return drawn(label, **more)
-
-    drawn = wider_search.st.button
     monkeypatch.setattr(wider_search, "SLOW_SECONDS", 0.0)
     monkeypatch.setattr(wider_search, "wide_search", slow)
-    monkeypatch.setattr(wider_search.st, "button", button)
+    monkeypatch.setattr(wider_search.st, "button", lambda label, **more: labels.append(label) or drawn(label, **more))
     app = searched(model="gpt2")
     assert labels.count("Stop") == 1
     assert "stop_search" not in [element.key for element in app.button]
