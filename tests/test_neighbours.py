@@ -6,8 +6,10 @@ import pytest
 from examples import catalogs, entries, recorded
 
 from calc import add_models, answer, estimate
-from calc.engine.pipeline import COLUMNS
-from calc.scenarios.inputs import bounded_inputs
+from calc.engine.origins import Origins
+from calc.engine.pipeline import COLUMNS, parts, sound_rows
+from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
+from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
 from calc.table import Table
 
 CASES = recorded("cases/neighbours.json")
@@ -79,6 +81,30 @@ def test_sharing_changes_no_result(scenarios, results, monkeypatch):
     """Every row worked out on its own, none for another that is like it."""
     monkeypatch.setattr(Table, "distinct", lambda *_, **__: None)
     assert differing(estimate(scenarios, catalogs()), results) == {}
+
+
+@pytest.fixture(scope="module", params=["training", "inference"])
+def settled(request, scenarios):
+    """The rows of one kind of work that can be estimated, settled and ready for their memory, and that memory."""
+    part = next(part for part in parts(scenarios, catalogs()) if work_of(part.table) == request.param)
+    _, table = sound_rows(part)
+    return table, memory(table | {})
+
+
+# What stages of both kinds of work read and only one of them counts.
+OTHER_WORK = {"training": {*INFERENCE_ONLY, *CASES["served"]}, "inference": {*TRAINING_ONLY, *CASES["trained"]}}
+
+
+def test_every_key_of_memory_is_needed(settled, monkeypatch):
+    """Without any one of the keys that decide memory some row takes the memory of another that is like it in all others."""
+    table, right = settled
+    keys, deciding = memory_keys(table), Origins.deciding
+    assert len(keys) > 25
+    for key in keys:
+        monkeypatch.setattr(Origins, "deciding", lambda self, read, key=key: [name for name in deciding(self, read) if name != key])
+        merged = memory(table | {})
+        moved = not all(np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
+        assert moved or key in OTHER_WORK[work_of(table)], key
 
 
 def test_a_job_of_a_table_is_answered_as_alone():
