@@ -12,8 +12,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import accuracy as accuracy_tables
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
-from validation.compare import predicted, summary
-from validation.verdicts import RAN, verdicts, verdicts_summary
+from validation.compare import RAN, predicted, summary, verdicts, verdicts_summary
 from views.session import results
 from views.wording.accuracy import GROUPS
 
