@@ -144,7 +144,8 @@ def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns; the job sets the others."""
     of_work = ("train_tokens",) if job["work"] == "training" else ("prompt_tokens", "tokens_total")
     names = ("work", "model", "sequence_tokens", "hours_per_month", *of_work)
-    row = {name: job[name] for name in names if job[name] is not None} | job["assumed"]
+    running = {"start_seconds": 0.0} if job["have"] else {}  # machines that are there run already
+    row = {name: job[name] for name in names if job[name] is not None} | running | job["assumed"]
     row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
     return known_inputs(row, columns)
 

@@ -123,8 +123,8 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
 
 
 def is_brief(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
-    """Whether each run on rented machines works for less time than it takes to start."""
-    return job["ends"] & (not job["have"]) & (candidates["hours"] < 2 * candidates["start_hours"])
+    """Whether each run works for less time than it takes to start."""
+    return job["ends"] & (candidates["hours"] < 2 * candidates["start_hours"])
 
 
 def by_agreement(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
