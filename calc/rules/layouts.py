@@ -84,7 +84,7 @@ RULES = (
         lambda images_per_sequence, image_tokens, trains, sequence_tokens, prompt_tokens: (
             images_per_sequence * image_tokens > np.where(trains > 0, sequence_tokens, prompt_tokens)
         ),
-        "{images_per_sequence:g} images or sounds make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; "
+        "The images or sounds ({images_per_sequence:g}) make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; "
         "raise {what} or take fewer.",
         {
             "tokens": lambda images_per_sequence, image_tokens: images_per_sequence * image_tokens,
