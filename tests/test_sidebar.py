@@ -59,6 +59,7 @@ def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, add
     page.context.close()
 
 
+@pytest.mark.long
 def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(browser, address):
     page = opened(browser, f"{address}?examples=20000")
     field = page.get_by_role("spinbutton", name="Examples")
@@ -82,6 +83,7 @@ def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(br
     page.context.close()
 
 
+@pytest.mark.long
 def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     first = opened(browser, f"{address}?model=qwen2.5-7b&goal=serve&users=20&precision=fp8")
     first.get_by_role("button", name="Keep", exact=True).first.click()
