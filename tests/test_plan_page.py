@@ -100,6 +100,18 @@ def test_published_bits_and_16_bits_are_one_press_away_with_their_money(query, s
     assert not any(text.startswith(sentence) for text in texts(app))
 
 
+def test_a_spare_machine_is_one_press_away_with_its_money_and_one_press_back(shown_options):
+    app = opened(v="3", goal="serve", model="qwen2.5-32b", people="20")
+    without = about(shown_options[-1].rows[0]["usd"])
+    for spare, start in ((1, "To keep running when a machine fails: about $"), (0, "Without a spare machine: about $")):
+        (offered,) = [text for text in texts(app) if text.startswith(start)]
+        app = run(app.button(key="take_spare").click())
+        least = shown_options[-1].rows[0]
+        assert (least["spare"], about(least["usd"]) in offered) == (spare, True)
+    assert about(least["usd"]) == without
+    assert not any("spare machine" in text for text in texts(opened(v="3")))
+
+
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
     app = opened(v="3", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")

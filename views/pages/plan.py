@@ -6,8 +6,8 @@ import streamlit as st
 
 from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
 from views.session import catalogs as session_catalogs
-from views.session import job_state
-from views.session.present_plan import in_other_bits, over_all, present
+from views.session import extra_state, job_state
+from views.session.present_plan import in_other_bits, over_all, present, with_spare
 from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording import plan as plan_words
@@ -36,6 +36,17 @@ if options.problem:
     st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
 answer_cards.cards(options, present_plan.row, bool(by_hand), free, ink, catalogs)
 st.markdown(plain(plan_words.limits_cost(options)))
+if (changed := with_spare(catalogs)) and (sentence := plan_words.of_spare(changed, catalogs)):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(plain(sentence), width="content")
+        spare = float(changed.rows[0]["spare"])
+        st.button(
+            "Add a spare" if spare else "Take no spare",
+            on_click=extra_state.put,
+            args=("spare", spare or None),
+            type="tertiary",
+            key="take_spare",
+        )
 if is_answered:
     parts = [st.container() for _ in range(5)]
     with parts[0]:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc import estimate
 from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
@@ -102,3 +103,11 @@ def in_other_bits(catalogs: Catalogs) -> tuple[int, Options] | None:
         is_narrow = catalogs.precisions["matrix_bytes_each"][row["precision"]] < 2
         bits = 16 if is_narrow and row["precision"] not in (as_made, job.get("precision")) else 0
     return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None
+
+
+def with_spare(catalogs: Catalogs) -> Options | None:
+    """The options of a service with a spare machine, or without if it has some; else None."""
+    job, first = job_state.current().job, present(catalogs).options.rows[0]
+    if job["work"] != "inference" or job.get("have") or not first["answer"] or first["instances_needed"] < 1 or ends_of(first):
+        return None
+    return options({**job, "spare": 0 if first["spare"] > 0 else 1}, catalogs)

@@ -111,6 +111,13 @@ def in_bits(bits: int, options: Options, catalogs: Catalogs) -> str:
     return f"The weights are published in {bits} bits, which this plan does not use{'; so served, ' + cost if cost else ''}."
 
 
+def of_spare(changed: Options, catalogs: Catalogs) -> str:
+    """To keep running when a machine fails: about $2,720 a month on 1 × g6e.xlarge + 1 spare."""
+    least = changed.rows[0]
+    start = "To keep running when a machine fails" if least["spare"] > 0 else "Without a spare machine"
+    return f"{start}: {money_and_time(least)} on {row_words.where(least, catalogs)}." if least["answer"] and not changed.problem else ""
+
+
 def tried(options: Options) -> str:
     """42,835 of 121,928 combinations possible."""
     return f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
