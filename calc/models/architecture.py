@@ -82,8 +82,8 @@ def uncounted_sizes(entry: Mapping[str, Any], sizes: Sizes) -> list[str]:
     """The needed sizes that are missing, and sizes that are below 0 or no finite number."""
     towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
     needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
-    whole = {name: sizes[name] % 1 == 0 or name == "patches_per_image_token" for names in needed for name in names.split("|")}
-    uncounted = [names for names in needed if not any(0 < sizes[name] < math.inf and whole[name] for name in names.split("|"))]
+    counted = {name: sizes[name] % 1 == 0 or name == "patches_per_image_token" for names in needed for name in names.split("|")}
+    uncounted = [names for names in needed if not any(0 < sizes[name] < math.inf and counted[name] for name in names.split("|"))]
     numbers = {name: value for name, value in entry.items() if isinstance(value, int | float) and name != "further_parameters"}
     return list(dict.fromkeys([*uncounted, *(name for name, value in numbers.items() if not 0 <= value < math.inf)]))
 

@@ -76,8 +76,8 @@ def stack_shards(
     """
     dense = np.where((padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width)
     experts = stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1)
-    beside = (width * (1 - experts_only) / tensor_parallel for width in (dense, stack_shared_ffn_width))
-    return np.stack(np.broadcast_arrays(*beside, experts))
+    dense_and_shared = (width * (1 - experts_only) / tensor_parallel for width in (dense, stack_shared_ffn_width))
+    return np.stack(np.broadcast_arrays(*dense_and_shared, experts))
 
 
 def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):

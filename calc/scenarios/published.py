@@ -26,11 +26,11 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
 
     These are the maker's, and of known third parties the one with the narrowest products, where the maker has none like it.
     """
-    original, known = str(catalogs.models["published_precision"].get(model) or ""), catalogs.about["checkpoints"]["known_publishers"]
+    original, publishers = str(catalogs.models["published_precision"].get(model) or ""), catalogs.about["checkpoints"]["known_publishers"]
     wide = {precision: entry for (of, precision), entry in published_files(catalogs).items() if of == model}
     wide = {precision: entry for precision, entry in wide.items() if catalogs.precisions["matrix_bytes_each"][precision] >= 1}
     ours = [precision for precision, entry in wide.items() if entry["publisher"] == MAKER]
-    others = [precision for precision, entry in wide.items() if precision not in ours and entry["file"].partition("/")[0] in known]
+    others = [precision for precision, entry in wide.items() if precision not in ours and entry["file"].partition("/")[0] in publishers]
     others.sort(key=lambda precision: (catalogs.precisions["compute_bytes_each"][precision], precision))
     return original, *(name for name in (*ours, *others[:1]) if name != original)
 

@@ -119,10 +119,10 @@ def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
 
 
 @lru_cache(maxsize=256)
-def _instances(most: int, each: int = EVERY_COUNT) -> tuple[int, ...]:
-    """Counts of instances: up to `each` every one, then a quarter as many for each doubling."""
-    kept_bits = each.bit_length() - 2
-    counts = {count for count in range(1, most + 1) if count <= each or count % 2 ** (count.bit_length() - kept_bits) == 0}
+def _instances(most: int, every_up_to: int = EVERY_COUNT) -> tuple[int, ...]:
+    """Counts of instances: every one up to a bound, then a quarter as many for each doubling."""
+    kept_bits = every_up_to.bit_length() - 2
+    counts = {count for count in range(1, most + 1) if count <= every_up_to or count % 2 ** (count.bit_length() - kept_bits) == 0}
     return tuple(sorted(counts | {most}))
 
 

@@ -38,17 +38,17 @@ def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Meas
 def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> float | None:
     """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images."""
     amount, _, word = ("" if blank(cell) else str(cell)).strip().lower().partition(" ")
-    words, each = measure(job["model"], job["answer_tokens"], catalogs)
+    words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
     if word and word.strip() not in {*words, *TOKENS}:
         takes = " or ".join(dict.fromkeys((words[1], TOKENS[1])))
         raise JobError(f"tokens_total '{cell}' is not in what {job['model']} takes; write a number of {takes}.")
     number = cell_value(inputs_by_name()["tokens_total"], amount)
-    return number * each if number and word.strip() in words else number
+    return number * unit_tokens if number and word.strip() in words else number
 
 
 def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """1.00 billion tokens; 1.00 million images; 1,000 hours of sound."""
     if isinstance(job["tokens_total"], str):  # of a job that is refused
         return job["tokens_total"]
-    words, each = measure(job["model"], job["answer_tokens"], catalogs)
-    return f"{count(job['tokens_total'] / each)} {words[1]}{' of sound' if words == SOUND else ''}"
+    words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
+    return f"{count(job['tokens_total'] / unit_tokens)} {words[1]}{' of sound' if words == SOUND else ''}"

@@ -161,8 +161,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(f"{count(settled_job['people'])} people are {counted(int(settled_job['users']), 'request')} at once")
     parts += _of_machines(row)
     if settled_job["ends"] and not trains:
-        amount, each = amount_words(settled_job, catalogs), measure(row["model"], settled_job["answer_tokens"], catalogs).tokens
-        of_each = f" ({each:,.0f} tokens each)" if each > 1 else ""
+        amount, unit_tokens = amount_words(settled_job, catalogs), measure(row["model"], settled_job["answer_tokens"], catalogs).tokens
+        of_each = f" ({unit_tokens:,.0f} tokens each)" if unit_tokens > 1 else ""
         parts.append(f"{amount}{of_each} take {span(row['hours'])} of {span(settled_job['hours_most'])}")
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":

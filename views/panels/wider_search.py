@@ -117,13 +117,13 @@ def _run(plan: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str
     return result | {"search": search, "seconds": perf_counter() - started}
 
 
-def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """How much was tried, the plans that stand out, cost against time, the best of each type."""
-    search, rows = found["search"], found["rows"]
+    search, rows = finished["search"], finished["rows"]
     parts = [f"{search.counts[number]:,} {words}" for number, words in REASONS.items() if search.counts[number]]
     rest = search.tried - int(search.counts.sum())
     parts += [f"{rest:,} do not fit, or do not run there"] if rest > 0 else []
-    tried = f"{search.tried:,} combinations in {duration(found['seconds'])}"
+    tried = f"{search.tried:,} combinations in {duration(finished['seconds'])}"
     st.markdown(f"{tried}: **{search.possible:,} possible**; {', '.join(parts)}.")
     if search.problem:
         st.info(plain(search.problem), icon=":material/lightbulb:")
@@ -142,7 +142,7 @@ def _results(found: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs)
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
     )
     _best_rows(rows, search.ranked.job["ends"], catalogs)
-    name = f"headroom-search-{rows['model'].iloc[0]}-{found['work']}.csv"
+    name = f"headroom-search-{rows['model'].iloc[0]}-{finished['work']}.csv"
     download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
 
 

@@ -34,4 +34,4 @@ def _sent() -> dict[str, Any]:
         return {}
     inner = context.session_state._state
     ids = inner._key_id_mapper.id_key_mapping
-    return {ids[each]: inner._new_widget_state[each] for each in inner._new_widget_state if each in ids}
+    return {ids[widget]: inner._new_widget_state[widget] for widget in inner._new_widget_state if widget in ids}

@@ -90,6 +90,8 @@ def _of_fields(fields: dict[str, Any]) -> str:
         if word in SUPERVISED or _of_name(word):
             return "" if word in SUPERVISED else word.upper()
     off = ("null", "false", "none", "", "0")
-    own = (name for name, value in fields.items() if as_word(value) not in off and (name in FIELDS or name.startswith(PREFIXES)))
+    preference_fields = (
+        name for name, value in fields.items() if as_word(value) not in off and (name in FIELDS or name.startswith(PREFIXES))
+    )
     recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
-    return next(own, "") or next(recipe, "")
+    return next(preference_fields, "") or next(recipe, "")

@@ -114,9 +114,9 @@ def _compressed(stored):
     kinds = {(_lower(form, "type"), form.get("num_bits")) for form in weights}
     of_32 = any(form.get("group_size") == 32 for form in weights)
     spares_attention = any("self_attn" in str(name) for name in stored.get("ignore") or ())
-    whole = "int8" if any(group.get("input_activations") for group in groups) else "gptq-8bit"
+    eight = "int8" if any(group.get("input_activations") for group in groups) else "gptq-8bit"
     four = ("int4-experts" if spares_attention else "int4") if of_32 else "gptq-4bit"
-    precisions = {("float", 8): "fp8", ("int", 8): whole, ("int", 4): four, ("float", 4): "mxfp4" if of_32 else "nvfp4"}
+    precisions = {("float", 8): "fp8", ("int", 8): eight, ("int", 4): four, ("float", 4): "mxfp4" if of_32 else "nvfp4"}
     return precisions.get(kinds.pop(), "") if len(kinds) == 1 else ""
 
 
