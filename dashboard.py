@@ -3,10 +3,10 @@
 import streamlit as st
 
 if __name__ == "__main__":
-    from views import every_page
+    from views.frame import every_page
 
     every_page.draw()
 else:
-    from views.ready import getting_ready
+    from views.frame.ready import getting_ready
 
     app = st.App(__file__, lifespan=getting_ready)

@@ -5,25 +5,29 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from calc.search.job_fields import COMPARED
+from views.session.tabs import TABS, key_of, page_of
 
-PAGES = ("plan", "compare", "bill", "instances", "explore", "bring", "shelf", "models_and_prices", "method", "accuracy")
+PAGES = ("plan", "compare", "pay", "shelf", "explore", "method", "instances", "models", "accuracy", "bring")  # pages without tabs, and tabs
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
-OTHER_ADDRESS = ("plan", "models_and_prices")  # before the first run Streamlit finds a page by its file name, if that is its address
+FOLDERS = {"plan": "plan", "bring": "your_files", "compare": "compare_and_bill", "understand": "understand", "catalog": "catalog"}
 
 
 def opened(page="", **query):
-    """The app under an address, on a page of views/pages; a double underscore stands for a dot."""
+    """The app under an address, on a page or a tab of one; a double underscore stands for a dot."""
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     for name, value in query.items():
         app.query_params[name.replace("__", ".")] = value
-    if page in OTHER_ADDRESS:
-        app.run()
-    if page:
-        app.switch_page(f"views/pages/{page}.py")
-    app.run()
-    assert not app.exception
-    return app
+    run(app)
+    return turned(app, page) if page else app
+
+
+def turned(app, page):
+    """The app on another page, or on a tab of one."""
+    folder = page if page in FOLDERS else page_of(page)
+    if folder != page or page in TABS:
+        app.session_state[key_of(folder)] = page
+    return run(app.switch_page(f"views/{FOLDERS[folder]}/page.py"))
 
 
 def address(app):

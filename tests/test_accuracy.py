@@ -13,8 +13,8 @@ from calc.charts import accuracy as accuracy_tables
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
 from validation.compare import RAN, predicted, summary, verdicts, verdicts_summary
+from views.catalog.accuracy_words import GROUPS
 from views.session import results
-from views.wording.accuracy import GROUPS
 
 BARS, WIDEST_RATIO = recorded("cases/accuracy.json").values()  # the largest errors that a group may show: median, worst
 

@@ -11,7 +11,7 @@ import pytest
 from examples import catalogs, steady
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import DASHBOARD
+from pages import DASHBOARD, turned
 from streamlit.testing.v1 import AppTest
 
 from calc import CatalogError, add_models, answer, estimate, load_catalogs
@@ -22,7 +22,7 @@ from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-PAGES = ("compare", "bill", "instances", "explore", "bring", "models_and_prices", "method", "accuracy")
+PAGES = ("compare", "pay", "instances", "explore", "bring", "models", "method", "accuracy")
 OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "report", "setups", "model_form", "more_changes")
 TABS = {
     "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
@@ -129,7 +129,7 @@ def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state,
         app.session_state[key] = value
     stands(app.run())
     for page, clicks in steps:
-        stands(app.switch_page(f"views/pages/{page or 'plan'}.py").run())
+        stands(turned(app, page or "plan"))
         for click in clicks:
             widgets = [item for kind in KINDS for item in app.get(kind) if not item.disabled and getattr(item, "options", True)]
             if widgets:  # a page may ask for nothing

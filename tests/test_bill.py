@@ -18,7 +18,7 @@ from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options
-from views.wording import ways
+from views.compare_and_bill import ways_words as ways
 
 
 def by_market(row, catalogs):

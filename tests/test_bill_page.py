@@ -13,9 +13,9 @@ from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.search.options import options
 from calc.speed.basis import BASES
-from views.wording import bill as words
-from views.wording import ways
-from views.wording.rows import TIME_RESTS_ON
+from views.compare_and_bill import bill_words as words
+from views.compare_and_bill import ways_words as ways
+from views.shared.row_words import TIME_RESTS_ON
 
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
@@ -24,7 +24,7 @@ SERVE = {"goal": "serve", "model": "qwen2.5-32b", "instance": "p5.48xlarge", "us
 
 
 def bill(**query):
-    return opened("bill", **query)
+    return opened("pay", **query)
 
 
 def paid(app):

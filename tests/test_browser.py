@@ -10,7 +10,7 @@ from examples import catalogs
 
 from calc import estimate
 from calc.files.csv import tables as csv_tables
-from views.panels import board
+from views.plan import board
 
 pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first
 ROW, HEADER = board.ROW, board.HEADER

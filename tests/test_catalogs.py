@@ -16,7 +16,7 @@ from calc.catalogs.prices import SAGEMAKER
 from calc.catalogs.rooms import FOLDER, ROOM_OF, ROOMS, path_of, schema_of
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
-from views.wording.plan import day_text, price_age
+from views.shared.answer_words import day_text, price_age
 
 PUBLISHED = published("prices")["prices"]
 MARKETS = ["on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y"]

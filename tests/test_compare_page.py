@@ -5,12 +5,12 @@ from datetime import date
 
 import pytest
 from examples import billed_row, table
-from pages import address, opened, page_text, run, title
+from pages import address, opened, page_text, run, title, turned
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import MOST_ROWS
 from calc.plan.bill import billed
-from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
+from views.compare_and_bill.compare_panels import AGAIN, AWAY, LEFT, RIGHT
 
 PAIR = ({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"})
 HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
@@ -105,10 +105,10 @@ def test_the_plan_that_a_scenario_became_costs_what_it_cost():
     rest = "tensor_parallel~1~batch~1"
     app = opened("compare", kept=[PLAIN, f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}"])
     for place in (0, 1):
-        app.switch_page("views/pages/compare.py")
+        turned(app, "compare")
         run(run(app).button(key=f"take_{place}").click())
         before = app.table[1].value.set_index("").loc["USD in all"].iloc[place]
-        app.switch_page("views/pages/bill.py")
+        turned(app, "pay")
         assert str(run(app).table[0].value["USD"].iloc[-1]).strip("*") == before.split(" ")[0]
 
 

@@ -23,10 +23,10 @@ from calc.search import comparisons
 from calc.search.neighbours import job_of_scenario
 from calc.search.options import options
 from calc.search.standing import rank, scenario_of
-from views import theme
 from views.charts import lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time
+from views.shared import theme
 
 AMOUNTS = st.floats(1e-6, 1e9)
 EIGHT_BILLION = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}

@@ -69,7 +69,7 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
 
 
 def test_every_catalog_is_shown():
-    app = opened("models_and_prices")
+    app = opened("models")
     app.session_state["catalog_tab"] = "All catalogs"
     run(app)
     no_tables = (

@@ -16,7 +16,7 @@ from calc.files.link.link import parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.rules.layouts import nearest_divisor
 from calc.search.options import options
-from views.wording.markdown import plain
+from views.shared.markdown import plain
 
 MANY = "+".join(map(str, range(1, 65)))
 

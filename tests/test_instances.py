@@ -1,11 +1,11 @@
 """Instance types for the job and the page of them: what a dollar rents, each order, every region of one type, ticked into the plan."""
 
 import pytest
-from pages import address, opened, page_text, run, title
+from pages import address, opened, page_text, run, title, turned
 
 from calc.search import instances
 from calc.search.options import options
-from views.panels import instances as panel
+from views.catalog import instances_panels as panel
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_ticked_type_goes_into_the_plan(ticking):
     name = listed(app)["instance"].iloc[1]
     run(app.button(key="use").click())
     assert f"× {name}." in page_text(app)
-    app.switch_page("views/pages/bill.py").run()
+    turned(app, "pay")
     assert name in str(app.table[0].value.iloc[0, 0])
 
 

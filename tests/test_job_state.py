@@ -135,9 +135,9 @@ def test_the_row_looked_at_is_in_the_link_and_on_every_page():
     assert looks
     run(looks[-1].click())
     looked = address(app)["looked"][0]
-    bill, method = (opened(page, **address(app)) for page in ("bill", "method"))
+    bill, method = (opened(page, **address(app)) for page in ("pay", "method"))
     assert address(bill)["looked"] == address(method)["looked"] == [looked]
-    assert title(bill) != title(opened("bill"))
+    assert title(bill) != title(opened("pay"))
     assert title(method) != title(opened("method"))
 
 

@@ -1,7 +1,7 @@
 """Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no link."""
 
 import pandas as pd
-from pages import address, opened, run
+from pages import address, opened, run, turned
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate
@@ -31,8 +31,8 @@ def test_kept_scenarios_stand_on_every_page_with_their_money(catalogs):
     app = opened(kept=KEPT)
     row = estimate(SCENARIO, catalogs, solve=False)
     assert chips(app)[0] == f"A · ${row['run_usd_spot']:.2f}"
-    for page in ("instances", "bill", "accuracy", "models_and_prices", "method"):
-        app.switch_page(f"views/pages/{page}.py").run()
+    for page in ("instances", "pay", "accuracy", "models", "method"):
+        turned(app, page)
         assert not app.exception
         assert chips(app)[0].startswith("A · $")
         assert address(app)["kept"] == KEPT
@@ -52,7 +52,7 @@ def test_removing_is_undone_and_done_again_and_a_copy_has_a_name_of_its_own():
 def test_each_change_is_a_step_back_looking_is_none_and_a_change_after_undo_leaves_nothing_to_do_again():
     app = opened()
     for page in ("accuracy", "plan"):
-        app.switch_page(f"views/pages/{page}.py").run()
+        turned(app, page)
     assert keys(app, "undo", "redo") == []
     seen = [address(app)]
     for number in range(3):

@@ -17,7 +17,7 @@ from calc.memory import block_forms
 from calc.plan.bill import billed
 from calc.say.numbers import gib
 from calc.units import GIB
-from views.wording.method import VECTORS
+from views.understand.method_words import VECTORS
 
 CATALOGS = catalogs()
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import billed_row, one, recorded, table
-from pages import address, opened, page_text, run, title
+from pages import address, opened, page_text, run, title, turned
 from plain_answers import offered, sold
 
 from calc.plan.bill import lines, on_markets
@@ -144,9 +144,9 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     assert day["hours"] <= 24
     assert f"in {day['hours']:.1f} h" in title(app) or week["hours"] == day["hours"]
     assert address(app)["tokens_total"] == ["1e9"]
-    app.switch_page("views/pages/bill.py").run()
+    turned(app, "pay")
     assert re.fullmatch(r"About \\\$\d+ for running 1\.00 billion tokens through Llama 3\.1 8B once", title(app))
-    app.switch_page("views/pages/plan.py").run()
+    turned(app, "plan")
     run(app.text_input(key="tokens_total").set_value(""))
     assert "a month" in title(app)
     assert address(app)["token_seconds"] == ["0.07"]  # what was set before stays

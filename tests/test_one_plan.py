@@ -5,14 +5,14 @@ import re
 
 import pytest
 from examples import recorded
-from pages import opened, page_text, run, title
+from pages import opened, page_text, run, title, turned
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from calc.catalogs.load import load_catalogs
 from calc.say.numbers import about, usd
 from calc.say.place import cards, place
 from views.session import present_plan
-from views.wording.plan import pace
+from views.shared.answer_words import pace
 
 JOBS = recorded("cases/one_plan.json")
 WHOLE = ("LoRA of a 70B within a week", "a 32B for 20 people", "a 70B on spot", "outside the limits")
@@ -40,10 +40,6 @@ def frame(app, column):
     return next(frame.value for frame in app.dataframe if column in frame.value)
 
 
-def turned(app, page):
-    return run(app.switch_page(f"views/pages/{page}.py"))
-
-
 @pytest.mark.parametrize("job", JOBS)
 def test_every_page_says_the_machine_and_the_money_of_the_first_card(job, plans):
     app = opened(**JOBS[job])
@@ -51,12 +47,12 @@ def test_every_page_says_the_machine_and_the_money_of_the_first_card(job, plans)
     if not row["answer"]:
         assert title(app).startswith("No plan for ")
         assert not app.metric
-        assert title(turned(app, "bill")).startswith("No bill for ")
+        assert title(turned(app, "pay")).startswith("No bill for ")
         return
     where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else cards(row, load_catalogs())
     said = pace(row) if is_owned else about(row["usd"])
     on_plan(app, row, where, said)
-    bill = turned(app, "bill")
+    bill = turned(app, "pay")
     if is_owned:
         assert where in title(bill)
         assert "Rented, the same job costs $" in page_text(bill)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from examples import catalogs as the_catalogs
 from examples import recorded
-from pages import address, opened, run, title
+from pages import address, opened, run, title, turned
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER, read_document
@@ -70,9 +70,9 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     assert address(app)["kept"][0].endswith(query["then"][0].partition("~then_")[2])
     assert "was $11.55" in app.menu_button[0].label.replace("\\", "")
     assert notice(app)
-    app.switch_page("views/pages/compare.py").run()
+    turned(app, "compare")
     assert "The money in all: $11.55 → $5.77 (50 % less)." in notice(app)
-    app.switch_page("views/pages/plan.py").run()
+    turned(app, "plan")
     run(app.selectbox(key="model").set_value("gpt2"))
     assert "Made on" not in notice(app)
     assert "then_made_on~2026-01-02" not in address(app)["then"][0]

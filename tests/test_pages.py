@@ -6,13 +6,13 @@ import re
 import pytest
 import streamlit as st
 from examples import recorded
-from pages import DASHBOARD, PAGES, address, opened, texts, title
+from pages import DASHBOARD, PAGES, address, opened, texts, title, turned
 
 from calc import CatalogError
 from calc.search import options
 from calc.search.job_fields import job_of
 from calc.search.job_row import JobRow
-from views import ready
+from views.frame import ready
 from views.session import catalogs, job_state
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
@@ -44,7 +44,7 @@ def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state)
         name: text if isinstance(text, list) else [text] for name, text in STATES[state].items()
     }
     for page in PAGES:
-        app.switch_page(f"views/pages/{page}.py").run()
+        turned(app, page)
         assert not app.exception, (page, app.exception[0].message)
         assert title(app), page
         assert [text[:200] for text in sentences(app) if BANNED.search(text)] == [], page

@@ -69,7 +69,7 @@ KEPT = [
 
 
 def test_the_page_sums_what_is_kept_against_a_budget():
-    app = opened("bill", kept=KEPT, budget_usd="1000000", budget_for="quarter")
+    app = opened("pay", kept=KEPT, budget_usd="1000000", budget_for="quarter")
     text = "\n".join(element.value for element in app.markdown).replace("\\", "")
     assert "of the budget of $1,000,000" in text
     assert "a quarter" in text

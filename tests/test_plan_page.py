@@ -12,9 +12,9 @@ from calc.files.csv import tables as csv_tables
 from calc.files.link import link
 from calc.say.numbers import about, span, usd
 from calc.search.board import COLUMN, ORDERS, ordered
-from views.panels import status
+from views.plan import status
 from views.session import present_plan
-from views.wording.rows import time_rests_on
+from views.shared.row_words import time_rests_on
 
 DAY = date(2026, 11, 22)
 STATES = recorded("cases/plan_page.json")["states"]

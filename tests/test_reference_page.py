@@ -3,11 +3,11 @@
 from pages import opened, run
 
 from calc.charts import catalog_tables
-from views import tables
+from views.shared import tables
 
 
 def on_tab(tab):
-    app = opened("models_and_prices")
+    app = opened("models")
     app.session_state["catalog_tab"] = tab
     return run(app)
 

@@ -11,8 +11,8 @@ from pages import opened, run
 from calc.plan.figures import records
 from calc.say.place import place
 from calc.search.options import options
-from views.wording import plan as plan_words
-from views.wording import report
+from views.frame import report
+from views.shared import answer_words as plan_words
 
 DAY = date(2026, 11, 22)
 LINK = "http://localhost:8501/?model=llama-3.1-8b&name=%3Cscript%3E"

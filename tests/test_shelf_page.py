@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from examples import recorded
-from pages import address, opened, run, title
+from pages import address, opened, run, title, turned
 
 from shelf import stores
 from shelf.plans import newest, save, versions
@@ -131,5 +131,5 @@ def test_a_shelf_out_of_reach_costs_one_sentence_and_no_other_page(monkeypatch, 
     app = opened("shelf", model="gpt2")
     assert title(app) == "The shelf is out of reach"
     assert "a link holds the whole plan without it" in texts(app)
-    app.switch_page("views/pages/plan.py").run()
+    turned(app, "plan")
     assert title(app).startswith("Fine-tuning GPT-2")

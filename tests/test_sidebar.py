@@ -70,16 +70,11 @@ def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(br
     assert "examples=20000" in page.url
     page.context.close()
     page = opened(browser, f"{address}?examples=20000")
-    for name, value in (("Bill", "30000"), ("Instances", "40000"), ("Plan", "50000")):
-        before = page.get_by_role("spinbutton", name="Examples").input_value()
+    for name in ("Compare & bill", "Catalog", "Plan"):
         page.get_by_role("link", name=name).first.click()
         settled(page)
-        field = page.get_by_role("spinbutton", name="Examples")
-        assert field.input_value() == before
-        field.fill(value)
-        page.keyboard.press("Enter")
-        settled(page)
-        assert f"examples={value}" in page.url
+        assert "examples=20000" in page.url
+    assert page.get_by_role("spinbutton", name="Examples").input_value() == "20000"
     page.context.close()
 
 

@@ -7,7 +7,7 @@ import pytest
 from calc import estimate
 from calc.columns import COMPONENTS
 from views.charts.tank import data_uri, tank_svg
-from views.theme import COMPONENT_COLOURS, INKS
+from views.shared.theme import COMPONENT_COLOURS, INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}

@@ -5,7 +5,7 @@ from pages import opened, run, title
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from views.panels.earlier import _csv
+from views.compare_and_bill.earlier import _csv
 
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
 GOOD = "plain,llama-3.2-1b,1,none,g6e.xlarge,1\n"

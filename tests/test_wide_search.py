@@ -3,7 +3,7 @@
 from pages import address, opened, run, title
 
 from calc.search.job_row import JobError
-from views.panels import wider_search
+from views.plan import wider_search
 
 
 def searched(**query):

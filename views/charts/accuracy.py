@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
-from views.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLOURS, Ink
 
 # One more than there are colours, so that colour and shape never repeat together; the last is a star.
 STAR = "M0,-1L.3,-.3L1,0L.3,.3L0,1L-.3,.3L-1,0L-.3,-.3Z"

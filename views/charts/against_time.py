@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, finished, log_axis, once
-from views.theme import BLUE, ORANGE, Ink
+from views.shared.theme import BLUE, ORANGE, Ink
 
 NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
     "right": {"align": "left", "baseline": "bottom", "dx": 7, "dy": -5},

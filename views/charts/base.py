@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from views.theme import Ink
+from views.shared.theme import Ink
 
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"

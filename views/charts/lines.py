@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, titled
-from views.theme import FITS, PALETTE, Ink
+from views.shared.theme import FITS, PALETTE, Ink
 
 HEIGHT = 260
 

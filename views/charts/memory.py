@@ -6,7 +6,7 @@ import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips, titled
-from views.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLOURS, Ink
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis
-from views.theme import PALETTE, Ink
+from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 240
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from calc.columns import COMPONENTS
 from calc.evaluate import Row
-from views.theme import COMPONENT_COLOURS, Ink
+from views.shared.theme import COMPONENT_COLOURS, Ink
 
 OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
 

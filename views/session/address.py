@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.link import link
 from calc.files.link.earlier import changed_since
 from calc.search.board import ORDERS
-from views.session import extra_state, job_state, opened_plan
+from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, take_models
 
 VIEW = ("looked", "sort", "budget_usd", "budget_for")
@@ -32,7 +32,10 @@ def address() -> Address:
 def read_link(catalogs: Catalogs) -> None:
     """Once per session: apply the choices of the address; keep its complaints."""
     if "link_complaints" not in st.session_state:
-        open_link({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
+        query = {name: st.query_params.get_all(name) for name in st.query_params}
+        open_link(query, catalogs)
+        if view := link.parse(query, catalogs)[0].get("view"):
+            tabs.open_tab(view)
 
 
 def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
@@ -81,10 +84,10 @@ def _read() -> None:
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
 
 
-def write_link(catalogs: Catalogs) -> None:
-    """Write the job, the answer with its figures, and the view into the address."""
+def write_link(catalogs: Catalogs, page: str) -> None:
+    """Write the job, the answer with its figures, and the view of a page into the address."""
     state, made = st.session_state, st.session_state["made"]
-    view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
+    view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)} | tabs.view(page)
     rest = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
     query = made | link.compose(rest | {"then": opened_plan.for_link(made, catalogs)})
     st.query_params.from_dict(query)

@@ -7,10 +7,10 @@ from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
-from views.elements import button
 from views.session import extra_state, job_state
-from views.wording.markdown import plain
-from views.wording.texts import TEXTS
+from views.shared.elements import button
+from views.shared.markdown import plain
+from views.shared.texts import TEXTS
 
 UNITS = TEXTS["assumptions"]["units"]
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"

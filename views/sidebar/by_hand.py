@@ -10,13 +10,13 @@ from calc.say.place import card_name
 from calc.search.job_fields import work_of
 from calc.search.settle import takes_images
 from calc.search.widened import possible
-from views.elements import button
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
+from views.shared.elements import button
+from views.shared.texts import TEXTS
 from views.sidebar import more_by_hand
 from views.sidebar.by_hand_fields import LABELS, multiselect, number, pills, words
-from views.wording.texts import TEXTS
 
 PRECISION_ORDER = TEXTS["by_hand"]["precision_order"]
 OPTIMIZER_ORDER = ("adamw", "adamw-8bit", "adafactor", "muon")

@@ -12,7 +12,7 @@ from calc.say.numbers import is_missing
 from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
 from views.session import SESSION
-from views.wording.texts import TEXTS
+from views.shared.texts import TEXTS
 
 MORE, USUAL = "more", 4
 LABELS = TEXTS["by_hand"]["labels"]

@@ -8,10 +8,10 @@ import streamlit as st
 from calc.evaluate import Row
 from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
-from views.elements import button, segments
 from views.session import job_state
 from views.session.catalogs import add_model, base_catalogs
-from views.wording.markdown import plain
+from views.shared.elements import button, segments
+from views.shared.markdown import plain
 
 SIZES = {
     "layers": ("Layers", 32),

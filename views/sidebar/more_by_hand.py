@@ -8,11 +8,11 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.scenarios.inputs import BY_NAME
 from calc.search.job_fields import method_of, work_of
-from views.elements import segments
 from views.session import SESSION
 from views.session.job_state import KEYS
+from views.shared.elements import segments
+from views.shared.texts import TEXTS
 from views.sidebar.by_hand_fields import choice, number
-from views.wording.texts import TEXTS
 
 TEXT = TEXTS["by_hand"]
 TRAINING = ("offload", "loss", "gradient_precision", "reduce_precision", "optimizer_kernel")

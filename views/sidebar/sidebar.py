@@ -12,13 +12,13 @@ from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import is_offline, tokens_of_run, work_of
 from calc.search.offline import IMAGES, SOUND, TOKENS, measure
 from calc.search.settle import generates
-from views.elements import button, segments
 from views.session import SESSION, address, job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
+from views.shared.elements import button, segments
+from views.shared.markdown import plain
+from views.shared.texts import TEXTS
 from views.sidebar import by_hand, model_form
-from views.wording.markdown import plain
-from views.wording.texts import TEXTS
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 CAPACITY = TEXTS["sidebar"]["capacity"]

@@ -1,0 +1,246 @@
+"""The wording of the Bill page: what is paid for, how sure it is, what it leaves out."""
+
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost import offers
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS, spare_of
+from calc.evaluate import Row
+from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.place import cards
+from calc.units import GIB, HOUR_SECONDS
+from views.shared import answer_words as plan_words
+from views.shared import row_words
+from views.shared.texts import TEXTS
+
+LINES = TEXTS["bill"]["lines"]
+BASIS = TEXTS["bill"]["basis"]
+
+
+def is_billed(row: Row) -> bool:
+    """Whether there is a plan to bill: an answer, or the nearest one outside a limit."""
+    return not is_missing(row["memory_bytes"])
+
+
+def outside(row: Row, problem: str) -> str:
+    """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
+    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+
+
+def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
+    """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving."""
+    work = _work(job, goal, catalogs)
+    if not is_billed(row):
+        return f"No bill for {work} as it is set"
+    if is_missing(row["usd"]):
+        return f"No price is known for {work} on {place(row, catalogs)}"
+    if not ends_of(row):
+        return f"About {about(row['usd'])} a month for {work}"
+    times = "once" if row["attempts"] == 1 else f"{row['attempts']:g} times"
+    return f"About {about(row['usd'])} for {work} {times}"
+
+
+def owned(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
+    """Nothing is paid for fine-tuning Llama 3.1 8B on 2 × p5.48xlarge, which you have."""
+    return f"Nothing is paid for {_work(job, goal, catalogs)} on {row_words.where(row, catalogs)}, which you have"
+
+
+def if_rented(row: Row) -> str:
+    """On demand, 2 × p5.48xlarge cost $110 an hour: $66 for this run; empty without a price."""
+    hourly = row["usd_per_hour_on_demand"]
+    if is_missing(hourly):
+        return ""
+    total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
+    return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
+
+
+def _work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
+    work = plan_words.work(job, goal, catalogs)
+    return work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
+
+
+def place(row: Row, catalogs: Catalogs) -> str:
+    """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
+    if not row["instance"]:
+        return cards(row, catalogs)
+    return f"{working(row):.0f} × {row['instance']} in {row['region']}"
+
+
+def working(row: Row) -> float:
+    """Instances that do the work: all but the spare ones of a service."""
+    return row["instances"] - spare_of(row)
+
+
+def summary(row: Row, market_line: Row) -> str:
+    """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
+    if not ends_of(row):
+        load = (
+            f"{working(row) - row['resting_instances']:,.0f} of {working(row):,.0f} instances on average"
+            if row["resting_instances"]
+            else ""
+        )
+        return f"For {row['hours']:,.0f} hours of the month, {load or 'whatever the load'}."
+    if market_line["low_usd"] == market_line["high_usd"]:
+        return "The same wherever the run ends in the range of its time, since whole days are billed."
+    return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
+
+
+def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
+    """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
+    lines: list[tuple[str, ...]] = []
+    for line in table.to_dict("records"):
+        hours = line["hours"]
+        timed = (time(row, hours), usd(line["usd"] / hours)) if hours else ("", row_words.own_share(row))
+        lines.append((*_line(row, line["line"], catalogs), *timed, usd(line["usd"])))
+    if len(lines) == 1:
+        return lines
+    total = time(row, table.loc[table["line"] != "spare", "hours"].sum())
+    return [*lines, ("**Together**", "", f"**{total}**", "", f"**{usd(row['usd'])}**")]
+
+
+def time(row: Row, hours: float) -> str:
+    """18.5 min of a run; 730 h of a month."""
+    return span(hours) if ends_of(row) else f"{hours:,.0f} h"
+
+
+def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
+    """What is rented, and what for."""
+    if line != "work":
+        return "", LINES["first_token" if line == "start" and row["work"] == "inference" else line]
+    rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
+    if ends_of(row):
+        return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
+    # What the deployments generate in the hours of the month at the steady rate.
+    running = working(row) - row["resting_instances"]
+    generated = row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS
+    return rented, f"up to {count(generated)} generated tokens, {three(row['tokens_per_second'])} a second"
+
+
+def idle(row: Row) -> str:
+    """A warning where GPUs are paid and not used."""
+    if not row["idle_gpus"] > 0:
+        return ""
+    one = row["idle_gpus"] == 1
+    return f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid and stay{'s' if one else ''} idle."
+
+
+def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
+    """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
+    return [*filter(None, (_time(row), _price(row, market_line, today), _memory(row), _spot(row), row.get("note")))]
+
+
+def _time(row: Row) -> str:
+    if ends_of(row):
+        if is_missing(row["run_hours"]):
+            return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
+        ends = between(row["run_low_hours"], row["run_high_hours"])
+        return (
+            f"**Time**: {ends} without interruption; the middle is {row_words.time_rests_on(row)} (Accuracy, under Reference). "
+            "The bill moves in step with it."
+        )
+    slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])
+    rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
+    return f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and does not move with it."
+
+
+def between(low: float, high: float) -> str:
+    """3.6 to 6.9 h; 40 min to 1.5 h."""
+    first, second = span(low), span(high)
+    unit = second.split(" ")[1]
+    return f"{first.removesuffix(' ' + unit)} to {second}"
+
+
+def _price(row: Row, market_line: Row, today: date) -> str:
+    share = row_words.own_share(row)
+    share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
+    if market_line["basis"] == "private":
+        return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
+    if not market_line["basis"]:
+        return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
+    days, check = _age(market_line["as_of"], row["market"], today)
+    age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
+    basis = f"{market_line['basis']} ({BASIS.get(market_line['basis'], market_line['basis'])})"
+    return f"**Price**: {basis}, of {market_line['as_of']}, {age}.{share}"
+
+
+def dated(day: str, market: str, today: date) -> str:
+    """The day of a price and its age: 2026-07-20, 125 days: old."""
+    if not day:
+        return ""
+    days, old = _age(day, market, today)
+    return f"{day}, {counted(days, 'day')}{': old' if old else ''}"
+
+
+def _age(day: str, market: str, today: date) -> tuple[int, bool]:
+    """Days since a price's day, and whether that is old on its market."""
+    days = offers.days_since(day[:10], today)
+    return days, days > MARKETS[market].old_days
+
+
+def _memory(row: Row) -> str:
+    used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
+    return {
+        "yes": f"**Memory**: fits over the whole range of the estimate, {used} of the card.",
+        "tight": f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it before you book.",
+        "no": "**Memory**: does not fit its card. The bill is of a job that would fail.",
+    }.get(row["fits"], "")
+
+
+def _spot(row: Row) -> str:
+    if not MARKETS[row["market"]].interrupted:
+        return ""
+    band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
+    return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
+        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if ends_of(row) else SPARE
+    )
+
+
+SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}. Capacity is not promised."
+SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
+
+
+def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
+    """What interruptions do to a run on spot, as labels and values."""
+    young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
+    return (
+        ("Interruptions expected in the run", three(row["expected_interruptions"])),
+        ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
+        ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
+        ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
+        ("Time that spot adds", "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run"),
+        ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
+        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
+        (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
+    )
+
+
+SOURCES = TEXTS["bill"]["sources"]
+
+
+def serving(row: Row) -> tuple[tuple[str, ...], ...]:
+    """Label, value, note: how fast it answers and what a million tokens cost."""
+    first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
+    further = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
+    return (
+        ("First token", duration(row["time_to_first_token_seconds"]), first),
+        ("Each further token", duration(row["time_per_output_token_seconds"]), further),
+        ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
+        ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
+    )
+
+
+def load(row: Row) -> str:
+    """How many deployments a load takes, or where to set it."""
+    if is_missing(row["load_deployments"]):
+        return "To be billed for a load, set “Load to serve” among the assumptions below."
+    load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
+    return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
+
+
+def tokens(row: Row) -> str:
+    """150 million tokens."""
+    return f"{count(row['run_tokens'])} tokens"

@@ -1,0 +1,193 @@
+"""A CSV of an earlier meeting, estimated with today's catalogs and kept on a click."""
+
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts import tables as chart_tables
+from calc.evaluate import Row
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import Earlier, earlier, standings
+from calc.files.link.kept import MOST_KEPT
+from calc.plan.aged import MOVED_RATIO
+from calc.plan.figures import records
+from calc.say.numbers import counted, is_missing
+from calc.say.verdict import fit_word
+from calc.scenarios.problems import TableError, quoted
+from calc.search.standing import rank
+from views.session import kept
+from views.shared import aged_words as aged
+from views.shared import tables
+from views.shared.elements import button
+from views.shared.markdown import plain
+
+ROWS = 1000  # as many as a browser scrolls well
+SENTENCES = 5
+
+
+def chooser() -> Any:
+    """Where a file is given; returns it, or None."""
+    with st.popover("Bring a CSV back", icon=":material/upload_file:"):
+        st.caption(
+            "One row per scenario, as the CSV buttons of these pages write them. Only `model` is needed: an empty cell takes "
+            "its default, and results are worked out anew. Nothing is kept before you say so."
+        )
+        return st.file_uploader("CSV of scenarios", type="csv", key="uploaded", label_visibility="collapsed")
+
+
+def preview(file: Any, catalogs: Catalogs) -> None:
+    """The scenarios of the file, then and today; an unreadable file costs one sentence."""
+    if file is None:
+        st.session_state.pop("earlier", None)
+        return
+    name = quoted(file.name)
+    try:
+        result = _read(file, name, catalogs)
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
+    with st.container(border=True):
+        st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
+        if prices := _prices(result.rows):
+            st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
+        _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
+        ranked = rank(result.rows.assign(standing=states)).head(ROWS)
+        _table(ranked, catalogs)
+        if len(result.rows) > ROWS:
+            st.caption(f"The best {ROWS:,} of {len(result.rows):,} scenarios are shown; the CSV has all of them.")
+        _accept(result, states, name)
+        tables.download(
+            f"Estimates as CSV ({counted(len(result.rows), 'row')})",
+            partial(_csv, result),
+            f"{PurePath(file.name).stem}-estimated.csv",
+            "uploaded_csv",
+        )
+
+
+def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
+    """The file's rows, worked out once per file and catalogs."""
+    cached = st.session_state.get("earlier")
+    if cached and cached[0] == file.file_id and cached[1] is catalogs:
+        return cached[2]
+    cells = csv_tables.read_csv(file.getvalue(), name)
+    with st.spinner(f"Estimating {counted(len(cells), 'scenario')}"):
+        result = earlier(cells, name, catalogs)
+    st.session_state["earlier"] = (file.file_id, catalogs, result)
+    return result
+
+
+def _complaints(sentences: list[str]) -> None:
+    if sentences:
+        more = [f"And {len(sentences) - SENTENCES:,} more."] * (len(sentences) > SENTENCES)
+        st.warning(plain("  \n".join([*sentences[:SENTENCES], *more])), icon=":material/rule:")
+
+
+def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
+    """Each scenario then and now."""
+    shown = rows.assign(
+        name=names(rows, catalogs),
+        verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
+        then_gib=chart_tables.for_screen(rows, ["then_memory_gib"])["then_memory_gib"],
+    )
+    tables.show(
+        shown,
+        tables.columns_of("earlier_scenarios"),
+        "Scenarios of the file, then and now",
+        "earlier_rows",
+        {name: shown[name] for name in ("name", "verdict", "then_gib")},
+    )
+
+
+def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
+    """Keep what is new or changed, all of it or nothing."""
+    wanted = np.flatnonzero(np.isin(states, ("new", "changed")))
+    room = MOST_KEPT - len(kept.kept())
+    obstacle = _obstacle(result.unread, len(wanted), room)
+    if obstacle:
+        st.caption(obstacle)
+    rows, look = result.rows.iloc[wanted].to_dict("records"), {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
+    button(f"Keep {counted(len(wanted), 'scenario')}", _keep, rows, PurePath(name).stem, icon="bookmark_add", **look)
+
+
+def _keep(rows: list[Row], file: str) -> None:
+    """Callback: keep the rows; a name in use gets the name of the file beside it."""
+    names = {entry["name"] for entry in kept.kept()}
+    for row in rows:
+        name = str(row["scenario"])
+        kept.keep(row, f"{name} ({file})" if name in names else name or None)
+
+
+def _csv(result: Earlier) -> bytes:
+    """All rows in the order of the file, with the file's cells where a row has a problem."""
+    return csv_tables.to_csv(csv_tables.as_written(result.rows, result.table))
+
+
+def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
+    """A name for each row: its own, else what sets it apart, else its number."""
+    labels = chart_tables.labels(rows, catalogs)
+    columns = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
+    return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in columns]
+
+
+def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
+    """12 scenarios: 7 fit, 1 tight, 3 do not fit, 1 refused. 2 are new, 1 changed, 9 as kept."""
+    wrong = rows["problem"] != ""
+    verdicts = [
+        ((rows["fits"] == "yes").sum(), "fit"),
+        ((rows["fits"] == "tight").sum(), "tight"),
+        ((rows["fits"] == "no").sum(), "do not fit"),
+        ((~wrong & (rows["fits"] == "")).sum(), "without a card"),
+        (wrong.sum() - len(unread), "refused"),
+        (len(unread), "not understood"),
+    ]
+    states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
+    parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(states_counted)}."]
+    return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])
+
+
+def _joined(counts: list[tuple[int, str]]) -> str:
+    return ", ".join(f"{count:,} {words}" for count, words in counts if count > 0)
+
+
+def _prices(rows: pd.DataFrame) -> str:
+    """How many hourly prices of the file are other ones today; empty where the file names none."""
+    both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
+    if not len(both):
+        return ""
+    ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
+    more, less = int((ratio > 1 + MOVED_RATIO).sum()), int((ratio < 1 - MOVED_RATIO).sum())
+    days = sorted({day for day in both["then_made_on"] if day} or {day for day in both["then_prices_as_of"] if day})
+    of = f" of {days[0]}" if days else ""
+    if not more + less:
+        return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."
+    moved = [f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0) for n, words in ((more, "more"), (less, "less"))]
+    return f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} today; the rest are the same."
+
+
+def _refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
+    """A sentence for each row that is understood and refused, in the order of the file."""
+    named = {sentence.partition(":")[0] for sentence in unread}
+    wrong = rows.loc[rows["problem"] != "", "problem"]
+    return [f"Row {number + 1}: {problem}" for number, problem in wrong.items() if f"Row {number + 1}" not in named]
+
+
+def _obstacle(unread: list[str], wanted: int, room: int) -> str:
+    """Why nothing of the file can be kept; empty where it can."""
+    if unread:
+        return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and give it again."
+    if not wanted:
+        return "Every scenario of the file that can be run is kept already."
+    if wanted > room:
+        return f"There is room for {room} more scenarios: remove some that are kept, or give a file with fewer."
+    return ""
+
+
+def _verdict(row: Any) -> str:
+    """Fits, tight, does not fit, refused."""
+    return "refused" if row.problem else "no card named" if is_missing(row.fits) else fit_word(row.fits)

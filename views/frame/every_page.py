@@ -1,0 +1,38 @@
+"""The frame of every page: set-up, link, menu, kept scenarios and complaints."""
+
+import streamlit as st
+
+from calc import CatalogError
+from views.frame import kept_tray
+from views.frame.menu import pages
+from views.session import address, extra_state, first_run, job_state, kept, undo
+from views.session import catalogs as session_catalogs
+from views.shared.markdown import plain
+from views.sidebar import sidebar
+
+
+def draw() -> None:
+    """One run of the page that the visitor is on."""
+    st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
+
+    session_catalogs.look_at_files()
+    try:
+        address.read_link(session_catalogs.base_catalogs())
+        catalogs = session_catalogs.catalogs()
+    except CatalogError as error:
+        st.error(plain(str(error)), title="The catalogs cannot be read")
+        st.stop()
+    first_run.take()
+    address.settle(catalogs)
+    undo.note()
+    page = st.navigation(pages(), position="top")
+    address.write_link(catalogs, page.url_path)
+    extra_state.keep(vars(job_state.KEYS), page.url_path)
+    kept_tray.tray(kept.rows(catalogs))
+    if problem := session_catalogs.problem():
+        st.warning(
+            plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
+        )
+    sidebar.complaints()
+    page.run()
+    first_run.note((*vars(job_state.KEYS), *extra_state.assumptions()))

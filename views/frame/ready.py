@@ -1,0 +1,34 @@
+"""Warms the caches that the first visitor needs, beside the running server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from pkgutil import walk_packages
+from threading import Thread
+
+PANELS = "views"
+
+
+@asynccontextmanager
+async def getting_ready(_app: object) -> AsyncIterator[None]:
+    """The life of the server."""
+    Thread(target=get_ready, name="ready", daemon=True).start()
+    yield
+
+
+def get_ready() -> None:
+    """Load catalogs, answer, panels and advice; the imports wait until the server is up."""
+    from calc import CatalogError
+    from calc.search.job_fields import job_of
+    from calc.search.options import options
+    from views.session import catalogs, job_state
+
+    with suppress(CatalogError):  # the page says which file it is
+        read = catalogs.read_ahead()
+        first = options(job_of(job_state.first_visit(), {}), read)
+        for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
+            if not module.name.endswith(".page"):  # which is a script
+                import_module(module.name)
+        from views.plan import changes
+
+        changes.changes(first.rows[0], first.rows[0]["market"], first.job, read)

@@ -1,0 +1,165 @@
+"""The report of a plan: Markdown for the minutes, and a page that opens offline."""
+
+from collections.abc import Iterator
+from datetime import date
+from html import escape
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.charts.tables import COMPONENT_LABELS
+from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.bill import price_facts
+from calc.plan.figures import parts_of, records
+from calc.say.numbers import gib, is_missing, percent, three, usd
+from calc.say.place import place
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
+from calc.search.options import Options
+from views.charts.tank import tank_svg
+from views.shared import answer_words as plan_words
+from views.shared import row_words
+from views.shared.theme import COMPONENT_COLOURS, INKS
+
+MOST_ROWS = 15  # of the board
+HEADS = ("Answer", "Machines", "Cost", "USD per hour", "Memory per GPU", "How set")
+MEMORY = HEADS.index("Memory per GPU")
+BOARD_HEADS = ("Machines", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
+PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
+STYLE = """
+:root { color-scheme: light; }
+body { font: 14px/1.5 system-ui, sans-serif; color: #1d2129; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
+h1 { font-size: 24px; line-height: 1.25; } h2 { font-size: 17px; margin: 28px 0 8px; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: 5px 12px 5px 0; }
+th { font-weight: 600; border-bottom: 1px solid #5c6470; } td { border-bottom: 1px solid #e3e7ed; }
+svg { max-width: 100%; } td svg { display: block; }
+.note { color: #5c6470; } .key { display: inline-block; width: 11px; height: 11px; margin-right: 6px; }
+a { color: #0b57d0; overflow-wrap: anywhere; }
+@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
+"""
+
+
+def markdown(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
+    """The answers as one table, what was asked, the day of the prices, the link back."""
+    rows = [row for row in options.rows if row["answer"]]
+    lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
+    lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
+    lines += [text for line in (options.problem, plan_words.limits_cost(options)) if line for text in ("", line)]
+    prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in _paid(rows))
+    lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
+    return "\n".join(lines)
+
+
+def html(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
+    """The answers, memory, board, assumptions and dated prices in one file."""
+    answers = [row for row in options.rows if row["answer"]]
+    board = records(options.board)[:MOST_ROWS] if answers else []
+    parts = [
+        f"<h1>{escape(heading)}</h1>",
+        f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
+        f"<p>{escape(options.problem)}</p>" if options.problem else "",
+        _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
+        f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
+        f"<p>{escape(plan_words.limits_cost(options))}</p>",
+    ]
+    if answers:
+        head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
+        parts += [f"<h2>{escape(head)}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
+    if board:
+        parts += ["<h2>Every instance at its best</h2>", _table(BOARD_HEADS, [_board(row, catalogs) for row in board])]
+        hidden = len(options.board) - len(board)
+        parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
+    if paid := _paid([*answers, *board]):
+        parts += ["<h2>Prices</h2>", _table(PRICE_HEADS, _prices(paid, catalogs))]
+    parts += [
+        "<h2>What the times and costs assume</h2>",
+        _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
+    ]
+    parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
+    head = (
+        f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{escape(heading)}</title><style>{STYLE}</style>"
+    )
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def file_name(row: Row, end: str) -> str:
+    """headroom-llama-3.1-8b-training-2026-11-20.html."""
+    return plan_words.file_name(row).removesuffix("csv") + end
+
+
+def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
+    """Why each row is an answer, and how hard it is to get where it is paid for."""
+    hard = [f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else "" for row in rows]
+    return [row["why"] + text for row, text in zip(rows, hard, strict=True)]
+
+
+def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
+    return row_words.name(row), row_words.where(row, catalogs, True), *_cost(row), memory_of(row), setting(row, catalogs)
+
+
+def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
+    """The cells of an answer in HTML, its tank under its memory."""
+    cells = [*map(escape, _answer(row, catalogs))]
+    cells[MEMORY] += _tank(row, 200, 24)
+    return cells
+
+
+def _board(row: Row, catalogs: Catalogs) -> list[str]:
+    cells = [row_words.where(row, catalogs), row_words.verdict(row), *_cost(row)]
+    return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
+
+
+def _tank(row: Row, width: int, height: int) -> str:
+    svg = tank_svg(row, INKS["light"], width, height)
+    return svg.replace("<svg ", f"<svg role='img' aria-label='{escape(row_words.tank_alt(row), quote=True)}' ", 1)
+
+
+def _components(row: Row) -> str:
+    parts = []
+    for name, size, share in parts_of(row).itertuples(index=False):
+        key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
+        parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
+    return _table(("Component", "Size", "Share", "What it is"), parts)
+
+
+def _paid(rows: list[Row]) -> list[Row]:
+    """Those with a price: machines that one has are without one."""
+    return [row for row in rows if not is_missing(row["usd"])]
+
+
+def _cost(row: Row) -> tuple[str, str]:
+    """Money, time and the price of an hour; without a price the time alone."""
+    return (plan_words.money_and_time(row), usd(row["usd_per_hour"])) if _paid([row]) else (f"no price, {plan_words.pace(row)}", "")
+
+
+def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
+    places = {(row["instance"], row["region"], row["market"]): row for row in rows if row["instance"] and row["market"]}
+    for (_, region, market), row in places.items():
+        facts = _price(row, catalogs)
+        where = place({**row, "market": ""})
+        parts = (where, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
+        yield [*map(escape, parts)]
+
+
+def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
+    return price_facts(row, row["market"] or "on-demand", catalogs)
+
+
+def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
+    """Those of the catalog, or the plan's own where it was set."""
+    for name, entry in catalogs.assumptions.iterrows():
+        set_value: Any = rows[0].get(name) if rows else None
+        value = entry["value"] if is_missing(set_value) else set_value
+        parts = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
+        yield [escape(str(part)) for part in parts]
+
+
+def _table(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _line(cells: list[str] | tuple[str, ...]) -> str:
+    return f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |"

@@ -1,0 +1,164 @@
+"""The board: a row for each arrangement; a cell shows its row, ticks keep rows."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts.tables import for_screen, word_column
+from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.figures import records
+from calc.say.numbers import about, is_missing
+from calc.say.place import card_name, place
+from calc.say.setting import name_of, setting
+from calc.say.verdict import FITS_MEANING
+from calc.search.board import ORDERS, ordered
+from calc.search.options import Options
+from views.charts.tank import data_uri, tank_svg
+from views.session import SESSION, kept
+from views.session.present_plan import look_at
+from views.session.remembered import remembered
+from views.shared import row_words
+from views.shared.elements import button, segments
+from views.shared.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
+from views.shared.theme import FITS, Ink
+
+ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
+TANK = (150, 28)  # as high as a cell draws it
+NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
+KEY = "board"
+COLUMNS = {
+    "training": ["usd", "hours", "usd_per_hour", "usd_per_hour_spot", "tokens_per_second"],
+    "inference": [
+        *("usd", "time_to_first_token_seconds", "time_per_output_token_ms", "usd_per_hour", "usd_per_hour_spot"),
+        "tokens_per_second",
+    ],
+}
+USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
+TANK_HELP = "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not fit, and runs over the card's end."
+VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items())
+
+
+def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
+    """The table, its order, and what to do with ticked rows."""
+    st.subheader("All instances, each at its best", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
+        by = _order(options.job)
+        of_rows(KEY, (options.job, by))
+        frame = ordered(options.board, by)
+        rows = records(frame)
+        _keep_ticked([rows[index] for index in chosen_in(KEY) if index < len(rows)])
+    table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
+    priced = [row for row in rows if not is_missing(row["usd"])]
+    least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
+    alt = f"{len(rows)} arrangements, {sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
+    grid(
+        table,
+        _columns(options.job, list(table)),
+        alt,
+        KEY,
+        row_height=ROW,
+        height=HEADER + ROW * min(len(rows), SHOWN) + 2,
+        on_select=lambda: _looked(rows),
+        selection_mode=["multi-row", "single-cell"],
+    )
+    st.caption(_caption(rows, bool(options.job.get("have"))))
+
+
+def _order(job: dict[str, Any]) -> str:
+    """The visible switch of the order."""
+    words = _orders(job)
+    return str(segments("Sort by", {name: words[name] for name in ORDERS}, "sort", label_visibility="collapsed", **SESSION))
+
+
+def _keep_ticked(chosen: list[Row]) -> None:
+    label = f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked"
+    button(label, kept.keep_all, chosen, icon="bookmark_add", disabled=not chosen, key="keep_ticked")
+
+
+def _looked(rows: list[Row]) -> None:
+    """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
+    cells = chosen_in(KEY, "cells")
+    if cells and cells[0][0] < len(rows):
+        look_at(rows[cells[0][0]])
+
+
+def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
+    """What stands in the table."""
+    table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
+    table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
+    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))  # after the money: both are seen on a phone
+    table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
+    for name in reversed(_compared(job)):
+        table.insert(1, name, word_column([_value(name, row[name], catalogs) for row in rows]))
+    if len({row["market"] for row in rows}) > 1:
+        table.insert(1, "market", word_column([MARKETS[row["market"]].label for row in rows]))
+    if len({row["region"] for row in rows}) > 1:
+        table.insert(1, "region", word_column([row["region"] for row in rows]))
+    table["card"] = word_column([_gpus(row, catalogs) for row in rows])
+    table["setting"] = word_column([setting(row, catalogs) for row in rows])
+    if any(row["misses"] for row in rows):
+        table["misses"] = word_column([row["misses"] for row in rows])
+    return table
+
+
+def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
+    """How each column that is shown is written."""
+    ends = ends_of(job)
+    money: dict[str, Any] = {"format": "$%,.2f", "width": MONEY}
+    columns: dict[str, Any] = {
+        "name": TEXT("Arrangement", pinned=True, width=155),
+        "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP),
+        "verdict": TEXT("Verdict", width=100, help=VERDICT_HELP),
+        "region": TEXT("Region"),
+        "market": TEXT("Price", help="The market of USD in all."),
+        "usd": NUMBER("USD in all" if ends else "USD a month", help=USD_HELP, **money),
+        "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
+        "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
+        "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
+        "usd_per_hour": NUMBER("USD/h", help="All instances of the job, at the price of USD in all.", **money),
+        "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
+        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
+        "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
+        "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
+        "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
+    }
+    columns |= {name: column(name, kind=TEXT) for name in _compared(job)}
+    return {name: columns[name] for name in shown}
+
+
+def _orders(job: dict[str, Any]) -> dict[str, str]:
+    """The orders in words."""
+    return {
+        "money": "Money in all" if ends_of(job) else "Money a month",
+        "hour": "Per hour",
+        "fastest": "Fastest",
+        "headroom": "Most headroom",
+    }
+
+
+def _compared(job: dict[str, Any]) -> list[str]:
+    """The choices of which several values are set by hand: columns of their own."""
+    return [name for name, value in job.items() if isinstance(value, list) and name in GLOSSARY and name != "instance"]
+
+
+def _value(name: str, value: float | str, catalogs: Catalogs) -> str:
+    """One value that is compared: bf16 mixed, 8."""
+    return f"{value:g}" if isinstance(value, float) else name_of(name, value, catalogs)
+
+
+def _gpus(row: Row, catalogs: Catalogs) -> str:
+    """8 × H100 SXM5 80GB; 4 of 8 × A100 where the others stay idle."""
+    idle = "" if row["gpus"] == row["gpus_paid"] else f" of {row['gpus_paid']:.0f}"
+    return f"{row['gpus']:.0f}{idle} × {card_name(row['gpu'], catalogs)}"
+
+
+def _caption(rows: list[Row], is_owned: bool) -> str:
+    """How to read and use the table."""
+    below = " Below them, what is tight, emulated or outside a limit." if any(row["misses"] or row["fits"] != "yes" for row in rows) else ""
+    best = "fastest" if is_owned else "least money"
+    return f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick rows to keep them."

@@ -1,0 +1,62 @@
+"""The launch kit of the row on view: the files that start it, by tool."""
+
+from typing import Any
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.files.launch.kit import Kit, comment, kits
+from calc.files.launch.specs import kit_specs
+from calc.files.launch_files import files_of, zipped
+from calc.say.setting import name_of
+from views.session.present_plan import Present
+from views.session.remembered import remembered
+from views.shared.elements import segments
+from views.shared.markdown import plain
+
+LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
+
+
+def panel(plan: Present, catalogs: Catalogs) -> None:
+    """Closed until it is wanted: the kits are written, and read back, when it is opened."""
+    with st.expander("Launch kit: the files that start it", icon=":material/rocket_launch:", on_change="rerun", key="launch_kit") as kit:
+        if kit.open:
+            _kits(plan, catalogs)
+
+
+def _kits(plan: Any, catalogs: Catalogs) -> None:
+    result = remembered("kits", (plan.row, plan.market, catalogs.version), lambda: kits(plan.row, catalogs, plan.market))
+    if not result:
+        software = name_of("implementation", plan.row["implementation"], catalogs)
+        written = ", ".join(spec.name for spec in kit_specs())
+        none = f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
+        st.markdown(none)
+        return
+    names = {kit.id: kit.name for kit in result}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
+        kit = next((option for option in result if option.id == chosen), result[0])
+        files = files_of(kit, plan.row, plan.market)
+        st.download_button(
+            "Launch kit, zip",
+            zipped(files),
+            f"headroom-{plan.row['model']}-{kit.id}.zip",
+            mime="application/zip",
+            on_click="ignore",
+            icon=":material/download:",
+            key="kit_zip",
+        )
+    st.markdown(plain(_summary(kit)))
+    if kit.differences:
+        st.warning(plain("\n".join(f"- {comment(option, kit.name)}" for option in kit.differences)), icon=":material/rule:")
+    for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
+        with tab:
+            shown = "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()
+            st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+
+
+def _summary(kit: Kit) -> str:
+    """What was found by reading the files back."""
+    if kit.differences:
+        return "Read back by Headroom the files give this scenario, but for:"
+    return "Read back by Headroom the files give this very scenario. Names in them that begin with your- are to be filled in."

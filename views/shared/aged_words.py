@@ -1,0 +1,113 @@
+"""The wording of what has changed since a plan was written down, and why."""
+
+from collections.abc import Callable
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.aged import Moved, causes, changes, price_day
+from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
+from calc.say.verdict import fit_word
+from calc.scenarios.problems import quoted
+from views.shared.answer_words import day_text
+
+LISTED = 5
+SAID: dict[str, tuple[str, Callable[[float], str]]] = {
+    "usd": ("The money in all", usd),
+    "hours": ("The time", span),
+    "memory_gib": ("The memory per GPU", gib),
+}
+ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
+CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
+
+
+def changed(row: Row, catalogs: Catalogs) -> list[str]:
+    """A sentence for each change of a row since it was written down."""
+    if row["problem"]:
+        return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
+    moved = changes(row)
+    sentences = [_price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"]
+    sentences += [f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID]
+    if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
+        sentences.append(f"No price is known today for {place(row)}.")
+    sentences += [_verdict("The verdict", row)] if _turned(row) else []
+    return sentences + (_because([row], catalogs) if _is_estimated(row, moved) else [])
+
+
+def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
+    """What has changed among rows: prices, the largest moves, verdicts and causes."""
+    moved = [(row, changes(row)) for row in rows if not row["problem"]]
+    every = [(row, change) for row, those in moved for change in those]
+    prices = {(place(row), change.then): _price(change, row, catalogs) for row, change in every if change.figure == "usd_per_hour"}
+    sentences = _first(list(prices.values()), "prices")
+    for figure, (label, _) in SAID.items():
+        matches = [(row, change) for row, change in every if change.figure == figure]
+        if matches:
+            row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
+            sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
+    sentences += _first([_verdict(f"The verdict of {_name(row)}", row) for row, _ in moved if _turned(row)], "verdicts")
+    return sentences + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
+
+
+def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
+    """The lines about the answer that a link brought; empty where it is today's."""
+    sentences = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
+    if not sentences:
+        return ""
+    lines = [f"- {sentence}" for sentence in sentences]
+    return "\n".join([f"Made on {day_text(row['then_made_on'] or 'an unknown day')}: {_answer_then(row)}. Since then:", "", *lines])
+
+
+def place(row: Row) -> str:
+    """p5.48xlarge on demand in us-east-1; a card or a model where no instance is named."""
+    return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {row['region']}"
+
+
+def _answer_then(row: Row) -> str:
+    hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
+    money = "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
+    count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
+    return f"{money} on {count}{place(row)}{hourly}"
+
+
+def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
+    day = price_day(row, catalogs)
+    return f"{place(row)}: {usd(change.then)} → {usd(change.today)} an hour ({changed_by(change.ratio)})" + (
+        f", its price of {day_text(day)}." if day else "."
+    )
+
+
+def _figure(change: Moved) -> str:
+    write = SAID[change.figure][1]
+    return f"{write(change.then)} → {write(change.today)} ({changed_by(change.ratio)})"
+
+
+def _verdict(whose: str, row: Row) -> str:
+    return f"{whose} was '{fit_word(row['then_fits'])}' and is '{fit_word(row['fits'])}' today."
+
+
+def _turned(row: Row) -> bool:
+    return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
+
+
+def _is_estimated(row: Row, moved: list[Moved]) -> bool:
+    return _turned(row) or any(change.figure in ESTIMATED for change in moved)
+
+
+def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
+    """The causes of the changes, as far as the written versions tell."""
+    result = {name for row in rows for name in causes(row, catalogs)}
+    if not result:
+        return []
+    is_certain = not any(is_missing(row.get("then_facts_version")) for row in rows)
+    words = (" and " if is_certain else " or ").join(words for name, words in CAUSES.items() if name in result)
+    return [f"{words[:1].upper()}{words[1:]} have changed."]
+
+
+def _first(sentences: list[str], what: str) -> list[str]:
+    return [*sentences[:LISTED], *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else [])]
+
+
+def _name(row: Row) -> str:
+    return quoted(row["scenario"]) or place(row)

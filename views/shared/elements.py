@@ -1,0 +1,58 @@
+"""Buttons, switches, tabs and charts as every page has them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from views.session import SESSION
+from views.session.tabs import key_of
+
+
+def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
+    """A button that calls `act` before the page is drawn; `icon` names a Material symbol."""
+    return st.button(label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look)
+
+
+def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
+    """One of a few choices, always one: value -> the words for it."""
+    return st.segmented_control(label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look)
+
+
+def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]) -> None:
+    """A list of candidates for the plan; `act` is called with the choice, then it is empty."""
+
+    def take() -> None:
+        chosen, st.session_state[key] = st.session_state[key], None
+        if chosen is not None:
+            act(chosen)
+
+    look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360}
+    st.selectbox("Use in plan", list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
+
+
+def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
+    """Tabs of which only the open one computes; `bodies`: title -> what draws the tab."""
+    panes = st.tabs(list(bodies), default=first, on_change="rerun", key=key)
+    for body, pane in zip(bodies.values(), panes, strict=True):
+        if pane.open:
+            with pane:
+                body()
+
+
+def tabs_of(page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]]) -> None:
+    """A page of tabs: id -> title and what draws it, which puts its heading above the tabs."""
+    title = st.container()
+    titles = {tab: words for tab, (words, _) in bodies.items()}
+    bodies[segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)][1](title)
+
+
+def draw(spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None) -> None:
+    """A chart: its specification with the table of this run; the cards' rules are a second one."""
+    if cards is None:
+        st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
+    else:
+        both = {**spec, "data": {"name": "rows"}, "datasets": {"rows": rows, "cards": cards}}
+        st.vega_lite_chart(both, alt=alt, key=key, width="stretch")

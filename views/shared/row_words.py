@@ -1,0 +1,98 @@
+"""The wording of a row on cards and board: verdict, memory, answer, quality."""
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.charts.tables import COMPONENT_LABELS
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.figures import figures
+from calc.say.numbers import duration, gib, is_missing, percent, three
+from calc.say.place import OBTAINABLE, cards, place
+from calc.say.verdict import RUNS, memory_of
+from calc.search.sentences import NEXT_FASTER, TITLES
+from views.shared.texts import TEXTS
+from views.shared.theme import FITS
+
+ANSWERS = TITLES | {"nearest": "Nearest"}
+TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
+TOKEN_TIMES = TEXTS["rows"]["token_times"]
+
+
+def name(row: Row) -> str:
+    """Least money · Fastest; a knee by the name that its reason gives it."""
+    titles = ANSWERS | ({"knee": NEXT_FASTER} if NEXT_FASTER.lower() in row["why"].lower() else {})
+    return " · ".join(titles[answer] for answer in row["answer"].split("+"))
+
+
+def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
+    """The instances of a row; without any the cards by name: 8 × A100 SXM4 80GB."""
+    return place(row, with_region) if row["instance"] else cards(row, catalogs)
+
+
+def obtainable(row: Row, catalogs: Catalogs) -> str:
+    """Usually to be had · quota 192 P vCPUs, new accounts 0."""
+    if not row["instance"] or not row["obtainable"]:
+        return ""
+    market = MARKETS[row["market"] or "on-demand"]
+    family = catalogs.instances["family"][row["instance"]]
+    vcpus = catalogs.instances["vcpus"][row["instance"]] * row["instances_needed"]
+    letters = "P" if family.startswith("p") else "G and VT"
+    quota = "capacity blocks" if market.block_hours else f"{vcpus:,.0f} {letters} vCPUs"
+    return f"{OBTAINABLE[row['obtainable']].capitalize()} · quota {quota}, new accounts 0"
+
+
+def verdict(row: Row) -> str:
+    """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; or that it is emulated or does not run."""
+    if row["problem"] and not row["fits"]:
+        return "✗ refused"
+    runs = RUNS.get(row.get("runs", ""), "")
+    if runs:
+        return f"✗ {runs}" if row["runs"] == "no" else f"? {runs}, {percent(figures(row)['used_ratio'])}"
+    if not row["fits"]:
+        return "no card named"
+    word, mark, *_ = FITS[row["fits"]]
+    numbers = figures(row)
+    return (
+        f"{mark} {gib(numbers['over_gib'])} over"
+        if row["fits"] == "no" and numbers["over_gib"] > 0
+        else f"{mark} {word}, {percent(numbers['used_ratio'])}"
+    )
+
+
+def tank_alt(row: Row) -> str:
+    """The picture of a row's memory in under 120 characters."""
+    numbers = figures(row)
+    largest = COMPONENT_LABELS.get(numbers["largest"], "nothing").lower()
+    return f"{memory_of(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
+
+
+def first_token(row: Row) -> str:
+    """first token after 0.41 s, then 21.4 ms each; of offline work 32,100 tokens a second."""
+    if row["work"] == "inference" and ends_of(row):
+        return f"{three(row['run_tokens_per_second'])} tokens a second"
+    if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
+        return "" if is_missing(row["burst_first_token_seconds"]) else f"{duration(row['burst_first_token_seconds'])} a batch"
+    first = "" if is_missing(row["time_to_first_token_seconds"]) else f"first token after {three(row['time_to_first_token_seconds'])} s, "
+    return f"{first}{three(figures(row)['token_ms'])} ms a token"
+
+
+def time_rests_on(row: Row | pd.Series) -> str:
+    """The basis of the row's times, and the reason."""
+    if row["work"] == "training" and not is_missing(row["utilization"]):
+        return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
+    text = TIME_RESTS_ON.get(row["time_basis"], "")
+    return f"{text}: {row['time_reason']}" if row["time_reason"] else text
+
+
+def own_share(row: Row) -> str:
+    """12 % less, 19 % more: the private discount and tax; empty without them."""
+    ratio = row["paid_ratio"]
+    return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
+
+
+def own_terms(row: Row) -> str:
+    """The terms beside money that is not as listed: at your own price, 12 % less."""
+    private = "at your own price" if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0 else ""
+    return "".join(f", {part}" for part in (private, own_share(row)) if part)

@@ -1,0 +1,104 @@
+"""Tables and metrics, whose columns take name, meaning and format from the glossary."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.catalogs.strict_yaml import read_strictly
+from calc.charts import tables as chart_tables
+from calc.columns import GLOSSARY
+from calc.scenarios.inputs import CATALOG_OF
+from views.shared.markdown import plain
+
+NUMBER = st.column_config.NumberColumn
+TEXT = st.column_config.TextColumn
+KINDS: dict[str, Any] = {"tick": st.column_config.CheckboxColumn, "progress": st.column_config.ProgressColumn}
+FILE = Path(__file__).with_name("table_columns.yaml")
+TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
+
+
+def metric(label: str, value: str, note: str, border: bool = True) -> None:
+    """A number with a grey note under it, which is no change and wears no arrow."""
+    st.metric(label, plain(value), delta=plain(note), delta_color="off", delta_arrow="off", border=border)
+
+
+def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -> None:
+    """A button that gives a CSV; `csv` makes its text only when it is pressed."""
+    st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key, **look)
+
+
+def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
+    """The column of a quantity, its meaning as help; _gib takes the meaning of _bytes."""
+    entry = GLOSSARY.get(name) or GLOSSARY[name.removesuffix("_gib") + "_bytes"]
+    return kind(label or entry.label, help=entry.meaning, **more)
+
+
+def columns_of(table: str, **labels: str) -> dict[str, Any]:
+    """The columns of a table in table_columns.yaml; `labels` are those that the job decides."""
+    named = {name: {"label": label} for name, label in labels.items()}
+    return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
+
+
+def _column(kind: str = "", **look: Any) -> Any:
+    return (KINDS[kind] if kind else NUMBER if "format" in look else TEXT)(**look)
+
+
+def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
+    """What each value of a choice means and what it costs in quality, from its catalog."""
+    catalog = getattr(catalogs, CATALOG_OF[name]).loc[list(values)]
+    show(
+        catalog[[column for column in ("name", "meaning", "quality_note") if column in catalog]],
+        {
+            "name": TEXT(name.capitalize(), pinned=True),
+            "meaning": TEXT("What it is", width="large"),
+            "quality_note": TEXT("Quality", width="medium"),
+        },
+        f"What each {name} means",
+        f"meanings_{name}",
+    )
+
+
+def show(rows: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, added: dict[str, Any] | None = None, **more: Any) -> None:
+    """The named columns of the rows, and those that are added, and no others."""
+    added = added or {}
+    table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
+    grid(table[list(columns)], columns, alt, key, **more)
+
+
+def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -> None:
+    """A table to sort and scroll; a cell of a value that is not known shows a dash."""
+    st.dataframe(table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look)
+
+
+def text_table(rows: Any, alt: str, **look: Any) -> None:
+    """A table of texts that is read as the page is, in Markdown."""
+    st.table(rows, border="horizontal", hide_index=True, alt=alt, **look)
+
+
+def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
+    """Before a table with ticks is drawn: one of other rows than the last has nothing ticked.
+
+    The table keeps its one key, so that the browser fills it anew and does not build it anew.
+    """
+    state, rows_hash = st.session_state, hash(repr(what))
+    if state.get(f"{key}_rows") != rows_hash:
+        state[f"{key}_rows"] = rows_hash
+        state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
+
+
+def chosen_in(key: str, kind: str = "rows") -> list[Any]:
+    """What is selected in a table: numbers of rows, or cells as (row, column)."""
+    return st.session_state.get(key, {}).get("selection", {}).get(kind, [])
+
+
+def raw(table: pd.DataFrame, name: str) -> None:
+    """A catalog as it is: ids pinned, sizes in GiB."""
+    shown = chart_tables.screen_names(table.columns)
+    labels = {name: name.removesuffix("_gib").replace("_", " ") for name in shown}
+    config = {name: NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label for name, label in labels.items()}
+    config[shown[0]] = TEXT(shown[0], pinned=True)
+    show(table, config, f"Catalog of {name.lower()}", f"catalog_{name}", height=600)

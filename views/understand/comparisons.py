@@ -1,0 +1,168 @@
+"""Comparisons with the row on view, in tabs that compute only while they are open."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts import tables as chart_tables
+from calc.charts.against_time import against_time
+from calc.charts.lines import chart_lines
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.memory.moments import components_of
+from calc.plan.figures import figures, records
+from calc.say.numbers import about, counted, three
+from calc.say.place import place
+from calc.say.setting import name_of
+from calc.search import comparisons
+from calc.search.standing import scenario_of
+from views.charts import against_time as time_charts
+from views.charts import lines
+from views.charts import memory as memory_charts
+from views.charts.base import DOLLARS, THREE
+from views.session import job_state
+from views.session.present_plan import Present
+from views.session.remembered import remembered
+from views.shared import tables
+from views.shared.elements import draw, open_tabs, use_in_plan
+from views.shared.markdown import plain
+from views.shared.theme import FITS, Ink, verdict_words
+from views.understand import comparisons_words as words
+
+FIRST = "Cost against time"  # costs no estimate
+
+
+def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """How the row compares: every tab starts from its scenario and market."""
+    trains = plan.scenario["work"] == "training"
+    bodies = {
+        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs),
+        **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)} if trains else {}),
+        "GPU counts": lambda: gpu_counts(plan, ink, catalogs),
+        "Batch": lambda: _batch(plan, ink, catalogs),
+        FIRST: lambda: _against_time(plan, ink),
+    }
+    open_tabs(bodies, FIRST, "tab")
+
+
+def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
+    """The rows of a comparison, estimated once for a scenario and market."""
+    key = (plan.scenario, plan.market, catalogs.version, more)
+    return remembered(make.__name__, key, lambda: make(plan.scenario, plan.market, catalogs, *more))
+
+
+def _values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """Bars of memory for each value of a choice, with money and time of the job."""
+    rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
+    if rows.empty:
+        st.info(words.NOTHING_COMPARED)
+        return
+    labels = [name_of(name, value, catalogs) for value in rows[name]]
+    bars_to_use(rows, labels, map(words.values, records(rows)), words.title(name, plan.row), name, plan, ink, catalogs)
+    marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
+    market = MARKETS[plan.row["market"]].phrase
+    st.caption(plain(f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {market}."))
+    tables.meanings(name, rows[name], catalogs)
+
+
+def bars_to_use(
+    rows: pd.DataFrame, labels: list[str], texts: Iterable[str], title: str, key: str, plan: Present, ink: Ink, catalogs: Catalogs
+) -> None:
+    """Bars of memory by component, and the list from which one of them becomes the plan."""
+    least = rows["memory_bytes"].to_numpy().argmin()
+    alt = f"Least memory: {labels[least]}, {three(figures(rows.iloc[least])['memory_gib'])} GiB per GPU"
+    memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
+    use(key, rows, labels, plan, catalogs)
+
+
+def memory_bars(rows: pd.DataFrame, labels: list[str], texts: Iterable[str], title: str, alt: str, key: str, ink: Ink) -> None:
+    """Bars of memory by component, one for each row, with its text beside its name."""
+    components, texts = components_of(rows["work"].iloc[0]), list(texts)
+    table = chart_tables.by_component(rows, labels, components)
+    draw(memory_charts.bars(ink, components, title), table.assign(value_text=[texts[rank] for rank in table["rank"]]), alt, key)
+
+
+def gpu_counts(
+    plan: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
+    rows = made(comparisons.over_gpus, plan, catalogs, most_gpus)
+    names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
+    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
+    st.caption(words.gpus_caption(plan.row))
+    use(key, rows, [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)], plan, catalogs)
+    return rows, names
+
+
+def _batch(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """Memory, time and money over the sequences at once."""
+    rows, work = made(comparisons.over_batch, plan, catalogs), plan.scenario["work"]
+    names, axis = {line: words.batch_line(line, catalogs, work) for line in rows["line"].unique()}, words.BATCH_AXIS[work]
+    _three_charts(rows, rows["batch"], (axis, "d"), names, plan, ink, "batch")
+    st.caption(words.batch_caption(plan.row))
+    use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], plan, catalogs)
+
+
+def _three_charts(
+    rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], plan: Present, ink: Ink, key: str
+) -> None:
+    """Three charts of the same lines: memory against the one card, time, money."""
+    ends = ends_of(plan.scenario)
+    shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
+    card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
+    time = ("Time of the run", "hours", "hours") if ends else ("Time of a token", "milliseconds", "time_per_output_token_ms")
+    charts: dict[str, Any] = {
+        "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
+        "time": (time[0], (time[1], THREE), shown[time[2]], []),
+        "money": ("Cost of the run" if ends else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
+    }
+    for (name, (title, y_axis, y, rules)), pane in zip(charts.items(), st.columns(3, gap="small"), strict=True):
+        with pane:
+            points = chart_lines(rows, x, y, names, rules).table
+            if points.empty:
+                st.info(words.NOTHING_COMPARED)
+            else:
+                draw_lines(points, title, x_axis, y_axis, words.lines_alt(name, rows), f"{key}_{name}", ink)
+
+
+def draw_lines(points: pd.DataFrame, title: str, x: tuple[str, str], y: tuple[str, str], alt: str, key: str, ink: Ink) -> None:
+    """A chart of lines (chart_lines) on log scales; `x` and `y`: title and number format."""
+    draw(lines.over(ink, f"{title}, log scales", x, y), points.assign(verdict=verdict_words(points["fits"])), alt, key)
+
+
+def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalogs: Catalogs) -> None:
+    """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
+    points = records(rows)
+    sound = [index for index, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
+    choices = {index: labels[index] for index in sound}
+    use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
+
+
+def _against_time(plan: Present, ink: Ink) -> None:
+    """The frontier of money against time, with the best of every instance type."""
+    options = plan.options
+    if options.edge.empty:
+        st.info(words.NOT_PAID if options.job.get("have") and options.possible else words.NO_FRONTIER)
+        return
+    names = ["seconds", "usd", "instance", "instances_needed", "market"]
+    parts = [rows[names].assign(kind=kind) for kind, rows in (("other", options.board), ("frontier", options.edge))]
+    frontier(pd.concat(parts, ignore_index=True), plan, words.FRONTIER_ALT, ink)
+    least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
+    caption = (
+        f"The line, {least} to {most}: the least money for each time, of the {options.possible:,} combinations possible. "
+        "Grey: the best of every instance type. Diamond: the row looked at. Spot counts its interruptions."
+    )
+    st.caption(plain(caption))
+
+
+def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, with_region: bool = False) -> None:
+    """Cost against time of rows (kind frontier or other), with the row on view as a diamond."""
+    ends = ends_of(plan.scenario)
+    labels = [place(row, with_region) for row in records(rows)]
+    present = {"kind": "now", "label": place(plan.row, with_region), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
+    table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
+    titles = ("hours of the run", "USD for the run") if ends else ("milliseconds per token", "USD per month")
+    draw(time_charts.cost_against_time(ink, *titles), against_time(table, ends), alt, "frontier")

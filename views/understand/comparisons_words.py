@@ -1,0 +1,201 @@
+"""The words of the comparisons, on the Plan and the Explore page."""
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.layout import at_once, replicas
+from calc.plan.figures import figures
+from calc.say.numbers import about, count, counted, gib, is_missing, span, three, usd
+from calc.say.place import place
+from calc.say.setting import name_of
+from calc.search.guide import Leaf
+from calc.units import GIB
+from views.shared.texts import TEXTS
+from views.shared.theme import FITS
+
+NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
+NOT_PAID = "Nothing is paid for what you have, so there is no money to set against time."
+NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."
+LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
+MARKS = "Ringed: the row looked at. Hollow: does not fit."
+BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a replica"}
+TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
+FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
+NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
+OVER = TEXTS["comparisons"]["over"]
+BY = TEXTS["comparisons"]["by"]
+USUAL = TEXTS["comparisons"]["usual"]
+SPOKEN = {"batch": "batch", "sequence_tokens": "sequence"}
+FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
+TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
+METHODS = TEXTS["comparisons"]["methods"]
+SENT = TEXTS["comparisons"]["sent"]
+SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
+SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
+
+
+def title(name: str, row: Row) -> str:
+    """What varies, and on what card."""
+    return f"{TITLES[name]}, on {row['instance'] or row['gpu'] or 'any card'}"
+
+
+def values(row: Row) -> str:
+    """61.2 GiB ✓ · $245 in 4.5 h: what stands beside a name."""
+    mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
+    memory = f"{three(figures(row)['memory_gib'])} GiB{mark}"
+    if row.get("runs") == "no":
+        return f"{memory} · does not run here"
+    if is_missing(row["usd"]):
+        return memory
+    if ends_of(row):
+        return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
+    return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
+
+
+def card(row: Row) -> str:
+    """card 79.6: the name of the rule at the card's memory."""
+    return f"card {three(figures(row)['card_gib'])}"
+
+
+def gpus_caption(row: Row) -> str:
+    """What the lines over GPUs keep."""
+    work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
+    work = "as many sequences at once on each replica" if row["work"] == "inference" and ends_of(row) else work
+    return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
+
+
+def batch_line(line: str, catalogs: Catalogs, work: str) -> str:
+    """A line's name: a recompute, or a format of the cache."""
+    if work == "training":
+        return LINES.get(line) or name_of("recompute", line, catalogs)
+    return f"{line or '16-bit'} cache"
+
+
+def batch_caption(row: Row) -> str:
+    """What the lines over batches keep."""
+    if row["work"] == "training":
+        return f"A line for each recompute. Every step keeps its tokens: a larger micro-batch takes fewer accumulation steps. {MARKS}"
+    return f"A line for each format of the KV cache; as many replicas as the requests at once need. {MARKS}"
+
+
+def lines_alt(name: str, rows: pd.DataFrame) -> str:
+    """The takeaway of a chart of lines."""
+    fits = rows[rows["fits"].isin(["yes", "tight"])]
+    if fits.empty:
+        return "Nothing shown fits"
+    column = {"memory": "memory_bytes", "money": "usd", "time": "seconds"}[name]
+    best = fits.loc[fits[column].idxmin()] if fits[column].notna().any() else fits.iloc[0]
+    least = {
+        "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",
+        "money": about(best["usd"]),
+        "time": span(best["hours"]) if ends_of(best) else f"{three(figures(best)['token_ms'])} ms a token",
+    }[name]
+    return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
+
+
+def line(by: str, value: str, catalogs: Catalogs) -> str:
+    """A line's name: a precision, an optimizer, a recompute, a format of the cache."""
+    if by == "kv_precision":
+        return f"{value or '16-bit'} cache"
+    return LINES.get(value) or name_of(by, value, catalogs)
+
+
+def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], plan_row: Row) -> str:
+    """The largest that fits of each line, and accumulation as the way round."""
+    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
+    limits = [
+        f"{names[row[by]]} {count(row[column]) if row[column] >= 1 else 'none'}"
+        for row in rows.to_dict("records")
+        if not is_missing(row[column])
+    ]
+    sentence = (
+        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(limits)}."
+        if limits
+        else "No card is named, so nothing is said of fitting."
+    )
+    if over == "batch" and plan_row["work"] == "training":
+        step, copies = at_once(plan_row), replicas(plan_row)
+        where = f"{copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
+        parts = f"{plan_row['batch']:.0f} × {plan_row['accumulation_steps']:.0f} on {where}"
+        in_step = counted(int(step), "sequence")
+        sentence += f" The way round is accumulation: the plan's step of {in_step} is {parts}; smaller and more trains the same."
+    return sentence
+
+
+def cliff_alt(rows: pd.DataFrame, over: str, names: dict[str, str], by: str) -> str:
+    """The takeaway of the lines."""
+    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
+    sound = rows[rows[column] >= 1]
+    if sound.empty:
+        return "Memory grows with each doubling; nothing shown fits the plan's card"
+    best = sound.loc[sound[column].idxmax()]
+    return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
+
+
+def phases(row: Row) -> str:
+    """Which phase the estimate is, and what comes on top."""
+    return (
+        f"Each bar is the largest moment of its phase. The {row['peak_phase']} phase is the estimate; with context and allocator slack "
+        f"{gib(figures(row)['memory_gib'])} in all. The dashed line is the card."
+    )
+
+
+def task(row: Row) -> str:
+    """16.2 GiB · the cache is 12 % of it."""
+    numbers = figures(row)
+    return f"{gib(numbers['memory_gib'])} · cache {gib(row['kv_cache_bytes'] / GIB)}"
+
+
+def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
+    """From how many cached tokens on the cache is larger than the weights."""
+    parts = [
+        f"{name_of('precision', row['precision'], catalogs)} {count(round(row['overtakes_tokens']))}"
+        for row in rows.to_dict("records")
+        if not is_missing(row["overtakes_tokens"])
+    ]
+    if not parts:
+        return "This model caches nothing."
+    return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(parts)}."
+
+
+def largest_column(model: str, method: str, catalogs: Catalogs) -> str:
+    """Llama 3.1 8B, LoRA."""
+    return f"{catalogs.models['name'].get(model, model)}, {METHODS.get(method, method).split(',')[0]}"
+
+
+def largest_caption(row: Row) -> str:
+    """What the cells are, and what a click does."""
+    what = "micro-batch" if row["work"] == "training" else "number of sequences at once"
+    return (
+        f"The largest {what} on one whole card, sequences of {row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
+        "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
+    )
+
+
+def shade(grade: float) -> str:
+    """The background of a cell; none where nothing fits."""
+    return "" if not grade >= 1 else f"background-color: {SHADES[int(grade) - 1]}"
+
+
+def guide(leaves: list[Leaf]) -> str:
+    """How to read the questions."""
+    question = next((leaf.question for leaf in leaves if leaf.holds), "")
+    start = f"The first yes: “{question}”" if question else "None is answered yes; the nearest plan stands at each."
+    return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
+
+
+def leaf(answered: Leaf, catalogs: Catalogs) -> str:
+    """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; what it means."""
+    row = answered.row
+    head = f"**{answered.question}** {'✓ Yes' if answered.holds else '✗ No'}. {answered.meaning}."
+    if not row["answer"]:
+        return f"{head}  \n{answered.problem}"
+    precision = name_of("precision", row["precision"], catalogs)
+    cost = "no price" if is_missing(row["usd"]) else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+    numbers = figures(row)
+    memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
+    hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
+    text = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
+    return f"{head}  \n{text}" if answered.holds else f"{head}  \nNearest: {text} {answered.problem}"
