@@ -85,9 +85,9 @@ def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     settled(first)
     press(first, "undo", "Undo")
     press(first, "redo", "Redo")
-    texts = [first.locator(selector).first.inner_text() for selector in ("h1", ".st-key-kept_0", SIDEBAR)]
+    texts = [first.locator(selector).first.inner_text() for selector in ("h1", 'a:has-text("Compare & bill (1)")', SIDEBAR)]
     second = opened(browser, first.url)
-    assert [second.locator(selector).first.inner_text() for selector in ("h1", ".st-key-kept_0", SIDEBAR)] == texts
+    assert [second.locator(selector).first.inner_text() for selector in ("h1", 'a:has-text("Compare & bill (1)")', SIDEBAR)] == texts
     assert second.url == first.url
     first.context.close()
     second.context.close()
@@ -111,6 +111,6 @@ def test_a_killed_server_costs_an_open_page_nothing(browser):
         assert "model=qwen2.5-7b" in page.url
         assert "llama-3.2-1b" in page.url.partition("kept=")[2]
         assert page.locator("h1").first.inner_text().startswith("Fine-tuning Qwen2.5 7B")
-        assert page.locator('.st-key-kept_tray button:has-text("mine")').count() == 1
+        assert page.get_by_role("link", name="Compare & bill (1)").count() == 1
         assert page.locator('[data-testid="stException"]').count() == 0
         page.close()

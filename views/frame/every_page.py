@@ -3,9 +3,9 @@
 import streamlit as st
 
 from calc import CatalogError
-from views.frame import kept_tray
+from views.frame import top_bar
 from views.frame.menu import pages
-from views.session import address, extra_state, first_run, job_state, kept, undo
+from views.session import address, extra_state, first_run, job_state, undo
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.sidebar import sidebar
@@ -28,7 +28,7 @@ def draw() -> None:
     page = st.navigation(pages(), position="top")
     address.write_link(catalogs, page.url_path)
     extra_state.keep(vars(job_state.KEYS), page.url_path)
-    kept_tray.tray(kept.rows(catalogs))
+    top_bar.draw()
     if problem := session_catalogs.problem():
         st.warning(
             plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
