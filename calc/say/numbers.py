@@ -15,6 +15,7 @@ SPANS = (
     (72 * HOUR_SECONDS, "h", HOUR_SECONDS, 20),
     (math.inf, "days", 24 * HOUR_SECONDS, 20),
 )
+SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 
 def is_missing(value: Any) -> bool:
@@ -99,10 +100,16 @@ def count(value: float | None) -> str:
     """A count or a rate: 8.03 billion, 4,096, 0.5."""
     if value is None or is_missing(value):
         return "unknown"
-    for scale, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
+    for scale, name in SCALES:
         if abs(value) >= scale:
             return three(value / scale) + name
     return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:,.1f}"
+
+
+def amount(value: float) -> str:
+    """An amount as it was set, to six digits: 150 million, 1.5 billion, 50,000, 0.5."""
+    scale, name = next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))
+    return f"{value / scale:,.6g}{name}" if scale > 1 else f"{value:,.10g}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,5 +1,8 @@
 """The place of a row in words: instances, market, region, cards."""
 
+import re
+
+from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
@@ -12,11 +15,26 @@ OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "wait-or-quota": "to be waited for",
     "by-agreement": "by agreement with AWS alone",
 }
+MADE_AS = r" SXM| PCIe| NVL| \((?!\d)| Blackwell Server"  # begins the part of a card's name that people leave out
 
 
 def card_name(gpu: str, catalogs: Catalogs) -> str:
     """The card without its vendor: H100 SXM5 80GB."""
     return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
+
+
+@kept("gpus", "instances")
+def _short_cards(catalogs: Catalogs) -> dict[str, str]:
+    """The short names of the cards on AWS: H100; A100 80GB where two differ in memory alone."""
+    names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.instances["gpu"].unique()}
+    stems = {gpu: re.split(MADE_AS, name)[0] for gpu, name in names.items()}
+    several = {stem for stem in stems.values() if list(stems.values()).count(stem) > 1}
+    return {gpu: f"{stem} {names[gpu].split()[-1]}" if stem in several else stem for gpu, stem in stems.items()}
+
+
+def short_card(gpu: str, catalogs: Catalogs) -> str:
+    """The card as people call it: H100, A100 80GB; in full where AWS has no such card."""
+    return _short_cards(catalogs).get(gpu) or card_name(gpu, catalogs)
 
 
 def place(row: Row, with_region: bool = False) -> str:

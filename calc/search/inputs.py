@@ -1,5 +1,7 @@
 """The columns that a job may set beside those of a scenario, and their defaults."""
 
+from typing import Any
+
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.cost.obtainability import CLASSES
 from calc.scenarios.inputs import BY_NAME, Input
@@ -24,6 +26,10 @@ PUBLISHED = "published"  # the original format, and 8 bits where the maker or a 
 
 JOB_INPUTS = (
     Input("job", "text"),
+    Input("goal", "choice", "tune", ("train", "tune", "serve")),
+    Input("examples", "count", None),
+    Input("example_tokens", "count", None),
+    Input("epochs", "number", None),
     Input("method", "choice", "full", METHODS),
     Input("step_tokens", "count", STEP_TOKENS),
     Input("step_factor", "number", STEP_FACTOR),
@@ -50,11 +56,12 @@ JOB_INPUTS = (
 EARLIER = {"hold_slow_end": ("confidence", {"no": "50", "yes": "95"})}  # a column's name of before, and what its words are now
 # Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100 cases, on a log scale.
 CONFIDENCE_REACH = {"50": 0.0, "75": 0.6745 / 1.6449, "95": 1.0}
+EXAMPLES = ("examples", "example_tokens", "epochs")  # which together are the tokens of a run
 CONTEXT_PARTS = 8  # of a context without prompt and answer one part is generated
 PACE = {"first_token_seconds": "time_to_first_token_seconds", "token_seconds": "time_per_output_token_seconds"}  # what each limits
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
-USUAL = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"prompt_tokens": 1024}}
+USUAL: dict[str, dict[str, Any]] = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"goal": "serve", "prompt_tokens": 1024}}
 SAID_BY_JOB = ("work", "model", "train_tokens", "tokens_total", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
 SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list

@@ -7,14 +7,14 @@ from calc.evaluate import parameters_of
 from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY, Input
 from calc.search import inputs
-from calc.search.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
+from calc.search.inputs import ANYWHERE, EXAMPLES, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
 from calc.search.job_row import listed
 from calc.units import DAY_HOURS
 
 USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))
 # The defaults are the first visit: a job that people know, answered before anything is clicked.
 JOB_FIELDS = (
-    Input("goal", "choice", "tune", ("train", "tune", "serve")),
+    JOB_BY_NAME["goal"],
     JOB_BY_NAME["method"],
     Input("model", "text", "llama-3.1-8b", catalog="models"),
     Input("examples", "count", 50_000),
@@ -39,7 +39,7 @@ BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an ans
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", *inputs.LIMITS[1:])
 MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second", "context_tokens", "tokens_total", "have")
-OF_TRAINING = ("examples", "example_tokens", "epochs", "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
+OF_TRAINING = (*EXAMPLES, "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
 OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
 LENGTHS = ("prompt_tokens", "answer_tokens")
 OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds", "tokens_total")
@@ -77,7 +77,7 @@ def is_read(name: str, fields: dict[str, Any]) -> bool:
         if name == "days_most":
             return is_offline(fields)
         return name not in (*TRAINING_ONLY, *OF_TRAINING, "step_factor")
-    if name in ("examples", "example_tokens", "epochs", "train_tokens", "method"):
+    if name in (*EXAMPLES, "train_tokens", "method"):
         return fields["goal"] == "tune"
     if name == "run_tokens":
         return fields["goal"] == "train"
@@ -101,9 +101,10 @@ def step_by_hand(fields: dict[str, Any], by_hand: dict[str, list]) -> int | None
 def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {name: min(NO_LIMIT, JOB[name].most) if fields[name] is None and name not in BUDGETS else fields[name] for name in LIMITS}
-    job = {"model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in OF_ALL}}
+    job = {"goal": fields["goal"], "model": fields["model"], "work": work_of(fields), **{name: fields[name] for name in OF_ALL}}
     if job["work"] == "training":
         job |= {"method": method_of(fields), "train_tokens": tokens_of_run(fields)}
+        job |= {name: fields[name] for name in EXAMPLES if fields["goal"] == "tune" and "train_tokens" not in by_hand}
         job |= {"sequence_tokens": fields["sequence_tokens"], "step_tokens": fields["step_tokens"] or step_by_hand(fields, by_hand)}
     else:
         job |= {name: fields[name] for name in OF_SERVING} | ({"users": None} if fields["requests_per_second"] or fields["people"] else {})

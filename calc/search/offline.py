@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
-from calc.say.numbers import count
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.job_row import JobError, blank, cell_value
 from calc.units import HOUR_SECONDS
@@ -44,11 +43,3 @@ def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> floa
         raise JobError(f"tokens_total '{cell}' is not in what {job['model']} takes; write a number of {takes}.")
     number = cell_value(inputs_by_name()["tokens_total"], amount)
     return number * unit_tokens if number and word.strip() in words else number
-
-
-def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """1.00 billion tokens; 1.00 million images; 1,000 hours of sound."""
-    if isinstance(job["tokens_total"], str):  # of a job that is refused
-        return job["tokens_total"]
-    words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
-    return f"{count(job['tokens_total'] / unit_tokens)} {words[1]}{' of sound' if words == SOUND else ''}"

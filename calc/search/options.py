@@ -83,7 +83,8 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
         return _refused(row.columns, str(error), 0)
     if ranked is None:
         job = _settled(catalogs)(row)
-        return _refused(row.columns, combined.problem or nothing_near(job, combined, catalogs) + _rented(row, catalogs), combined.tried)
+        problem = combined.problem or nothing_near(job, combined, catalogs) + _rented(row, catalogs)
+        return _refused(_plain_job(job), problem, combined.tried)
     return _options(row, ranked, combined.tried, catalogs)
 
 

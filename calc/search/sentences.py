@@ -13,8 +13,9 @@ from calc.say.numbers import about, count, counted, duration, gib, is_missing, m
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
+from calc.search.job_words import amount_words
 from calc.search.limits_cost import Easing
-from calc.search.offline import amount_words, measure
+from calc.search.offline import measure
 from calc.units import DAY_HOURS, GIB
 
 # limit -> what the row needs, what the job allows, what to change

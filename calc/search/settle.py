@@ -20,7 +20,9 @@ from calc.search.inputs import (
     ASKED_ANSWERS,
     CONTEXT_PARTS,
     EARLIER,
+    EXAMPLES,
     FIXABLE,
+    JOB_BY_NAME,
     JOB_INPUTS,
     JOB_MARKETS,
     JUDGED,
@@ -33,6 +35,7 @@ from calc.search.offline import tokens_in_all
 from calc.units import WEEK_HOURS
 
 TRAINING = "training"
+SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
 DERIVED = (
@@ -89,7 +92,7 @@ def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
 
 def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The columns of a job and those of a scenario that it always has, with their values."""
-    work = cell_value(inputs_by_name()["work"], cells.get("work"))
+    work = _work(cells)
     usual = USUAL[work]
     job = {column.name: cell_value(column, cells.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
     job |= {"work": work, "model": str(cells.get("model", "")).strip()}
@@ -99,6 +102,7 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     check_ids("model", [job["model"]], models)
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
+    _examples(job, cells)
     of_pair = catalogs.models["kind"][job["model"]] == "dual"  # its text is no longer than the positions of the text's tower
     longest = numbers_of(catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens")[models[job["model"]]]
     _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
@@ -124,6 +128,26 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         job |= {"regions": [region], "markets": ["on-demand"], "instances_most": max(job["have"].values())}
         job |= {"usd_most": None, "usd_per_hour_most": None}  # nothing is paid
     return job
+
+
+def _work(cells: Mapping[str, Any]) -> str:
+    """Training or inference, as `work` or the goal says; refuse a job in which they contradict."""
+    goal = cell_value(JOB_BY_NAME["goal"], cells["goal"]) if "goal" in cells else ""
+    work = cell_value(inputs_by_name()["work"], cells.get("work"), "inference" if goal == "serve" else None)
+    if goal and (goal == "serve") == (work == TRAINING):
+        raise JobError(f"goal {goal} and work {work} contradict each other; leave one of the two empty.")
+    return str(work)
+
+
+def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
+    """The tokens of a run that names its examples: examples x tokens each x epochs."""
+    if job["work"] != TRAINING or not (job["examples"] and job["example_tokens"]):
+        job |= dict.fromkeys(EXAMPLES)
+        return
+    tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
+    if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
+        raise JobError(f"train_tokens {job['train_tokens']:,.0f} is not examples x example_tokens x epochs; leave train_tokens empty.")
+    job["train_tokens"] = tokens
 
 
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:

@@ -16,7 +16,7 @@ from calc.say.numbers import about, changed_by, counted, duration, is_missing, s
 from calc.say.place import place
 from calc.say.setting import arrangement, name_of
 from calc.search.board import is_less
-from calc.search.offline import amount_words
+from calc.search.job_words import amount_words
 from calc.search.options import Options
 from views.shared import row_words
 

@@ -1,0 +1,94 @@
+"""The job in words: one sentence of any job, which differs wherever what it says differs."""
+
+import re
+
+import pytest
+from examples import catalogs, recorded
+
+from calc.files.link.link import parse
+from calc.files.setups import setups
+from calc.scenarios.inputs import ASSUMED
+from calc.search.job_fields import BY_HAND, JOB, job_of
+from calc.search.job_words import job_sentence, short_job
+from calc.search.options import options
+from calc.search.settle import settled
+from views.session.job_state import FIRST_VISIT
+
+CASES = recorded("cases/job_words.json")
+LINKS = {**recorded("cases/one_plan.json"), **{setup.name: setup.query for setup in setups()}}
+NO_WORD = re.compile(r"nan|None|inf|\b[a-z]+_[a-z]|[a-z]+-[a-z]+-\d\b|  |, ,|\(\)|,,|, \.")
+
+
+def job(query):
+    """The job row of a link's query, as the first visit has it with these choices."""
+    choices, complaints = parse({name: value if isinstance(value, list) else [value] for name, value in query.items()}, catalogs())
+    assert complaints == []
+    listed = {name: value if isinstance(value, list) else [value] for name, value in choices.items()}
+    fields = {name: listed[name] if isinstance(usual, list) else choices[name] for name, usual in FIRST_VISIT.items() if name in choices}
+    fields = FIRST_VISIT | {name: None if value == "" else value for name, value in fields.items()}
+    by_hand = {name: values for name, values in listed.items() if name not in JOB and (name in BY_HAND or name in ASSUMED)}
+    return job_of(fields, by_hand)
+
+
+def sentence(row):
+    return job_sentence(options(row, catalogs()).job, catalogs())
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
+    row = job(LINKS[name])
+    words, shown = sentence(row), options(row, catalogs()).job
+    assert words.endswith(".")
+    assert not re.search(r"(?<! N)\. ", words)
+    assert not NO_WORD.search(words), words
+    model = catalogs().models["name"][row["model"]]
+    short = short_job(shown, catalogs())
+    for text in (words, short):
+        assert model in text
+        assert re.search(r"\d (million|billion|trillion|requests?|images|hours)", text.replace(model, "")), text
+    assert not short.endswith(".")
+    assert len(short) < len(words)
+
+
+@pytest.mark.parametrize(("query", "words", "short"), CASES["said"])
+def test_a_job_is_said_as_people_say_it(query, words, short):
+    shown = options(job(query), catalogs()).job
+    assert job_sentence(shown, catalogs()) == words
+    assert short_job(shown, catalogs()) == short
+
+
+@pytest.mark.parametrize("work", CASES["changes"])
+def test_jobs_that_differ_in_a_said_field_differ_in_the_sentence(work):
+    first, *others = CASES["changes"][work]
+    words = [job_sentence(settled_plainly(job({**first, **other})), catalogs()) for other in ({}, *others)]
+    assert len(set(words)) == len(words), [text for text in words if words.count(text) > 1]
+
+
+def settled_plainly(row):
+    return options(row, catalogs()).job
+
+
+def test_what_is_usual_is_not_said():
+    usual = {name: field.default for name, field in JOB.items() if name in ("confidence", "obtainable", "instances_most", "fewest_bits")}
+    row = {"model": "llama-3.2-1b", "work": "training"}
+    assert sentence({**row, **usual}) == sentence(row)
+
+
+def test_a_refused_job_is_said_as_far_as_it_can_be_read():
+    assert sentence({"model": "gpt-6", "train_tokens": "many"}) == "Fine-tune all weights of gpt-6, in any region."
+    assert sentence({"model": "llama-3.1-8b", "have": "3 x nothing"}).endswith("on your 3 x nothing.")
+
+
+@pytest.mark.parametrize(("row", "tokens"), CASES["examples"])
+def test_examples_are_tokens_of_a_run(row, tokens):
+    assert settled({"model": "llama-3.2-1b", **row}, catalogs())["train_tokens"] == tokens
+
+
+@pytest.mark.parametrize(("row", "problem"), CASES["contradictions"])
+def test_a_job_that_contradicts_itself_is_refused_with_the_cure(row, problem):
+    assert problem in options({"model": "llama-3.2-1b", **row}, catalogs()).problem
+
+
+@pytest.mark.parametrize(("row", "short"), CASES["rows"])
+def test_a_result_row_is_said_as_its_job(row, short):
+    assert short_job(row, catalogs()) == short
