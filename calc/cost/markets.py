@@ -37,9 +37,11 @@ class Market:
 
     @property
     def phrase(self) -> str:
-        """The label in a sentence: on demand, on spot, paid as reserved instance."""
+        """The label in a sentence: on demand, in a capacity block, paid as reserved instance."""
         if self.committed_years:
             return f"paid as {self.label}"
+        if self.block_hours:
+            return f"in a {self.label}"
         return self.label if self.label.startswith("on ") else f"on {self.label}"
 
 

@@ -61,7 +61,10 @@ CONTEXT_PARTS = 8  # of a context without prompt and answer one part is generate
 PACE = {"first_token_seconds": "time_to_first_token_seconds", "token_seconds": "time_per_output_token_seconds"}  # what each limits
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
-USUAL: dict[str, dict[str, Any]] = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"goal": "serve", "prompt_tokens": 1024}}
+USUAL: dict[str, dict[str, Any]] = {
+    "training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS},
+    "inference": {"goal": "serve", "prompt_tokens": 1024},
+}
 SAID_BY_JOB = ("work", "model", "train_tokens", "tokens_total", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
 SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list
