@@ -1,0 +1,149 @@
+"""Step through: the surfaces of the moments against the engine, and what the picture shows of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import estimate
+from calc.explain.step_through import COEFFICIENTS, MOST_MISS, Bounds, in_pages, surfaces, terms, with_point
+from calc.search.options import options
+from calc.search.standing import scenario_of
+from calc.search.step_variants import scenario_at, walk_through
+from calc.units import GIB
+
+WIDE = Bounds(1, 32, 512, 64)
+POINTS = [(1, 512), (2, 4096), (3, 8192), (7, 1536), (16, 2048), (32, 32_768), (32, 512), (5, 20_480)]
+TRAINED = {
+    "a dense decoder": {"model": "llama-3.1-8b"},
+    "experts": {"model": "qwen3-30b-a3b", "gpus": 8, "sharding": "zero3", "implementation": "torchtitan"},
+    "an encoder that keeps its scores": {"model": "modernbert-base", "attention": "eager"},
+    "stages of a pipeline": {"model": "llama-3.1-8b", "gpus": 4, "pipeline_parallel": 4, "accumulation_steps": 8},
+    "windows that fill": {"model": "gemma-2-9b"},
+    "adapters on 4 bits": {"model": "qwen3-14b", "tuning": "lora", "precision": "nf4-dq"},
+}
+SERVED = {
+    "plain": {"model": "llama-3.1-8b"},
+    "pages of an engine": {"model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"},
+    "pages as large as a state": {"model": "qwen3.5-27b", "implementation": "vllm", "gpu": "l40s"},
+    "windows": {"model": "gemma-3-12b", "implementation": "vllm", "gpu": "l40s"},
+}
+
+
+def gib_at(rows, batch, tokens):
+    """The GiB of each row of surfaces at a point, without those for other lengths."""
+    rows = rows[(rows["over_tokens"] < tokens) & (tokens <= rows["to_tokens"])]
+    multiplied = terms(np.full(len(rows), float(batch)), in_pages(np.full(len(rows), float(tokens)), rows["page_tokens"].to_numpy()))
+    return rows.assign(gib=(rows[list(COEFFICIENTS)].to_numpy() * multiplied).sum(axis=1))
+
+
+def totals(rows, batch, tokens):
+    """The GiB at each stop: of its largest moment."""
+    return gib_at(rows, batch, tokens).groupby(["stop", "moment"])["gib"].sum().groupby("stop").max()
+
+
+def peaks(scenario, catalogs, points):
+    """The engine's own allocated peak at some points. [GiB]"""
+    frame = with_point(pd.DataFrame([scenario] * len(points)), *zip(*points, strict=True))
+    rows = estimate(frame, catalogs, solve=False)
+    assert (rows["problem"] == "").all()
+    return ((rows["memory_bytes"] - rows["overhead_bytes"]) / GIB).to_numpy(dtype=float)
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("scenario", TRAINED.values(), ids=TRAINED)
+def test_the_surfaces_of_a_training_meet_the_engine(scenario, recompute, catalogs):
+    scenario = {**scenario, "recompute": recompute}
+    surface = surfaces(pd.DataFrame([scenario]), WIDE, catalogs)
+    predicted = [totals(surface.rows, *point).max() for point in POINTS]
+    miss = np.abs(predicted / peaks(scenario, catalogs, POINTS) - 1)
+    assert miss.max() < MOST_MISS
+    assert np.median(miss) < 1e-6
+    assert surface.miss_ratio.max() < MOST_MISS
+
+
+@pytest.mark.parametrize("scenario", SERVED.values(), ids=SERVED)
+def test_the_surfaces_of_a_service_meet_the_engine(scenario, catalogs):
+    scenario = {**scenario, "work": "inference"}
+    surface = surfaces(pd.DataFrame([scenario]), WIDE, catalogs)
+    predicted = [totals(surface.rows, *point).max() for point in POINTS]
+    assert np.abs(predicted / peaks(scenario, catalogs, POINTS) - 1).max() < MOST_MISS
+
+
+def test_a_model_that_misses_is_found(catalogs):
+    """A relative position bias grows with the square of the length beside what is linear in the batch."""
+    surface = surfaces(pd.DataFrame([{"model": "t5-base", "recompute": name} for name in ("none", "full")]), WIDE, catalogs)
+    assert (surface.miss_ratio > MOST_MISS).all()
+    scenario = estimate({"model": "t5-base", "batch": 4, "sequence_tokens": 1024, "gpu": "l40s"}, catalogs, solve=False)
+    walk = walk_through(scenario_of(scenario), catalogs)
+    assert walk.is_fixed
+    assert walk.bounds == Bounds(4, 4, 1024, 1)
+    assert totals(walk.rows, 4, 1024).max() == pytest.approx((scenario["memory_bytes"] - scenario["overhead_bytes"]) / GIB)
+
+
+def test_what_stays_between_steps_is_weights_and_state(catalogs):
+    row = estimate({"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2", "batch": 2, "sequence_tokens": 4096}, catalogs, solve=False)
+    surface = surfaces(pd.DataFrame([{"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2"}]), WIDE, catalogs)
+    stays = gib_at(surface.rows[surface.rows["stop"] == 5], 2, 4096)
+    assert set(stays["component"]) == {"weights_bytes", "optimizer_bytes"}
+    assert stays["gib"].sum() == pytest.approx((row["weights_bytes"] + row["optimizer_bytes"]) / GIB)
+    assert totals(surface.rows, 2, 4096).idxmax() == 2  # the peak is in the backward pass
+
+
+JOBS = {
+    "training": {"model": "llama-3.1-8b", "method": "full"},
+    "adapters": {"model": "llama-3.1-70b", "method": "qlora"},
+    "a long context": {"model": "llama-3.1-8b", "method": "lora", "sequence_tokens": 65_536},
+    "an encoder": {"model": "bert-base-uncased"},
+    "images": {"model": "vit-base-patch16"},
+    "serving": {"model": "llama-3.1-8b", "work": "inference"},
+    "serving experts": {"model": "deepseek-v3", "work": "inference"},
+}
+
+
+@pytest.fixture(scope="module", params=list(JOBS.values()), ids=list(JOBS))
+def walked(request, catalogs):
+    """The first answer of a job, and the walk around it."""
+    row = options(request.param, catalogs).rows[0]
+    return row, walk_through(scenario_of(row), catalogs)
+
+
+def at_numbers(table, walk, numbers):
+    """The rows of a walk's table at these numbers on its dials."""
+    return table[np.logical_and.reduce([table[name] == numbers[name] for name in walk.dials])]
+
+
+def test_the_walk_begins_at_the_plan(walked):
+    row, walk = walked
+    assert not walk.is_fixed
+    scenario = scenario_at(scenario_of(row), walk, walk.plan)
+    assert {name: value for name, value in scenario.items() if value != row[name] and value == value} == {}
+    peak = totals(at_numbers(walk.rows, walk, walk.plan), walk.plan["batch"], walk.plan["tokens"]).max()
+    assert peak == pytest.approx((row["memory_bytes"] - row["overhead_bytes"]) / GIB, rel=MOST_MISS)
+
+
+def test_every_combination_of_the_dials_has_its_surfaces(walked):
+    _, walk = walked
+    combinations = np.prod([len(dial) for dial in walk.dials.values()])
+    assert len(walk.rows.groupby(list(walk.dials))) == len(walk.cards.groupby(list(walk.dials))) == combinations
+    assert all(walk.dials.values())
+
+
+def test_the_line_of_a_card_is_where_the_verdict_turns(walked, catalogs):
+    """Below the line the complete range fits; above it, it does not. Checked at the plan's length, on every card."""
+    row, walk = walked
+    scenario = scenario_of(row) | {"instance": ""}
+    checked = 0
+    for card, safe in at_numbers(walk.cards, walk, walk.plan)[["card", "safe_gib"]].itertuples(index=False):
+        frame = with_point(pd.DataFrame([{**scenario, "gpu": card}] * 4), np.array([1, 2, 4, 8]), walk.plan["tokens"])
+        rows = estimate(frame, catalogs, solve=False)
+        peak = (rows["memory_bytes"] - rows["overhead_bytes"]).to_numpy(dtype=float) / GIB
+        clear = np.abs(peak / safe - 1) > 0.02  # the slack of serving grows a little with the batch
+        assert ((rows["fits"].to_numpy() == "yes") == (peak < safe))[clear].all()
+        checked += clear.sum()
+    assert checked >= 8
+
+
+def test_a_length_that_an_image_fixes_is_no_slider(catalogs):
+    walk = walk_through(scenario_of(options(JOBS["images"], catalogs).rows[0]), catalogs)
+    assert walk.bounds.most_steps == 1
+    assert walk.bounds.most_batch > walk.plan["batch"]
