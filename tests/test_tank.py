@@ -6,7 +6,7 @@ import pytest
 
 from calc import estimate
 from calc.columns import COMPONENTS
-from views.charts.tank import data_uri, tank_svg
+from views.charts.tank import data_uri, tank_html, tank_svg
 from views.shared.theme import COMPONENT_COLOURS, INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -70,3 +70,23 @@ def test_without_a_card_there_is_no_track_and_as_an_address_no_colour_is_cut_off
     assert address.startswith("data:image/svg+xml;utf8,<svg ")
     assert "#" not in address
     assert COMPONENT_COLOURS["weights_bytes"].replace("#", "%23") in address
+
+
+@pytest.mark.parametrize("ink", INKS)
+def test_the_tank_as_html_has_the_same_lengths_and_says_them_in_words(catalogs, ink):
+    for scenario in ({"instance": "p5.48xlarge"}, {"instance": "g5.48xlarge", "batch": 4}):
+        row = estimate({**EIGHT_BILLION, **scenario}, catalogs, solve=False)
+        root = ElementTree.fromstring(tank_html(row, INKS[ink], "a & b"))
+        assert (root.get("role"), root.get("aria-label")) == ("img", "a & b")
+        looks = {part.get("class"): dict(pair.split(":") for pair in part.get("style").split(";")) for part in root if part.get("class")}
+        most = max(row["gpu_memory_bytes"], row["memory_high_bytes"])
+        shown = [name for name in COMPONENTS if row[name] > 0]
+        assert [name for name in looks if name in COMPONENTS] == shown
+        for name in shown:
+            assert float(looks[name]["width"].rstrip("%")) == pytest.approx(100 * row[name] / most, abs=0.001)
+            assert ("border" in looks[name]) == (row["fits"] == "no")
+            assert COMPONENT_COLOURS[name] in str(looks[name].values())
+        assert float(looks["track"]["width"].rstrip("%")) == pytest.approx(100 * row["gpu_memory_bytes"] / most, abs=0.001)
+        ends = [float(looks["range"][side].rstrip("%")) for side in ("left", "width")]
+        assert ends[0] == pytest.approx(100 * row["memory_low_bytes"] / most, abs=0.001)
+        assert sum(ends) == pytest.approx(100 * row["memory_high_bytes"] / most, abs=0.002)

@@ -1,6 +1,7 @@
 """The memory of a row as a tank: the card as track, components in it, the range as whisker."""
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from calc.columns import COMPONENTS
@@ -16,13 +17,47 @@ def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22, most_bytes:
     The scale ends at the card, or at the high end of the range if that is further: a row that is too large runs over its
     card's end, and is drawn hollow. `most_bytes` gives several tanks one scale.
     """
-    card, low, high = (float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes"))
-    most = most_bytes or max(value for value in (card, high, 1.0) if value == value)
+    card, low, high, most = _ends(row, most_bytes)
     pixels = (width - 2) / most
     drawn = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
     drawn += [*_card_end(card * pixels, ink, height), *_whisker(1 + low * pixels, 1 + high * pixels, ink, height)]
     size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
+
+
+def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, most_bytes: Any = None) -> str:
+    """The same tank as HTML, as wide as its place: `st.html` draws no SVG."""
+    card, low, high, most = _ends(row, most_bytes)
+    percent = 100 / most
+    drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")] if card > 0 else []
+    left, hollow = 0.0, row["fits"] == "no"
+    for name in COMPONENTS:
+        wide = float(row[name]) * percent
+        if wide > 0:
+            colour = COMPONENT_COLOURS[name]
+            fill = f"border:{OUTLINE}px solid {colour}" if hollow else f"background:{colour};border-right:1px solid {ink.paper}"
+            drawn.append(_box(left, wide, 1, f"{fill};box-sizing:border-box", name))
+            left += wide
+    if high > 0:
+        halo, line = f"box-shadow:0 0 0 1px {ink.paper}", f"background:{ink.text}"
+        drawn.append(_box(low * percent, (high - low) * percent, height / 2 - 1, f"{line};{halo}", "range"))
+        drawn += [_box(f"calc({end * percent:.3f}% - 1px)", "2px", height * 0.25, f"{line};{halo}") for end in (low, high)]
+    if card > 0:
+        drawn.append(_box(f"calc({card * percent:.3f}% - 2px)", "2px", -2, f"background:{ink.text}", "card"))
+    return f"<div role='img' aria-label='{escape(alt, quote=True)}' style='position:relative;height:{height}px'>{''.join(drawn)}</div>"
+
+
+def _box(left: float | str, wide: float | str, inset: float, look: str, name: str = "") -> str:
+    """A part of a tank: place and width in per cent or as CSS, and its inset in pixels."""
+    across = ";".join(f"{key}:{value if isinstance(value, str) else f'{value:.3f}%'}" for key, value in (("left", left), ("width", wide)))
+    of = f" class='{name}'" if name else ""
+    return f"<div{of} style='position:absolute;{across};top:{inset:g}px;bottom:{inset:g}px;{look}'></div>"
+
+
+def _ends(row: Row, most_bytes: Any) -> tuple[float, float, float, float]:
+    """The card, both ends of the range, and where the scale ends. [B]"""
+    card, low, high = (float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    return card, low, high, most_bytes or max(value for value in (card, high, 1.0) if value == value)
 
 
 def data_uri(svg: str) -> str:
