@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.catalogs.figures import usd_per_gpu_hour
 from calc.cost.machines import gpus_paid, idle_gpus, instances_needed
-from calc.cost.offers import is_old, offers, per
+from calc.cost.offers import is_old, offers
 from calc.cost.prices import load_deployments, prices_as_of
 from calc.cost.quotas import commands, quota_for
 from calc.plan.run_length import over_concurrency
@@ -104,10 +105,11 @@ def test_the_comparison_shows_every_instance_once_per_region_and_scales_a_fracti
     table = offers(catalogs, ["us-east-1", "eu-west-1"])
     assert len(table) == 2 * len(catalogs.instances)
     assert not table.duplicated(["instance", "region"]).any()
-    table = table.join(per(table, "gpu")).set_index(["instance", "region"])
-    assert table.loc[("p5.48xlarge", "us-east-1"), "on-demand"] == pytest.approx(6.88)
+    table["usd"] = usd_per_gpu_hour(table["on_demand_usd_per_hour"], table["whole_gpus"])
+    table = table.set_index(["instance", "region"])
+    assert table.loc[("p5.48xlarge", "us-east-1"), "usd"] == pytest.approx(6.88)
     eighth = table.loc["g6f.large", "us-east-1"]
-    assert eighth["on-demand"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
+    assert eighth["usd"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
     assert np.isnan(table.loc[("p5.48xlarge", "eu-west-1"), "on_demand_usd_per_hour"])
     priced = table[table["on_demand_usd_per_hour"].notna()]
     assert is_old(priced["on_demand_as_of"], "2026-11-21").all()

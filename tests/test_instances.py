@@ -3,6 +3,7 @@
 import pytest
 from pages import address, opened, page_text, run, title, turned
 
+from calc.cost.offers import offers
 from calc.search import instances
 from calc.search.options import options
 from views.catalog import instances_panels as panel
@@ -107,9 +108,9 @@ def test_every_instance_of_the_board_stands_once_with_the_boards_figures(rows, b
 
 
 def test_memory_per_dollar_is_all_the_memory_over_the_price_and_families_and_memory_choose(catalogs):
-    row = instances.priced(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
+    row = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
     assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30)
-    table = instances.priced(catalogs, ["us-east-1"])
+    table = offers(catalogs, ["us-east-1"])
     assert set(instances.chosen(table, ["p5"])["family"]) == {"p5"}
     assert (instances.chosen(table, least_gib=300)["gpu_gib"] >= 300).all()
     assert len(instances.chosen(table)) == len(table) == len(catalogs.instances)
@@ -118,7 +119,7 @@ def test_memory_per_dollar_is_all_the_memory_over_the_price_and_families_and_mem
 @pytest.mark.parametrize("by", instances.SORTS)
 def test_each_order_puts_the_best_first_and_the_unknown_last(by, catalogs):
     column, smaller = instances.SORTS[by]
-    table = instances.priced(catalogs, ["eu-central-1"]).assign(usd=range(69))
+    table = offers(catalogs, ["eu-central-1"]).assign(usd=range(69))
     values = instances.in_order(table, by)[column]
     priced = values[values.notna()]
     assert priced.is_monotonic_increasing if smaller else priced.is_monotonic_decreasing

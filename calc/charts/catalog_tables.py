@@ -4,11 +4,13 @@ from collections.abc import Collection
 
 import pandas as pd
 
+from calc.catalogs import figures
 from calc.catalogs.load import Catalogs
-from calc.units import GIB, PETA
+from calc.evaluate import evaluate
+from calc.units import GIB
 
-BILLION = 1e9
-WIDTH_BYTES = 2  # of a weight in 16 bits
+OF_MODELS = (figures.billions, figures.active_billions, figures.weights_gib)
+OF_CARDS = (figures.bandwidth_gib, figures.card_pflops)
 SIZES = {  # parameters, in billions: from, to
     "under 1 billion": (0, 1),
     "1 to 9 billion": (1, 9),
@@ -22,7 +24,8 @@ SEARCHED = ("name", "id", "family", "hf_repo")
 def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()) -> pd.DataFrame:
     """The models that match every word of the text, of these families and sizes (none: all)."""
     table = catalogs.models.rename_axis("id").reset_index()
-    billions = table["parameters"] / BILLION
+    table = table.assign(**{figure.__name__: evaluate(figure, table) for figure in OF_MODELS}, estimated=table["refused"] == "")
+    billions = table["billions"]
     names = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
     chosen = pd.Series(True, index=table.index)
     for word in text.lower().split():
@@ -32,12 +35,7 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
     if sizes:
         ends = [SIZES[size] for size in sizes]
         chosen &= pd.concat([(billions >= least) & (billions < most) for least, most in ends], axis="columns").any(axis="columns")
-    return table.assign(
-        billions=billions,
-        active_billions=table["active_parameters"] / BILLION,
-        weights_gib=table["parameters"] * WIDTH_BYTES / GIB,
-        estimated=table["refused"] == "",
-    )[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
+    return table[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
 
 
 def card_table(catalogs: Catalogs) -> pd.DataFrame:
@@ -45,9 +43,8 @@ def card_table(catalogs: Catalogs) -> pd.DataFrame:
     rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(
+        **{figure.__name__: evaluate(figure, table) for figure in OF_CARDS},
         memory_gib=table["memory_bytes"] / GIB,
-        bandwidth_gib=table["bandwidth_bytes_per_second"] / GIB,
-        bf16_pflops=table["bf16_flops_per_second"] / PETA,
         instances=table["id"].map(rented).fillna(""),
     )
     return table.sort_values(

@@ -1,18 +1,24 @@
 """AWS's instances side by side, by region: prices per unit, and how they moved."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
 import pandas as pd
 
+from calc.catalogs import figures
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.cost.quotas import quota_for
+from calc.cost.quotas import entry_of, quota_for
+from calc.evaluate import evaluate
 from calc.scenarios.hardware import price_rows
-from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
+from calc.units import DAY_HOURS, MEAN_MONTH_HOURS
 
+OF_OFFERS = (
+    *(figures.whole_gpus, figures.gpu_gib, figures.host_gib, figures.bf16_pflops),
+    *(figures.spot_discount_ratio, figures.gib_per_usd, figures.pflops_per_usd),
+)
 MONTHS_FROM_DAYS = 60  # from here on an age is shown in months
 
 
@@ -28,14 +34,21 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     for quota, interrupted in (("on_demand_quota", 0), ("spot_quota", 1)):
         names = {family: quota_for(family, catalogs, interrupted).name for family in table["family"].unique()}
         table[quota] = table["family"].map(names)
-    whole_gpus = table["gpus"] * table["gpu_fraction"]
-    return table.assign(
-        whole_gpus=whole_gpus,
-        gpu_gib=table["gpus"] * table["gpu_memory_bytes"] / GIB,
-        host_gib=table["memory_bytes"] / GIB,
-        bf16_pflops=whole_gpus * table["bf16_flops_per_second"] / PETA,
-        spot_saving_ratio=1 - table["spot_usd_per_hour"] / table["on_demand_usd_per_hour"],
-    )
+    for figure in OF_OFFERS:
+        table[figure.__name__] = evaluate(figure, table)
+    return table
+
+
+def entries_behind(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The catalog entries behind a row of offers: catalog -> the entry's name and its row."""
+    instance, region, gpu = row["instance"], row["region"], row["gpu"]
+    reports = entry_of(row["family"], catalogs.obtainability)
+    return {
+        "prices": (f"{instance}, {region}", price_of(catalogs, instance, region)),
+        "instances": (instance, catalogs.instances.loc[instance]),
+        "gpus": (gpu, catalogs.gpus.loc[gpu]),
+        "obtainability": (str(reports.name), reports),
+    }
 
 
 @kept("price_history")
@@ -90,15 +103,6 @@ def price_change(catalogs: Catalogs, instance: str, region: str, day: str, marke
     then = price_on(catalogs, instance, region, day, market)
     current = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))
     return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
-
-
-MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "bf16_pflops"}
-
-
-def per(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Prices of all markets per instance, GPU, GiB of GPU memory or bf16 PFLOP/s."""
-    divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
-    return pd.DataFrame({name: table[market.price] / divisor for name, market in MARKETS.items()}, index=table.index)
 
 
 def age_days(as_of: pd.Series, today: Any) -> pd.Series:

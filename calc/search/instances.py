@@ -18,19 +18,12 @@ _PLACE = ["instance", "region"]
 OF_THE_JOB = ("instances_needed", "gpus", "fits", "runs", "usd", "hours", "market", "memory_bytes")
 
 
-def priced(catalogs: Catalogs, regions: Collection[str]) -> pd.DataFrame:
-    """Every instance type in each region: gib_per_usd, pflops_per_usd on demand."""
-    table = offers(catalogs, regions)
-    hourly = table["on_demand_usd_per_hour"]
-    return table.assign(gib_per_usd=table["gpu_gib"] / hourly, pflops_per_usd=table["bf16_pflops"] / hourly)
-
-
 def for_job(board: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The best row of each type on a board with its prices; `board_row` is its number there."""
     best = board.assign(board_row=np.arange(len(board))).drop_duplicates(_PLACE)
     wanted = [*_PLACE, "board_row", *(name for name in OF_THE_JOB if name in best)]
     rows = best[wanted].rename(columns={"gpus": "job_gpus", "memory_bytes": "job_memory_bytes"})
-    table = priced(catalogs, list(dict.fromkeys(board["region"])))
+    table = offers(catalogs, list(dict.fromkeys(board["region"])))
     return rows.merge(table, on=_PLACE, how="inner", validate="one_to_one")
 
 
@@ -48,7 +41,7 @@ def chosen(table: pd.DataFrame, families: Collection[str] = (), least_gib: float
 
 def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:
     """One instance type in every region with a price, the cheapest first."""
-    table = priced(catalogs, catalogs.regions.index)
+    table = offers(catalogs, catalogs.regions.index)
     table = table[(table["instance"] == instance) & (table["on_demand_usd_per_hour"].notna() | table["spot_usd_per_hour"].notna())]
     local = table.loc[table["region"] == here, "on_demand_usd_per_hour"]
     ratio = (table["on_demand_usd_per_hour"] / (local.iloc[0] if len(local) else np.nan) - 1).round(3) + 0.0  # no minus before a zero

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.cost.offers import offers
 from calc.files.csv import tables as csv_tables
 from calc.say.numbers import counted, is_missing
 from calc.search import instances
@@ -27,7 +28,7 @@ def draw(title: DeltaGenerator) -> None:
         all_types = panel.whole_catalog(answered)
         by = panel.order(all_types)
         families, least_gib = panel.narrowed(catalogs)
-    table = instances.priced(catalogs, [here]) if all_types else instances.for_job(plan.options.board, catalogs)
+    table = offers(catalogs, [here]) if all_types else instances.for_job(plan.options.board, catalogs)
     table = instances.in_order(instances.chosen(table, families, least_gib), by)
     with title:
         title.title(plain(panel.heading(table, all_types)), anchor=False)

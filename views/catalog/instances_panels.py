@@ -62,7 +62,7 @@ def listed(table: pd.DataFrame, by: str, all_types: bool) -> list[dict[str, Any]
     """The list; returns the rows that are ticked."""
     columns = columns_of("instance_types")
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
-    frame = for_screen(table, [name for name in columns if name in table or name == "spot_saving_percent"])
+    frame = for_screen(table, [name for name in columns if name in table or name == "spot_discount_percent"])
     if not all_types:
         frame["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in columns.items() if name in frame and not (all_types and name in OF_THE_JOB)}
@@ -198,7 +198,7 @@ def _facts(rows: list[Row], all_types: bool, catalogs: Catalogs) -> list[tuple[s
         ("GPU memory", [gib(row["gpu_gib"]) for row in rows]),
         ("USD per hour on demand", [usd(row["on_demand_usd_per_hour"]) for row in rows]),
         ("USD per hour on spot", [usd(row["spot_usd_per_hour"]) for row in rows]),
-        ("Spot saves", [percent(row["spot_saving_ratio"]) for row in rows]),
+        ("Spot saves", [percent(row["spot_discount_ratio"]) for row in rows]),
         ("Taken back in a month", [row["interruption_band"] or "not published" for row in rows]),
         ("GPU memory per dollar and hour", [gib(row["gib_per_usd"]) for row in rows]),
         ("Dense bf16 PFLOP/s", [three(row["bf16_pflops"]) for row in rows]),
