@@ -1,5 +1,6 @@
 """The app as a new browser sees it, without a browser: for the tests of pages, sidebar and session."""
 
+import re
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -9,6 +10,7 @@ from views.session.tabs import TABS, key_of, page_of
 
 PAGES = ("plan", "compare", "pay", "shelf", "explore", "method", "instances", "models", "accuracy", "bring")  # pages without tabs, and tabs
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
 FOLDERS = {"plan": "plan", "bring": "your_files", "compare": "compare_and_bill", "understand": "understand", "catalog": "catalog"}
 
@@ -73,6 +75,11 @@ def texts(app):
 def page_text(app):
     """The same in one text, without what keeps its words together."""
     return _loose("\n".join(texts(app)))
+
+
+def job_line(app):
+    """The job in words under the heading of the Plan page."""
+    return next(text for text in texts(app) if JOB.match(text))
 
 
 def title(app):

@@ -52,7 +52,7 @@ def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and
     assert line[1].startswith("10.0 billion tokens at")
     assert dollars(line[4]) + dollars(start[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert dollars(total[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
-    assert title(app).replace("\\", "") == f"About {about(row['usd'])} for training Llama 3.1 8B once"
+    assert title(app).replace("\\", "") == f"About {about(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
     text = page_text(app)
     for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
         assert heading in text
@@ -88,7 +88,7 @@ def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
 
 def test_serving_is_billed_by_the_month_and_by_the_token():
     app = bill(**SERVE, answer_tokens="1000")
-    assert "a month for serving Qwen2.5 32B with 20 requests at once" in title(app)
+    assert "a month: Serve Qwen2.5 32B, 20 requests at once, " in title(app)
     shown = {metric.label for metric in app.metric}
     assert shown == {"First token", "Each further token", "Million prompt tokens", "Million generated tokens"}
     assert paid(app)[0][2] == "730 h"
@@ -121,17 +121,18 @@ def test_a_plan_without_a_price_says_so(catalogs):
     scenario = {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm", "train_tokens": 1e8}
     unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
     markets = on_markets(unpriced, catalogs)
-    assert words.heading(unpriced, scenario, "tune", catalogs) == "No price is known for fine-tuning Llama 3.2 1B on 1 × H100 SXM5 80GB"
+    work = "Fine-tune Llama 3.2 1B on 100 million tokens"
+    assert words.heading(unpriced, scenario, catalogs) == f"No price is known on 1 × H100 SXM5 80GB: {work}"
     assert ways.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
 
 
 def test_a_refused_plan_and_a_model_that_cannot_serve_show_no_bill():
     app = bill(model="llama-3.1-8b", tensor_parallel="3", gpus="3", instance="p5.48xlarge")
-    assert title(app).startswith("No bill for fine-tuning Llama 3.1 8B")
+    assert title(app).startswith("No bill as it is set: Fine-tune Llama 3.1 8B")
     assert app.error[0].value
     assert not app.table
-    assert title(bill(goal="serve", model="bert-base-uncased", implementation="vllm")).startswith("No bill for serving BERT")
+    assert title(bill(goal="serve", model="bert-base-uncased", implementation="vllm")).startswith("No bill as it is set: Serve BERT")
 
 
 def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_cheaper(catalogs):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from examples import catalogs, recorded
-from pages import by_hand, opened, page_text, run, title
+from pages import by_hand, job_line, opened, page_text, run, title
 
 from calc.files.brought import brought, sorted_documents
 from calc.files.configs.run import read_run
@@ -97,7 +97,7 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
     run(app.button(key="keep_brought").click())
     assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [("TRL", 8)]
     run(app.button(key="take_brought").click())
-    assert title(app).startswith("LoRA fine-tuning Llama 3.1 8B costs about ")
+    assert job_line(app).startswith("Fine-tune Llama 3.1 8B by LoRA on ")
     assert [app.session_state[name] for name in ("method", "sequence_tokens", "batch")] == ["lora", 1024, [8]]
     assert by_hand(app, "instance") == []
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from examples import recorded
-from pages import address, by_hand, opened, run, title, with_model_form
+from pages import address, by_hand, job_line, opened, run, title, with_model_form
 
 from calc.catalogs.load import FOLDER
 from calc.files.link import link
@@ -41,7 +41,7 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     app.text_input(key="new_model").set_value("Mine")
     app.number_input(key="size_layers").set_value(16)
     run(app.button(key="add_model").click())
-    assert title(app).startswith("Fine-tuning Mine costs")
+    assert job_line(app).startswith("Fine-tune all weights of Mine on ")
     choices, complaints = link.parse(address(app), catalogs)
     assert (choices["custom_models"]["mine"]["layers"], complaints) == (16, [])
     assert title(opened(**address(app))) == title(app)
@@ -56,7 +56,7 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(g
     config |= {"quantization_config": {"quant_method": stored}} if stored else {}
     app.text_area(key="config_text").set_value(json.dumps(config))
     run(app.button(key="add_model").click())
-    assert title(app).lower().startswith(("serving mine", "fine-tuning mine costs")[goal == "tune"])
+    assert job_line(app).lower().startswith(("serve mine,", "fine-tune all weights of mine on ")[goal == "tune"])
     assert by_hand(app, "precision") == precision
 
 
@@ -65,7 +65,7 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
     app.text_area(key="config_text").set_value("hello")
     run(app.button(key="add_model").click())
     assert "this is not JSON" in messages_of(app)
-    assert title(app).startswith("Fine-tuning Llama 3.1 8B")
+    assert job_line(app).startswith("Fine-tune all weights of Llama 3.1 8B")
 
 
 def test_every_catalog_is_shown():
@@ -92,7 +92,7 @@ def test_every_catalog_is_shown():
 def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():
     app = opened()
     run(app.selectbox(key="model").set_value("gpt2"))
-    assert title(app).startswith("Fine-tuning GPT-2 costs")
+    assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
     assert address(app)["model"] == ["gpt2"]
     assert "learned positions for 1,024 tokens" in messages_of(app)
     run(app.selectbox(key="model").set_value("llama-3.1-8b"))
@@ -103,5 +103,5 @@ def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_
 @pytest.mark.parametrize(("model", "used"), [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")])
 def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
-    assert title(app).startswith("Serving")
+    assert job_line(app).startswith("Serve ")
     assert used in messages_of(app)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, opened, run, title, with_fields
+from pages import address, by_hand, job_line, opened, run, title, with_fields
 from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
@@ -155,7 +155,7 @@ def test_images_are_asked_for_where_a_model_takes_them():
 def test_people_and_a_context_stand_for_requests_and_their_lengths():
     """A share of the people asks at once; an eighth of a context is the answer; the link holds what was typed."""
     app = opened(goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096")
-    assert "(50 requests at once)" in title(app)
+    assert "to 200 people, one in four active: 50 requests at once" in job_line(app)
     assert "50 requests at once" in [caption.value for caption in app.caption]
     assert "of 4,096 tokens · prompt 3,584" in texts_of_cards(app)
     assert {"people", "share_active", "context_tokens"} <= set(address(app))
@@ -163,7 +163,7 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
     run(app.number_input(key="context_tokens").set_value(None))
     assert "of 1,536 tokens · prompt 1,024" in texts_of_cards(app)
     run(app.number_input(key="people").set_value(None))
-    assert "with 8 requests at once" in title(app)
+    assert "Llama 3.1 8B, 8 requests at once" in job_line(app)
 
 
 def texts_of_cards(app):

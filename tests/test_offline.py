@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import billed_row, one, recorded, table
-from pages import address, opened, page_text, run, title, turned
+from pages import address, job_line, opened, page_text, run, title, turned
 from plain_answers import offered, sold
 
 from calc.plan.bill import lines, on_markets
+from calc.say.numbers import spoken_span
 from calc.search.advice import advise
 from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
 from calc.search.compare import differences
@@ -130,7 +131,7 @@ def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalo
 
 def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_month(catalogs):
     app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07")
-    assert title(app).startswith("Running 1 billion tokens through Llama 3.1 8B costs about \\$")
+    assert job_line(app).startswith("Run 1 billion tokens through Llama 3.1 8B, ")
     fields = {field.key for field in app.number_input}
     assert "days_most" in fields
     assert not {"first_token_seconds", "token_seconds"} & fields
@@ -142,10 +143,10 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     run(app.number_input(key="days_most").set_value(1.0))
     day = options({"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 24}, catalogs).rows[0]
     assert day["hours"] <= 24
-    assert f"in {day['hours']:.1f} h" in title(app) or week["hours"] == day["hours"]
+    assert f", in {spoken_span(day['hours'])}, on " in title(app) or week["hours"] == day["hours"]
     assert address(app)["tokens_total"] == ["1e9"]
     turned(app, "pay")
-    assert re.fullmatch(r"About \\\$\d+ for running 1 billion tokens through Llama 3\.1 8B once", title(app))
+    assert re.fullmatch(r"About \\\$\d+ once: Run 1 billion tokens through Llama 3\.1 8B", title(app))
     turned(app, "plan")
     run(app.text_input(key="tokens_total").set_value(""))
     assert "a month" in title(app)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from examples import catalogs as the_catalogs
 from examples import recorded
-from pages import address, opened, run, title, turned
+from pages import address, job_line, opened, run, title, turned
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER, read_document
@@ -127,7 +127,7 @@ def test_there_are_a_dozen_no_two_alike_and_a_click_starts_from_one():
     app.session_state["setups"] = True
     run(app)
     run(app.button(key="setup_8").click())
-    assert title(app).startswith("Serving Llama 3.1 8B with 16 requests at once")
+    assert job_line(app).startswith("Serve Llama 3.1 8B, 16 requests at once")
     assert app.session_state["precision"] == []
     run(app.button(key="undo").click())
     assert title(app) == before

@@ -56,7 +56,7 @@ def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_t
     ready.get_ready()
     made, options_of = [], options.options_of
     monkeypatch.setattr(options, "options_of", lambda job, catalogs: made.append(job) or options_of(job, catalogs))
-    assert opened().title[0].value.startswith("Fine-tuning")
+    assert opened().title[0].value.startswith("About")
     assert JobRow.of(job_of(job_state.first_visit(), {})) not in made  # advice asks for others
 
     def unreadable():

@@ -10,6 +10,7 @@ from pages import opened, run
 
 from calc.plan.figures import records
 from calc.say.place import place
+from calc.search.job_words import job_sentence
 from calc.search.options import options
 from views.frame import report
 from views.shared import answer_words as plan_words
@@ -21,7 +22,7 @@ LINK = "http://localhost:8501/?model=llama-3.1-8b&name=%3Cscript%3E"
 @pytest.fixture(scope="module", params=["training", "inference"])
 def answered(request):
     result = options({"work": request.param, "model": "llama-3.1-8b"}, catalogs())
-    return result, plan_words.heading(result, "tune", catalogs())
+    return result, job_sentence(result.job, catalogs()), plan_words.heading(result, catalogs())
 
 
 def text_of(html):
@@ -30,10 +31,10 @@ def text_of(html):
 
 
 def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_network(answered):
-    result, heading = answered
-    page = report.html(result, heading, LINK, DAY, catalogs())
+    result, job, heading = answered
+    page = report.html(result, LINK, DAY, catalogs())
     text = text_of(page)
-    assert heading in text
+    assert text.index(job) < text.index(heading)
     for row in records(result.answers):
         assert place(row, True) in text
         assert plan_words.money_and_time(row) in text
@@ -47,25 +48,28 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
 
 
 def test_the_minutes_are_one_table_and_what_is_typed_cannot_become_markup(answered):
-    result, heading = answered
-    lines = report.markdown(result, heading, LINK, DAY, catalogs()).splitlines()
+    result, job, heading = answered
+    lines = report.markdown(result, LINK, DAY, catalogs()).splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 2 + len(result.answers)
     assert {line.count(" | ") for line in table} == {len(report.HEADS) - 1}
-    assert lines[0] == f"## {heading}"
+    assert lines[0] == f"## {job}"
+    assert lines[2] == f"**{heading}.**"
     assert LINK in lines[-1]
-    text = report.html(result, "<script>alert(1)</script>", "javascript:'><b>", DAY, catalogs())
+    named = result._replace(job=result.job | {"model": "<script>alert(1)</script>"})
+    text = report.html(named, "javascript:'><b>", DAY, catalogs())
+    assert "&lt;script&gt;alert(1)" in text
     assert "<script" not in text
     assert "'><b>" not in text
 
 
 def test_a_job_without_a_plan_has_a_report_too_and_the_plan_page_gives_it():
     result = options({"work": "training", "model": "llama-3.1-405b", "usd_most": 1}, catalogs())
-    heading = plan_words.heading(result, "tune", catalogs())
-    assert result.problem in text_of(report.html(result, heading, LINK, DAY, catalogs()))
-    assert result.problem in report.markdown(result, heading, LINK, DAY, catalogs())
+    for text in (text_of(report.html(result, LINK, DAY, catalogs())), report.markdown(result, LINK, DAY, catalogs())):
+        assert plan_words.heading(result, catalogs()) in text
+        assert plan_words.cure(result) in text
     app = opened(model="llama-3.2-1b")
     app.session_state["report"] = True
     run(app)
-    assert any(block.value.startswith("## Fine-tuning Llama 3.2 1B costs") for block in app.code)
+    assert any(block.value.startswith("## Fine-tune all weights of Llama 3.2 1B on 150 million tokens ") for block in app.code)
     assert not app.error

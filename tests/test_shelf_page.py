@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 from examples import recorded
-from pages import address, opened, run, title, turned
+from pages import address, job_line, opened, run, title, turned
 
 from shelf import stores
 from shelf.plans import newest, save, versions
@@ -109,7 +109,7 @@ def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     app = opened("shelf")
     assert "says nothing of its answer then" in texts(app)
     run(labelled(app, "Open").click())
-    assert title(app).startswith("Fine-tuning GPT-2")
+    assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
     assert "colour=red" in texts(app)
 
 
@@ -132,4 +132,4 @@ def test_a_shelf_out_of_reach_costs_one_sentence_and_no_other_page(monkeypatch, 
     assert title(app) == "The shelf is out of reach"
     assert "a link holds the whole plan without it" in texts(app)
     turned(app, "plan")
-    assert title(app).startswith("Fine-tuning GPT-2")
+    assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")

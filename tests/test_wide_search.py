@@ -1,6 +1,6 @@
 """The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
 
-from pages import address, opened, run, title
+from pages import address, job_line, opened, run, title
 
 from calc.search.job_row import JobError
 from views.plan import wider_search
@@ -83,12 +83,12 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
 
 def test_a_question_turns_the_job_to_what_it_asks_about():
     app = questioned(searched(model="llama-3.1-70b"), "week")
-    assert title(app).startswith("LoRA fine-tuning Llama 3.1 70B")
+    assert job_line(app).startswith("Fine-tune Llama 3.1 70B by LoRA")
     query = address(app)
     assert (query["goal"], query["method"], query["limit.hours"]) == (["tune"], ["lora"], ["168"])
     assert set(query["allow.precision"]) == {"bf16", "int8", "nf4-dq"}
     app = questioned(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
-    assert title(app).startswith("Serving Qwen2.5 32B with 20 requests at once")
+    assert job_line(app).startswith("Serve Qwen2.5 32B, 20 requests at once")
     query = address(app)
     assert (query["goal"], query["users"], query["limit.users"]) == (["serve"], ["20"], ["20"])
     assert metrics_of(app)[0].label == "Least money a month"

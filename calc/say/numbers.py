@@ -15,6 +15,7 @@ SPANS = (
     (72 * HOUR_SECONDS, "h", HOUR_SECONDS, 20),
     (math.inf, "days", 24 * HOUR_SECONDS, 20),
 )
+SPOKEN_UNITS = {"s": "seconds", "min": "minutes", "h": "hours"}
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
 
 
@@ -94,6 +95,13 @@ def duration(seconds: float | None, low: float | None = None, high: float | None
 def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
     """A duration given in hours."""
     return duration(*(None if value is None else value * HOUR_SECONDS for value in (hours, low, high)))
+
+
+def spoken_span(hours: float) -> str:
+    """A duration given in hours as people say it: 54 minutes, 1 hour, 3.2 days."""
+    number, _, unit = span(hours).partition(" ")
+    number, noun = number.removesuffix(".0"), SPOKEN_UNITS.get(unit, unit)
+    return f"{number} {noun.removesuffix('s') if number == '1' else noun}"
 
 
 def count(value: float | None) -> str:

@@ -166,8 +166,8 @@ def _seconds(seconds: float) -> str:
 
 def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     """On your 8 H100; in N. Virginia, on spot."""
-    if have := job.get("have"):
-        yield f"on your {_machines(str(have), catalogs)}"
+    if job.get("have"):
+        yield f"on your {_machines(job, catalogs)}"
         return
     regions = [part for text in listed(job.get("regions")) for part in str(text).split("+")]
     names = [str(catalogs.regions["name"].get(region, region)) for region in regions if region != ANYWHERE]
@@ -188,14 +188,19 @@ def _is_counted(job: Mapping[str, Any]) -> bool:
     return all(len(listed(job.get(name))) == 1 for name in COUNTED)
 
 
-def _machines(have: str, catalogs: Catalogs) -> str:
-    """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
+def machines_of_job(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, int]:
+    """The counts of the machines that the job names as its own; empty where they cannot be read."""
     try:
-        counts = machines_of(have, [*catalogs.instances.index, *catalogs.gpus.index])
+        return machines_of(str(job["have"]), [*catalogs.instances.index, *catalogs.gpus.index])
     except JobError:
-        return have
+        return {}
+
+
+def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
+    counts = machines_of_job(job, catalogs)
     words = [f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}" for name, count in counts.items()]
-    return " and ".join(words)
+    return " and ".join(words) or str(job["have"])
 
 
 def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:

@@ -17,7 +17,6 @@ from views.compare_and_bill import bill_words
 from views.compare_and_bill import plan_bill as plan_panel
 from views.compare_and_bill import ways_words as ways
 from views.session import catalogs as session_catalogs
-from views.session import job_state
 from views.session.present_plan import present
 from views.shared import answer_words as plan_words
 from views.shared import tables
@@ -30,15 +29,15 @@ def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     ink = INKS[st.context.theme.type or "light"]
-    plan, goal = present(catalogs), job_state.current().fields["goal"]
+    plan = present(catalogs)
     if not bill_words.is_billed(plan.row):
-        title.title(plain(bill_words.heading(plan.row, plan.job, goal, catalogs)), anchor=False)
+        title.title(plain(bill_words.heading(plan.row, plan.job, catalogs)), anchor=False)
         st.error(plain(plan.row["problem"]), icon=":material/block:")
         assumptions.editor(plan.row, catalogs)
         return
 
     if plan.job.get("have"):
-        title.title(plain(bill_words.owned(plan.row, plan.job, goal, catalogs)), anchor=False)
+        title.title(plain(bill_words.owned(plan.row, plan.job, catalogs)), anchor=False)
         st.markdown(plain(plan_words.without_place(plan.row["why"], plan.row, catalogs) + bill_words.if_rented(plan.row)))
         return
 
@@ -47,7 +46,7 @@ def draw(title: DeltaGenerator) -> None:
     market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
     ends, trains = bool(ends_of(row)), row["work"] == "training"
 
-    title.title(plain(bill_words.heading(row, plan.job, goal, catalogs)), anchor=False)
+    title.title(plain(bill_words.heading(row, plan.job, catalogs)), anchor=False)
     if row["misses"]:
         st.warning(plain(bill_words.outside(row, plan.options.problem)), icon=":material/rule:")
     if market_line["basis"]:

@@ -12,8 +12,8 @@ from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import cards
+from calc.search.job_words import short_job
 from calc.units import GIB, HOUR_SECONDS
-from views.shared import answer_words as plan_words
 from views.shared import row_words
 from views.shared.texts import TEXTS
 
@@ -31,22 +31,20 @@ def outside(row: Row, problem: str) -> str:
     return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
 
 
-def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving."""
-    work = _work(job, goal, catalogs)
+def heading(row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
+    """About $245 once: fine-tune Llama 3.1 8B on 150 million tokens."""
+    work = short_job(job, catalogs)
     if not is_billed(row):
-        return f"No bill for {work} as it is set"
+        return f"No bill as it is set: {work}"
     if is_missing(row["usd"]):
-        return f"No price is known for {work} on {place(row, catalogs)}"
-    if not ends_of(row):
-        return f"About {about(row['usd'])} a month for {work}"
-    times = "once" if row["attempts"] == 1 else f"{row['attempts']:g} times"
-    return f"About {about(row['usd'])} for {work} {times}"
+        return f"No price is known on {place(row, catalogs)}: {work}"
+    times = "a month" if not ends_of(row) else "once" if row["attempts"] == 1 else f"for {row['attempts']:g} attempts"
+    return f"About {about(row['usd'])} {times}: {work}"
 
 
-def owned(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    """Nothing is paid for fine-tuning Llama 3.1 8B on 2 × p5.48xlarge, which you have."""
-    return f"Nothing is paid for {_work(job, goal, catalogs)} on {row_words.where(row, catalogs)}, which you have"
+def owned(row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
+    """Nothing is paid on 2 × p5.48xlarge, which you have: Fine-tune Llama 3.1 8B."""
+    return f"Nothing is paid on {row_words.where(row, catalogs)}, which you have: {short_job(job, catalogs)}"
 
 
 def if_rented(row: Row) -> str:
@@ -56,11 +54,6 @@ def if_rented(row: Row) -> str:
         return ""
     total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
     return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
-
-
-def _work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    work = plan_words.work(job, goal, catalogs)
-    return work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
 
 
 def place(row: Row, catalogs: Catalogs) -> str:

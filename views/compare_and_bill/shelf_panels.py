@@ -12,11 +12,12 @@ from calc.evaluate import Row
 from calc.files.link.now import answers_now
 from calc.plan.aged import changes
 from calc.say.numbers import changed_by, counted, is_missing
+from calc.search.job_words import job_sentence, short_job
 from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, Plan, Run, ShelfError
-from views.session import address, job_state
+from views.session import address
 from views.shared import aged_words as aged
 from views.shared import answer_words as plan_words
 from views.shared.answer_words import day_text
@@ -55,12 +56,11 @@ def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
     if not row["answer"]:
         st.caption(NOTHING_TO_SAVE)
         return
-    goal = job_state.current().fields["goal"]
-    answer = plan_words.heading(options, goal, catalogs)
+    answer = plan_words.heading(options, catalogs)
     with st.form("to_shelf"):
-        st.markdown(plain(answer))
+        st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            usual = plan_words.work(options.job, goal, catalogs)[: LONGEST["name"]]
+            usual = short_job(options.job, catalogs)[: LONGEST["name"]]
             name = st.text_input("Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name")
             who = st.text_input("Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session")
             pressed = st.form_submit_button("Put on the shelf", type="primary", icon=":material/inventory_2:")

@@ -16,6 +16,7 @@ from calc.say.numbers import gib, is_missing, percent, three, usd
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
+from calc.search.job_words import job_sentence
 from calc.search.options import Options
 from views.charts.tank import tank_svg
 from views.shared import answer_words as plan_words
@@ -40,25 +41,29 @@ a { color: #0b57d0; overflow-wrap: anywhere; }
 """
 
 
-def markdown(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
-    """The answers as one table, what was asked, the day of the prices, the link back."""
+def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
+    """The job, the answer, the answers as one table, what limits cost, prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
-    lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
+    lines = [f"## {job_sentence(options.job, catalogs)}", "", f"**{plan_words.heading(options, catalogs)}.**"]
+    lines += [text for line in (_small_line(options, catalogs, today), plan_words.cure(options)) if line for text in ("", line)]
+    lines += ["", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)] if rows else []
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
-    lines += [text for line in (options.problem, plan_words.limits_cost(options)) if line for text in ("", line)]
+    lines += ["", plan_words.limits_cost(options)] if plan_words.limits_cost(options) else []
     prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in _paid(rows))
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
     return "\n".join(lines)
 
 
-def html(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
-    """The answers, memory, board, assumptions and dated prices in one file."""
+def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
+    """The job, the answers, memory, board, assumptions and dated prices in one file."""
+    job = job_sentence(options.job, catalogs)
     answers = [row for row in options.rows if row["answer"]]
     board = records(options.board)[:MOST_ROWS] if answers else []
     parts = [
-        f"<h1>{escape(heading)}</h1>",
+        f"<h1>{escape(job)}</h1>",
+        f"<p><b>{escape(plan_words.heading(options, catalogs))}.</b> {escape(plan_words.cure(options))}</p>",
+        f"<p class='note'>{escape(_small_line(options, catalogs, today))}</p>",
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
-        f"<p>{escape(options.problem)}</p>" if options.problem else "",
         _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
         f"<p>{escape(plan_words.limits_cost(options))}</p>",
@@ -77,15 +82,18 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
         _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
     ]
     parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
-    head = (
-        f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{escape(heading)}</title><style>{STYLE}</style>"
-    )
+    head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{escape(job)}</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
 def file_name(row: Row, end: str) -> str:
     """headroom-llama-3.1-8b-training-2026-11-20.html."""
     return plan_words.file_name(row).removesuffix("csv") + end
+
+
+def _small_line(options: Options, catalogs: Catalogs, today: date) -> str:
+    """Prices of 20 July 2026 · starting (10 min, $9) is included."""
+    return " · ".join(text for text, _ in plan_words.small_line(options, catalogs, today))
 
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:

@@ -4,6 +4,7 @@ from datetime import date
 
 import streamlit as st
 
+from calc.search.job_words import job_sentence
 from views.plan import answer_cards, board, launch_kit, status, wider_search
 from views.plan import changes as advice
 from views.plan import memory as looked_at
@@ -25,7 +26,8 @@ options, first = present_plan.options, present_plan.options.rows[0]
 is_answered = bool(first["answer"])
 
 status.since_then(first, catalogs)
-st.title(plain(plan_words.unbroken(plan_words.heading(options, fields["goal"], catalogs))), anchor=False)
+st.title(plain(plan_words.unbroken(plan_words.heading(options, catalogs))), anchor=False)
+st.markdown(plain(job_sentence(options.job, catalogs)))
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
 if other := in_other_bits(catalogs):

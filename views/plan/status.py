@@ -43,8 +43,7 @@ def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> No
     with st.popover("Report", icon=":material/description:", type="tertiary", on_change="rerun", key="report") as report:
         if not report.open:
             return
-        heading = plan_words.heading(options, job_state.current().fields["goal"], catalogs)
-        parts = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
+        parts = (options, plan_words.link(st.context.url, address.address().query), today, catalogs)
         name = report_words.file_name(first, "html")
         st.download_button(
             "HTML, opens offline and prints",

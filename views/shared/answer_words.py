@@ -2,40 +2,26 @@
 
 import re
 from datetime import date
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.job import ends_of
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
-from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, usd
-from calc.say.place import place
-from calc.say.setting import arrangement, name_of
+from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, spoken_span, three, usd
+from calc.say.place import place, short_card
+from calc.say.setting import arrangement
+from calc.say.verdict import verdict
 from calc.search.board import is_less
-from calc.search.job_words import amount_words
+from calc.search.job_words import machines_of_job
 from calc.search.options import Options
+from calc.units import GIB
 from views.shared import row_words
 
-METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
-
-
-def work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    """Fine-tuning Llama 3.1 8B; Serving Qwen2.5 32B to 20 users."""
-    model = name_of("model", job.get("model", ""), catalogs)
-    if job.get("work") == "inference":
-        if ends_of(job):
-            return f"Running {amount_words(job, catalogs)} through {model}"
-        rate = job.get("requests_per_second")
-        at_once = f"{counted(int(job['users']), 'request')} at once" if job.get("users") else ""
-        load = f"to {job['people']:,.0f} people ({at_once})" if job.get("people") else f"with {at_once}" if at_once else ""
-        load = f"at {rate:g} requests a second" if rate else load
-        return f"Serving {model} {load}".strip()
-    return f"{'Training' if goal == 'train' else METHODS[job.get('method') or 'full']} {model}"
 
 
 def limits_cost(options: Options) -> str:
@@ -48,9 +34,12 @@ def money_and_time(row: Row) -> str:
     """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):
         return "no price"
-    if not ends_of(row):
-        return f"about {about(row['usd'])} a month{row_words.own_terms(row)}{signed(row)}"
-    return f"about {about(row['usd'])}{row_words.own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
+    return f"about {_costs(row)}" + (f" in {span(row['hours'], *hours_range(row))}" if ends_of(row) else "")
+
+
+def _costs(row: Row) -> str:
+    """$245; $6,050 a month, 12 % less (signed for 1 year)."""
+    return f"{about(row['usd'])}{'' if ends_of(row) else ' a month'}{row_words.own_terms(row)}{signed(row)}"
 
 
 def pace(row: Row) -> str:
@@ -72,18 +61,63 @@ def hours_range(row: Row) -> tuple[float, float]:
     return numbers["low_hours"], numbers["high_hours"]
 
 
-def heading(options: Options, goal: str, catalogs: Catalogs) -> str:
-    """The answer in one sentence: job, money, time, place."""
-    row, doing = options.rows[0], work(options.job, goal, catalogs)
-    if not row["answer"]:
-        return f"No plan for {doing[0].lower() + doing[1:] if not doing.startswith(('LoRA', 'QLoRA')) else doing}"
-    where = row_words.where(row, catalogs, "+" in str(options.job.get("regions")))
-    most = "up to " if row["resting_instances"] > 0 else ""
-    hourly = "" if is_missing(row["usd_per_hour"]) else f", {most}{usd(row['usd_per_hour'])} an hour"
-    costs = f"costs {money_and_time(row)} on {where}{hourly}"
-    if options.job.get("have"):
-        costs = f"takes {pace(row)} on {where}, which you have"
-    return f"{doing}: nothing meets every limit; the nearest {costs}" if row["answer"] == "nearest" else f"{doing} {costs}"
+def heading(options: Options, catalogs: Catalogs) -> str:
+    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way."""
+    row, job = options.rows[0], options.job
+    if options.problem:
+        return options.problem.partition("; ")[0].removesuffix(".")
+    if job.get("have"):
+        used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
+        word = verdict(row["fits"], row["runs"])
+        return f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on {_yours(row, machines_of_job(job, catalogs), catalogs)}"
+    region = f" in {catalogs.regions['name'][row['region']]}" if "+" in job["regions"] else ""
+    where = f"{row_words.where(row, catalogs)}{region}"
+    time = f", in {spoken_span(row['hours'])}," if ends_of(row) else ""
+    return f"About {_costs(row)}{time} on {where}"
+
+
+def cure(options: Options) -> str:
+    """What to do where no plan keeps every limit: the rest of the heading's problem."""
+    rest = options.problem.partition("; ")[2]
+    return rest[:1].upper() + rest[1:]
+
+
+def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[str, bool]]:
+    """Under the heading: the age of the prices, starting, spare; each with whether it warns."""
+    row = options.rows[0]
+    if not row["answer"] or options.job.get("have"):
+        return []
+    return [price_age(row, catalogs, today), *((text, False) for text in (_starting(row), _spare(row)) if text)]
+
+
+def _starting(row: Row) -> str:
+    """Starting (10 min, $9) is included; empty for a service."""
+    if not ends_of(row) or not row["start_hours"] > 0:
+        return ""
+    price = "" if is_missing(row["usd_per_hour"]) else f", {about(row['start_hours'] * row['usd_per_hour'])}"
+    return f"starting ({span(row['start_hours'])}{price}) is included"
+
+
+def _spare(row: Row) -> str:
+    """What happens when an instance of a service stops; empty for work that ends."""
+    if ends_of(row) or not row["instance"]:
+        return ""
+    if spare := spare_of(row):
+        return f"{counted(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
+    one = row["instances_needed"] == 1
+    return f"no spare instance: {'it stops when that one does' if one else 'when one stops, the rest are too few for the load'}"
+
+
+def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
+    """Each of your 8 H100; each GPU of 1 of your 2 × p5.48xlarge; your L4."""
+    if row["instance"]:
+        count, used, name, each = machines[row["instance"]], row["instances_needed"], row["instance"], "each GPU of "
+    else:
+        count, used, name, each = machines[row["gpu"]], row["gpus"], short_card(row["gpu"], catalogs), "each of "
+    if count == 1:
+        return f"{each if row['instance'] else ''}your {name}"
+    part = f"{used:.0f} of " if used < count else ""
+    return f"{each}{part}your {count} {'× ' if row['instance'] else ''}{name}"
 
 
 def restriction(options: Options, over_all: Options | None, chosen: list[str] | None) -> str:
