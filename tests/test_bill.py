@@ -13,7 +13,7 @@ from calc.cost.markets import BY_USE
 from calc.cost.markets import COMMITTED as COMMITMENTS
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.plan.bill import answers_of_aws, as_rows, endpoint_facts, lines, on_markets, small_lines
+from calc.plan.bill import answers_of_aws, as_rows, endpoint_facts, lines, on_markets, provisioned_gib, small_lines
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
@@ -218,17 +218,25 @@ def test_own_instances_cross_the_endpoint_where_they_pay_off(catalogs):
 
 
 def test_small_lines_are_priced_each_by_itself(catalogs):
-    """Llama 3.1 8B: a checkpoint of 89.7 GiB, three kept, 269.2 GiB; S3 0.023, gp3 0.08, FSx 1,228.8 GiB at least at 0.145."""
+    """Llama 3.1 8B: a checkpoint of 89.7 GiB, three kept, 269.2 GiB; S3 0.023, gp3 0.08, FSx 1,200 GiB at least at 0.145."""
     stored_lines = small_lines(bill(catalogs, **SHORT_RUN), catalogs).set_index("kind")
     stored = 3 * 8030261248 * 12 / 2**30
     assert stored_lines["gib"]["s3-standard"] == pytest.approx(stored)
     usd_per_gib = {"ebs-gp3": 0.08, "s3-standard": 0.023, "traffic-internet": 0.09, "traffic-zones": 0.01}
-    usd = {kind: stored * price for kind, price in usd_per_gib.items()} | {"fsx-lustre-125": 1228.8 * 0.145}
+    usd = {kind: stored * price for kind, price in usd_per_gib.items()} | {"fsx-lustre-125": 1200 * 0.145}
     assert stored_lines["usd"].to_dict() == pytest.approx(usd)
     there = small_lines(bill(catalogs, **SHORT_RUN, region="ap-south-1"), catalogs).set_index("kind")
     assert there["usd"].isna().to_dict()["traffic-internet"]
     written = {line["What"]: line["USD"] for line in ways.small_lines(there.reset_index())}
     assert (written["Out to the internet, once"], written["S3 Standard, a month"][:2]) == ("not known here", "$6")
+
+
+def test_storage_is_paid_in_the_sizes_that_it_is_sold_in():
+    """FSx API Reference, CreateFileSystem: 1200 GiB, 2400 GiB, and increments of 2400 GiB; others in any size."""
+    least, step = pd.Series([1200.0, 0.0]), pd.Series([2400.0, 0.0])
+    sizes = {stored: provisioned_gib(stored, least, step).tolist() for stored in (10.0, 1200.0, 1201.0, 2400.0, 2401.0, 9600.5)}
+    assert [lustre for lustre, _ in sizes.values()] == [1200, 1200, 2400, 2400, 4800, 12000]
+    assert [s3 for _, s3 in sizes.values()] == list(sizes)
 
 
 def test_whose_price_of_a_token_it_is_is_said(catalogs):

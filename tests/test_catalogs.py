@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import entries, published
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import FILES, add_models
-from calc.catalogs.prices import SAGEMAKER
+from calc.catalogs.prices import SAGEMAKER, price_table
 from calc.catalogs.rooms import FOLDER, ROOM_OF, ROOMS, path_of, schema_of
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
@@ -45,12 +47,37 @@ def test_every_price_is_plausible_and_has_a_date_a_source_and_a_basis(catalogs):
         assert (priced[f"{market}_source"].str.len() > 10).all(), market
         assert (prices.drop(priced.index)[f"{market}_as_of"] == "").all(), market
     assert set(prices["on_demand_basis"]) <= {"", "published", "derived", "assumed"}
-    assert set(prices["spot_basis"]) <= {"", "observed", "estimated"}
+    assert set(prices["spot_basis"]) <= {"", "observed", "lowest zone", "estimated"}
     assert np.nanmin(prices.filter(like="usd_per_hour").to_numpy()) > 0
     seen = prices[prices["spot_basis"] == "observed"]
     assert (seen["spot_low_usd_per_hour"] <= seen["spot_usd_per_hour"]).all()
     assert (seen["spot_usd_per_hour"] <= seen["spot_high_usd_per_hour"]).all()
     assert not prices.duplicated(["instance", "region"]).any()
+
+
+def test_a_lowest_zone_above_the_median_is_the_price_on_spot(catalogs):
+    """p5en.48xlarge: April's median of 18.32 lies below August's lowest zone of 27.20, which so is the price."""
+    prices = catalogs.prices.set_index(["instance", "region"])
+    moved = prices.loc["p5en.48xlarge", "us-east-1"]
+    assert moved[["spot_usd_per_hour", "spot_as_of", "spot_basis"]].tolist() == [27.1988, "2026-08-06", "lowest zone"]
+    assert "4110" in moved["spot_source"]
+    later = prices["spot_newest_as_of"] > prices["spot_as_of"]
+    assert later.sum() >= 5
+    assert not (later & (prices["spot_newest_usd_per_hour"] > prices["spot_usd_per_hour"])).any()
+    assert not (prices["spot_low_usd_per_hour"] > prices["spot_usd_per_hour"]).any()
+
+
+@given(st.floats(0.1, 100), st.floats(0.1, 100), st.booleans())
+def test_the_newest_observation_counts_where_it_proves_the_median_wrong(median, newest, later):
+    days = ("2026-04-15", "2026-08-06") if later else ("2026-08-06", "2026-04-15")
+    zones = {"usd_per_hour": median, "low_usd_per_hour": median / 2, "high_usd_per_hour": median * 2, "zones": 3, "basis": "observed"}
+    markets = {"spot": zones | {"as_of": days[0], "source": "x"}, "spot_newest": {"usd_per_hour": newest, "as_of": days[1], "source": "y"}}
+    rule = {"types": [], "rule": "none"}
+    row = price_table({"a.b": {"us-east-1": markets}}, pd.DataFrame(index=["a.b"]), {"us-east-1": ""}, rule).iloc[0]
+    proves = later and newest > median
+    assert (row["spot_usd_per_hour"], row["spot_source"]) == ((newest, "y") if proves else (median, "x"))
+    assert row["spot_low_usd_per_hour"] <= row["spot_usd_per_hour"]
+    assert np.isnan(row["spot_high_usd_per_hour"]) == proves
 
 
 def test_old_prices_are_reported_not_failed(catalogs):

@@ -59,6 +59,19 @@ def test_a_request_costs_its_input_and_output(catalogs):
     assert made / 1e6 == pytest.approx(price)
 
 
+@pytest.mark.parametrize("model", ["smollm2-135m", "qwen3-0.6b", "llama-3.1-8b", "mixtral-8x7b"])
+@pytest.mark.parametrize("load", [{"batch": 1}, {"batch": 64}, {"batch": 8, "prompt_tokens": 3071}, {"batch": 8, "prompt_tokens": 8}])
+@pytest.mark.parametrize("implementation", ["transformers", "vllm"])
+def test_input_and_output_add_up_to_the_machine_time_of_a_request(catalogs, model, load, implementation):
+    """Also where the engine and the CPU take most of it: a tiny model."""
+    row = billed(catalogs, {**SERVE, "instance": "p5.48xlarge", "model": model, "implementation": implementation, **load}).iloc[0]
+    generated = row["sequence_tokens"] - row["prompt_tokens"]
+    usd = row["usd_per_hour_on_demand"] / 3600 * generated / row["tokens_per_second"]
+    made = row["prompt_tokens"] * row["usd_per_million_input_tokens"] + generated * row["usd_per_million_output_tokens"]
+    assert made / 1e6 == pytest.approx(usd, rel=1e-9)
+    assert row["usd_per_million_input_tokens"] > 0
+
+
 def test_a_missing_price_is_missing(catalogs):
     table = billed(catalogs, {**RUN, "instance": "p5e.48xlarge", "gpus": 8, "region": "us-east-2"}, {**RUN, "gpu": "l4"})
     assert table[["usd_per_hour_on_demand", "run_usd_on_demand"]].isna().all(axis=None)

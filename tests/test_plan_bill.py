@@ -1,9 +1,11 @@
 """The plan's bill: runs and months by hand, a commitment paid to its end, sums by market, the budget, link and CSV."""
 
+import numpy as np
 import pytest
 from examples import recorded, table
 from pages import address, opened, run
 
+from calc.cost.terms import committed_copies
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
 from calc.plan.bill import billed
@@ -53,6 +55,23 @@ def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
     mixed = plan_bill(billed(rows, catalogs))
     assert mixed["month_usd"].sum() == pytest.approx(2 * 730 * 1.17243 + 3 * 100 * 1.861)
     assert mixed["month_usd"].sum() < 5 * 730 * 1.17243
+
+
+@pytest.mark.parametrize("market", ["reserved-1y-no-upfront", "commit-1y"])
+def test_runs_beyond_the_hours_of_a_month_pay_for_a_second_instance(catalogs, market):
+    """Two runs of 557 h on p4d.24xlarge: 1,113 h a month are two instances at $13.92 for 730 h each, $20,325; one run is one."""
+    rows = table([RUN | {"train_tokens": 5e10, "runs_per_month": runs} for runs in (1, 2, 4)]).assign(market=market)
+    committed = plan_bill(billed(rows, catalogs))
+    assert committed["hours"].tolist() == pytest.approx([556.5] * 3, abs=0.1)
+    assert committed["month_usd"].tolist() == pytest.approx([10162.40, 20324.80, 40649.59], abs=0.01)
+    assert committed["year_usd"].tolist() == pytest.approx(12 * committed["month_usd"])
+
+
+def test_a_commitment_has_the_hours_of_its_work():
+    """Whole copies: just enough for the hours of the runs, at least one; of a service as many as are set."""
+    runs, hours = np.array([0.5, 1, 2, 2, 7.3, 3]), np.array([100, 730, 365, 365.1, 100, 50])
+    assert committed_copies(np.ones(6), hours, runs).tolist() == [1, 1, 1, 2, 1, 1]
+    assert committed_copies(np.zeros(2), np.array([730, 100]), np.array([3, 2])).tolist() == [3, 2]
 
 
 def test_the_csv_of_a_plan_is_read_again_with_the_same_bill(bill, catalogs):

@@ -11,6 +11,7 @@ from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import column_of
 
+LOWEST_ZONE = "lowest zone"  # the basis of a price on spot that is a later lowest zone
 SAGEMAKER = ("sagemaker_training", "sagemaker_hosting")  # names in prices.yaml
 CAPACITY_COLUMNS = ("signal", "region", "of", "answer", "as_of", "value", "zone", "starts_on", "hours", "usd_per_hour", "error")
 PRICE_COLUMNS = (
@@ -46,8 +47,20 @@ def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[
     prices = pd.DataFrame(
         {name: [value or "" for value in values] if name in text else column_of(values) for name, values in columns.items()}
     )
-    prices = _with_derived(prices, sagemaker, instances)
+    prices = _with_derived(_with_newest_spot(prices), sagemaker, instances)
     return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
+
+
+def _with_newest_spot(prices: pd.DataFrame) -> pd.DataFrame:
+    """Prices in which a later lowest zone above the median on spot takes the median's place.
+
+    No median lies below its lowest zone: the later observation proves that the zones have moved, and the highest is unknown.
+    """
+    newest = prices["spot_newest_usd_per_hour"]
+    proves = (prices["spot_newest_as_of"] > prices["spot_as_of"]) & (newest > prices["spot_usd_per_hour"])
+    lowest = {"usd_per_hour": newest, "low_usd_per_hour": newest, "high_usd_per_hour": np.nan, "zones": np.nan, "basis": LOWEST_ZONE}
+    lowest |= {fact: prices[f"spot_newest_{fact}"] for fact in ("as_of", "source")}
+    return prices.assign(**{f"spot_{name}": prices[f"spot_{name}"].mask(proves, value) for name, value in lowest.items()})
 
 
 def _ml_ratio(instance: str, rule: dict[str, Any]) -> float:
@@ -78,7 +91,8 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
     for kind, entry in entries.items():
         for region, price in entry["prices"].items():
             check_reference(region, regions, label_of("storage_and_traffic"), (kind, region), "region")
-            rows.append({"kind": kind, "label": entry["label"], "least_gib": float(entry["least_gib"]), "region": region, **price})
+            sizes = {name: float(entry[name]) for name in ("least_gib", "step_gib")}
+            rows.append({"kind": kind, "label": entry["label"], **sizes, "region": region, **price})
     return pd.DataFrame(rows)
 
 

@@ -104,12 +104,25 @@ def _usd_per_million(usd_per_hour, tokens_per_second):
     return MILLION * (usd_per_hour / HOUR_SECONDS / tokens_per_second)
 
 
-def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_per_second):
-    """A million prompt tokens on demand, while they are prefilled. [USD per million tokens]
+def input_tokens_per_second(
+    generates, generated_tokens, read_tokens, tokens_per_second, decode_tokens_per_second, prefill_tokens_per_second
+):
+    """Input tokens over the machine time of a request that is not decoding. [tokens/s]
+
+    A request takes g / tokens_per_second of the machines' time, of which g / decode_tokens_per_second is decoding. The rest is
+    its prefill, and what the engine and the CPU add: most of the time of a tiny model.
+    """
+    g = generated_tokens
+    beside_decode_seconds = g / tokens_per_second - g / decode_tokens_per_second
+    return np.where((generates > 0) & (g > 0), read_tokens / beside_decode_seconds, prefill_tokens_per_second)
+
+
+def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, input_tokens_per_second):
+    """A million prompt tokens on demand: all but a request's decoding. [USD per million tokens]
 
     With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
     """
-    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, prefill_tokens_per_second))
+    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, input_tokens_per_second))
 
 
 def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):

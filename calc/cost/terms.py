@@ -5,6 +5,7 @@ The terms of a market (block_hours, committed_years, interrupted) are columns fr
 
 import numpy as np
 
+from calc.cost.machines import ROUNDING
 from calc.units import MEAN_MONTH_HOURS, WEEK_HOURS, YEAR_HOURS, YEAR_MONTHS
 
 # EC2 User Guide, Capacity Blocks for ML: whole days to 14, then whole weeks to 182 days; instances end 30 minutes before their block
@@ -66,13 +67,22 @@ def break_even_hours_per_month(usd_per_hour, usd_per_hour_on_demand):
     return MEAN_MONTH_HOURS * usd_per_hour / usd_per_hour_on_demand
 
 
-def month_usd(ends, usd, usd_per_hour, runs_per_month, committed_years):
+def committed_copies(ends, hours, runs_per_month):
+    """Copies of a job's instances that a commitment pays for. [copies]
+
+    Runs follow each other on the same instances, of which each has 730 hours a month: ceil(runs · hours / 730). Copies of a
+    service run side by side.
+    """
+    months_of_runs = np.ceil(runs_per_month * hours / MEAN_MONTH_HOURS * (1 - ROUNDING))
+    return np.where(ends > 0, np.maximum(months_of_runs, 1.0), runs_per_month)
+
+
+def month_usd(usd, usd_per_hour, runs_per_month, committed_years, committed_copies):
     """A month of work: a run times its runs, a service times its copies. [USD]
 
-    Runs follow each other on the same committed instances; copies of a service run side by side.
+    A commitment is paid for every hour of the month, for each copy of its instances.
     """
-    a_month = np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd)
-    return a_month * np.where((committed_years > 0) & (ends > 0), 1.0, runs_per_month)
+    return np.where(committed_years > 0, committed_copies * usd_per_hour * MEAN_MONTH_HOURS, runs_per_month * usd)
 
 
 def paid_months(period_months, plan_months, committed_years):

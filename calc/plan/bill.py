@@ -142,15 +142,22 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """Costs that the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
 
-    They are the checkpoints or weights on each storage of the region, at its least size, and their transfer out of it once.
+    They are the checkpoints or weights on each storage of the region, in the sizes that it is sold in, and their transfer out of
+    it once.
     A kind without a price in the region has NaN.
     """
     prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
-    kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib"]]
+    kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib", "step_gib"]]
     here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
     priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna({"as_of": "", "source": ""})
-    gib = np.maximum(priced["least_gib"], stored)
-    return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(columns="least_gib")
+    gib = provisioned_gib(stored, priced["least_gib"], priced["step_gib"])
+    return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(columns=["least_gib", "step_gib"])
+
+
+def provisioned_gib(stored_gib: float, least_gib: pd.Series, step_gib: pd.Series) -> np.ndarray:
+    """The sizes paid for what is stored: the smallest sold, or a multiple of the step. [GiB]"""
+    multiple = np.ceil(stored_gib / step_gib.mask(step_gib == 0)) * step_gib
+    return np.where(stored_gib <= least_gib, least_gib, multiple.fillna(stored_gib))
 
 
 def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:

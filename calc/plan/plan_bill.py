@@ -1,6 +1,7 @@
 """The bill of a plan: every scenario times its runs and months, by market, against a budget.
 
-A run is paid as often as it is made, a service by the month; a commitment is paid every month of its term, used or not.
+A run is paid as often as it is made, a service by the month; a commitment is paid every month of its term, used or not, and
+runs that take more hours a month than one copy of its instances has pay for several.
 """
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
-from calc.cost.terms import month_usd, paid_months, period_usd
+from calc.cost.terms import committed_copies, month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
 PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # the columns of a bill
@@ -16,9 +17,11 @@ PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()} 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     """Billed rows with month_usd, quarter_usd and year_usd; NaN where no price is known."""
-    usd, hourly, runs, months = (rows[name].to_numpy(dtype=float) for name in ("usd", "usd_per_hour", "runs_per_month", "plan_months"))
+    names = ("usd", "usd_per_hour", "hours", "runs_per_month", "plan_months")
+    usd, hourly, hours, runs, months = (rows[name].to_numpy(dtype=float) for name in names)
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
-    a_month = month_usd(ends_of(rows).to_numpy(dtype=float), usd, hourly, runs, years)
+    copies = committed_copies(ends_of(rows).to_numpy(dtype=float), hours, runs)
+    a_month = month_usd(usd, hourly, runs, years, copies)
     return rows.assign(**{name: period_usd(a_month, paid_months(period, months, years)) for name, period in PERIODS.items()})
 
 
