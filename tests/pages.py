@@ -52,8 +52,8 @@ def with_fields(app):
 
 
 def with_model_form(way, **query):
-    """The app with the form for another model open."""
-    app = opened(**query)
+    """The Your files page with the form for another model open."""
+    app = opened("bring", **query)
     app.session_state["model_form"] = True
     run(app)
     run(app.segmented_control(key="model_way").set_value(way))

@@ -35,6 +35,22 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     return original, *(name for name in (*ours, *others[:1]) if name != original)
 
 
+def bits_of(catalogs: Catalogs, precision: str) -> int:
+    """The step that a number format belongs to: 16, 8 or 4. [bits]"""
+    width = catalogs.precisions["matrix_bytes_each"][precision]
+    return 16 if width >= 2 else 8 if width >= 1 else 4
+
+
+def published_bits_of(catalogs: Catalogs, model: str) -> tuple[int, bool]:
+    """The fewest bits that a model is published in, and whether its maker publishes them. [bits]"""
+    formats = [precision for precision in usual_formats(catalogs, model) if precision]
+    bits = min((bits_of(catalogs, precision) for precision in formats), default=16)
+    files = published_files(catalogs)
+    original = catalogs.models["published_precision"].get(model)
+    makers = [name for name in formats if name == original or files[model, name]["publisher"] == MAKER]
+    return bits, bits in [bits_of(catalogs, precision) for precision in makers]
+
+
 @kept("checkpoints", "models", "precisions")
 def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The elements that share a scale, 0 without a bound, and the padded inner width.

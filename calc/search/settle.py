@@ -12,7 +12,7 @@ from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
-from calc.scenarios.published import usual_formats
+from calc.scenarios.published import bits_of, usual_formats
 from calc.scenarios.stacks import kind_numbers
 from calc.search.inputs import (
     ADMITS,
@@ -156,7 +156,7 @@ def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
     by_hand = job.get("precision") or job.get("fixed", {}).get("precision")
     if not published or by_hand or job["fewest_bits"] == PUBLISHED or job["work"] == "training":
         return 0
-    bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4
+    bits = bits_of(catalogs, published)
     return bits if bits < int(job["fewest_bits"]) else 0
 
 
@@ -239,6 +239,12 @@ def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, gene
         job["sequence_tokens"] = job["prompt_tokens"] + generated
 
 
+def split_context(context: int, answer: int = 0) -> tuple[int, int]:
+    """Prompt and answer of a context: an answer so long, at most half of it, else 7 to 1. [tokens]"""
+    answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
+    return max(context - answer, 1), answer
+
+
 def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
     """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
     context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
@@ -253,8 +259,7 @@ def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> di
         if job[other] < 1:
             raise JobError(f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}; raise context_tokens.")
     else:
-        job["answer_tokens"] = max(context // CONTEXT_PARTS, 1)
-        job["prompt_tokens"] = max(context - job["answer_tokens"], 1)
+        job["prompt_tokens"], job["answer_tokens"] = split_context(context)
     return {name: job[name] for name in lengths}
 
 

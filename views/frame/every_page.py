@@ -13,7 +13,7 @@ from views.sidebar import sidebar
 
 def draw() -> None:
     """One run of the page that the visitor is on."""
-    st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
+    st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=364)
 
     session_catalogs.look_at_files()
     try:

@@ -37,6 +37,7 @@ if other := in_other_bits(catalogs):
         label, choice = f"{'Take' if bits == 16 else 'Allow'} {bits} bits", {"fewest_bits": str(bits)}
         st.button(label, on_click=job_state.choose, kwargs=choice, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())
+sidebar.edit_job(catalogs)
 if options.problem:
     st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
 answer_cards.cards(options, present_plan.row, bool(by_hand), free, ink, catalogs)

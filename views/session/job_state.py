@@ -20,7 +20,6 @@ from calc.search.job_fields import (
     MAY_BE_EMPTY,
     SEVERAL,
     UNSHOWN,
-    is_offline,
     is_read,
     job_fields_of,
     job_of,
@@ -56,12 +55,6 @@ def current() -> CurrentJob:
 def job_fields() -> dict[str, Any]:
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
-
-
-def counts_people() -> bool:
-    """Whether the load of the job is people, of whom a share is active at one moment."""
-    fields = current().fields
-    return work_of(fields) == "inference" and bool(fields["people"]) and not (fields["requests_per_second"] or is_offline(fields))
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:

@@ -4,30 +4,49 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.say.numbers import is_missing, percent, three
+from calc.say.numbers import is_missing, percent, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
-from views.session import extra_state, job_state
+from views.session import extra_state
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 
+ASKED_ABOVE = ["share_active", "spare", "paid_ratio"]  # the job has fields for them
 UNITS = TEXTS["assumptions"]["units"]
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
 
 
+def counted(row: Row, catalogs: Catalogs) -> None:
+    """What of starting is counted; it opens the assumptions, an empty field for each of the catalog's values."""
+    with st.popover(f"{_starting(row)} :primary[Change]", type="tertiary", wrap=True, on_change="rerun", key="assumptions") as pane:
+        if pane.open:
+            _fields(row, catalogs)
+
+
 def editor(row: Row, catalogs: Catalogs) -> None:
-    """A field for each assumption, empty where the catalog's value applies."""
-    with st.expander("Assumptions of time and cost", icon=":material/tune:", key="assumptions"):
+    """The same in a closed group, on a page that draws no job."""
+    with st.expander("Assumptions of time and cost", key="assumptions"):
         _fields(row, catalogs)
+
+
+def _starting(row: Row) -> str:
+    """Counted: 10 min to start and load."""
+    if not row["start_hours"] > 0:
+        return "Starting is not counted."
+    return f"Counted: {span(row['start_hours'] / _starts(row))} to start and load."
+
+
+def _starts(row: Row) -> float:
+    return row["attempts"] if row["work"] == "training" else 1
 
 
 def _fields(row: Row, catalogs: Catalogs) -> None:
     changed = extra_state.assumed()
     table, inputs = catalogs.assumptions, bounded_inputs(catalogs)
     st.markdown(
-        f"{len(changed)} of {len(table) + 2} changed. An empty field takes the value shown in grey. What is set here "
-        "is an input like the others: it is in the link, in the CSV, and in every page's figures."
+        f"**Assumptions of time and cost**, {len(changed)} of {len(table) + 2} changed. An empty field takes the value in grey. "
+        "The link and the CSV contain what you set."
     )
     reached = row["utilization_ratio"]
     present_share = "" if is_missing(reached) else f"; now {percent(reached)}"
@@ -43,14 +62,11 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         inputs["start_seconds"],
         "Start",
         UNITS["seconds"],
-        f"{row['start_hours'] / (row['attempts'] if row['work'] == 'training' else 1) * HOUR_SECONDS:,.0f} for this plan"
-        if not is_missing(row["start_hours"])
-        else "by machine",
+        f"{row['start_hours'] / _starts(row) * HOUR_SECONDS:,.0f} for this plan" if not is_missing(row["start_hours"]) else "by machine",
         "From the request of the machines to the first step or token, reading the weights left out; 0 counts no start.",
         "reports of launch and boot, image, engine and compilation: Starts, under Models & prices",
     )
-    elsewhere = ["share_active"] if job_state.counts_people() else []
-    for name, entry in table.drop(elsewhere).sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
+    for name, entry in table.drop(ASKED_ABOVE).sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])
         basis = f"{entry['basis']}: {entry['source']}"
         sentence = entry["meaning"][:1].upper() + entry["meaning"][1:] + "."

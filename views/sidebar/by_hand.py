@@ -29,12 +29,11 @@ SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
+    summary = f"{len(by_hand)} set" if by_hand else "all automatic"
+    pane = st.expander(f"Set by hand :gray[· {summary}]", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
             _fields(fields, by_hand, catalogs)
-    if several := len(by_hand):
-        button(f"{several} set by hand: back to auto", job_state.to_auto, icon="undo", type="tertiary", key="all_to_auto")
 
 
 def _fields(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
@@ -70,21 +69,14 @@ def _fields(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs)
 def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """What is set by hand, each with one click back to auto."""
     if not by_hand:
-        st.caption("All automatic: each choice below is the answer's own until you set it. Several values are compared.")
+        st.caption("The answer chooses what you leave on auto. Several values of one choice are compared.")
         return
     with st.container(horizontal=True, gap="xsmall"):
         for name, values in by_hand.items():
             sentence = ", ".join(words(name, value, catalogs) for value in values)
             label = LABELS.get(name) or name.replace("_", " ")
-            button(
-                f"{label}: {sentence}",
-                job_state.to_auto,
-                name,
-                icon="close",
-                type="tertiary",
-                key=f"auto_{name}",
-                help=f"{label}: back to auto",
-            )
+            button(f"{label}: {sentence}", job_state.to_auto, name, icon="close", type="tertiary", key=f"auto_{name}")
+        button("All automatic", job_state.to_auto, icon="undo", type="tertiary", key="all_to_auto")
 
 
 def _ordered(ids: list[str] | pd.Index, first: tuple[str, ...]) -> list[str]:

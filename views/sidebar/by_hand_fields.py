@@ -6,7 +6,6 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.say.numbers import is_missing
 from calc.say.setting import name_of
@@ -54,7 +53,6 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs, lab
         key=key,
         on_change=_more,
         args=(key,),
-        help=GLOSSARY[key].meaning,
         **SESSION,
     )
 
@@ -71,9 +69,7 @@ def multiselect(key: str, named: dict[str, str], chosen: Row) -> None:
     """Of a long list any number; none is auto."""
     needed, place = chosen.get("instances_needed"), chosen.get(key)
     auto_words = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
-    st.multiselect(
-        LABELS[key], list(named), format_func=named.__getitem__, key=key, placeholder=auto_words, help=GLOSSARY[key].meaning, **SESSION
-    )
+    st.multiselect(LABELS[key], list(named), format_func=named.__getitem__, key=key, placeholder=auto_words, **SESSION)
 
 
 def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, say: Any = None) -> None:
@@ -81,7 +77,7 @@ def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: 
     say = say or (lambda option: words(key, option, catalogs))
     value = chosen.get(key)
     placeholder = "auto" if is_missing(value) else f"auto: {say(value)}"
-    st.selectbox(label, options, index=None, format_func=say, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
+    st.selectbox(label, options, index=None, format_func=say, key=key, placeholder=placeholder, **SESSION)
 
 
 def number(
@@ -105,6 +101,5 @@ def number(
         format=None if is_count else shown,
         key=key,
         placeholder="auto" if is_missing(value) else f"auto: {words(key, value, catalogs)}",
-        help=GLOSSARY[key].meaning,
         **SESSION,
     )

@@ -10,9 +10,9 @@ from calc.scenarios.inputs import BY_NAME
 from calc.search.job_fields import method_of, work_of
 from views.session import SESSION
 from views.session.job_state import KEYS
-from views.shared.elements import segments
 from views.shared.texts import TEXTS
 from views.sidebar.by_hand_fields import choice, number
+from views.sidebar.fields import choice as segments
 
 TEXT = TEXTS["by_hand"]
 TRAINING = ("offload", "loss", "gradient_precision", "reduce_precision", "optimizer_kernel")
@@ -30,7 +30,7 @@ def fields(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
     _choices(("attention", "compile"), chosen, catalogs)
     releases = f"known: {releases}" if (releases := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
-    st.text_input("Release of the software", key=KEYS.software_release, placeholder=releases, help=TEXT["release"], **SESSION)
+    st.text_input("Release of the software", key=KEYS.software_release, placeholder=releases, **SESSION)
     _choices(("tie_embeddings",), chosen, catalogs)
     if work_of(job_fields) == "training":
         _training(job_fields, chosen, catalogs)
@@ -49,11 +49,9 @@ def fields(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
     number(KEYS.runs_per_month, "Runs a month, in the plan's bill", chosen, catalogs, least=0.01, step=1.0, shown="%g")
     number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
-    st.text_input(
-        "Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=TEXT["private"], **SESSION
-    )
-    for key, text in ((KEYS.fewest_bits, TEXT["bits"]), (KEYS.confidence, TEXT["confidence"])):
-        segments(text["label"], text["values"], key, width="stretch", help=text["help"], **SESSION)
+    bits = ((KEYS.fewest_bits, TEXT["bits"]),) if work_of(job_fields) == "training" else ()  # of a service its weights
+    for key, text in (*bits, (KEYS.confidence, TEXT["confidence"])):
+        segments(text["label"], key, text["values"], label_visibility="visible")
 
 
 def _choices(names: tuple[str, ...], chosen: Row, catalogs: Catalogs) -> None:

@@ -21,13 +21,13 @@ SIZES = {
     "ffn": ("Feed-forward width", 14336),
     "vocab": ("Vocabulary", 128256),
 }
-INDEX = "Of a type that is not covered: paste its model.safetensors.index.json after it, and the least that it takes is said."
+INDEX = "Type not covered? Paste its model.safetensors.index.json after it: the least memory that it needs is then shown."
 WAYS = {"upload": "Upload", "paste": "Paste", "hub": "From the hub", "hand": "Sizes by hand"}
 
 
 def add_a_model() -> None:
-    """A popover beside the model's name; its fields exist only while it is open."""
-    with st.popover(":material/add:", help="Another model", width="content", on_change="rerun", key="model_form") as form:
+    """A group of the page; its fields exist only while it is open."""
+    with st.expander("A model of your own: config.json, the Hugging Face hub, or six sizes", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
         way = segments("Where it comes from", WAYS, "model_way", default="upload")
@@ -38,13 +38,16 @@ def add_a_model() -> None:
         if way == "upload":
             st.file_uploader("config.json of Hugging Face", type="json", key="config_file")
         elif way == "paste":
-            st.text_area("config.json of Hugging Face", key="config_text", height=160, help=INDEX)
+            st.text_area("config.json of Hugging Face", key="config_text", height=160)
+            st.caption(INDEX)
         elif way == "hand":
             for name, (label, value) in SIZES.items():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
-        button("Use this model", _add, type="primary", key="add_model")
+        pressed = button("Use this model", _add, type="primary", key="add_model")
         if st.session_state.get("model_error"):
             st.error(plain(st.session_state["model_error"]))
+        elif pressed:
+            st.switch_page("views/plan/page.py")
 
 
 def _add() -> None:

@@ -1,0 +1,95 @@
+"""The job as the sidebar asks for it: work, load, context and machines, and the fields that an answer sets."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.search.job_fields import is_offline
+from calc.search.job_row import JobError, machines_of
+from calc.search.offline import IMAGES, SOUND, TOKENS, measure
+from calc.search.settle import generates, split_context
+from views.session import job_state
+
+MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
+LOADS = {"people": 20, "users": 8, "requests_per_second": 1.0, "tokens_total": ""}  # field: what it begins with
+OFFLINE = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}
+Kinds = list[tuple[str | None, int]]
+
+
+def shown(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
+    """Key and callback of a widget that shows a value of the job in its own terms."""
+    st.session_state[key] = value
+    return {"key": key, "on_change": lambda: take(st.session_state[key])}
+
+
+def work() -> str:
+    """What the first row says: the goal of the job, or that its machines are there."""
+    fields = job_state.current().fields
+    return MY_GPUS if fields["have"] else fields["goal"]
+
+
+def take_work(choice: str) -> None:
+    """Callback: another goal to rent for, or the machines that were last named."""
+    state = st.session_state
+    if choice == MY_GPUS:
+        job_state.choose(have=state.get("machines_before", FIRST_MACHINES))
+    else:
+        if machines := job_state.current().fields["have"]:
+            state["machines_before"] = machines
+        job_state.choose(goal=choice, have=None)
+
+
+def load() -> str:
+    """The field that says how much is served; the others are not read."""
+    fields = job_state.current().fields
+    if is_offline(fields):
+        return "tokens_total"
+    return next((name for name in ("requests_per_second", "people") if fields[name]), "users")
+
+
+def take_load(choice: str, catalogs: Catalogs) -> None:
+    """Callback: the load in other terms; what the field had before returns."""
+    fields, before = job_state.current().fields, st.session_state.setdefault("loads_before", {})
+    before |= {name: fields[name] for name in LOADS if fields[name]}
+    first = LOADS | {"tokens_total": OFFLINE[measure(fields["model"], 1, catalogs).words]}
+    job_state.choose(**{name: before.get(name, first[name]) if name in (choice, "users") else None for name in LOADS})
+
+
+def lengths(catalogs: Catalogs) -> tuple[int, int]:
+    """Tokens of the prompt and of the answer of a request."""
+    fields = job_state.current().fields
+    context, prompt, answer = (fields[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens"))
+    if not generates(fields["model"], catalogs):
+        return context or prompt, 0
+    return split_context(context) if context else (prompt, answer)
+
+
+def take_context(context: int | None, catalogs: Catalogs) -> None:
+    """Callback: a context with an answer as long as before, as far as half of it goes."""
+    if context:
+        _, answer = lengths(catalogs)
+        take_prompt(split_context(context, answer)[0] if answer else context, context)
+
+
+def take_prompt(prompt: int, context: int) -> None:
+    """Callback: the part of a context that is prompt; the rest is the answer."""
+    job_state.choose(context_tokens=None, prompt_tokens=prompt, **({"answer_tokens": context - prompt} if context > prompt else {}))
+
+
+def machines(catalogs: Catalogs) -> Kinds:
+    """The kinds of cards or instances that are there with their counts; a new one has no name yet."""
+    try:
+        counts = machines_of(job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index])
+    except JobError:  # whose sentence the page shows
+        counts = {}
+    kinds: Kinds = [*counts.items()]
+    return [*kinds, (None, 1)] if not kinds or st.session_state.get("another_kind") else kinds
+
+
+def take_machines(kinds: Kinds) -> None:
+    """Callback: these kinds; one without a name or a count goes, and the last one stays."""
+    st.session_state["another_kind"] = False
+    if text := " + ".join(f"{count} x {name}" for name, count in kinds if name and count):
+        job_state.choose(have=text)

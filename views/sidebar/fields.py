@@ -1,0 +1,43 @@
+"""Fields of the job as the sidebar draws them: rows of numbers, choices, amounts in other units."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from views.session import SESSION
+from views.session.questions import shown
+from views.shared.elements import segments
+
+NO_LIMIT = "no limit"
+
+
+def row() -> Any:
+    """Fields side by side; so narrow they leave out the buttons for more and less."""
+    return st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="bottom")
+
+
+def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
+    """One of a few in a row of buttons as wide as the sidebar."""
+    segments(label, words, key, width="stretch", **{"label_visibility": "collapsed", **SESSION, **look})
+
+
+def whole(label: str, key: str, empty: str = "") -> None:
+    """A field of a count; `empty` says what an empty field means, else it is never empty."""
+    st.number_input(label, 1, value=_first(empty), step=1, key=key, placeholder=empty, **SESSION)
+
+
+def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:
+    """A field of an amount, likewise."""
+    st.number_input(label, 0.0, value=_first(empty), key=key, placeholder=empty, **{"format": "%g", **look}, **SESSION)
+
+
+def _first(empty: str) -> Any:
+    """The default of a field that may be empty, and of one that may not; the session has the value."""
+    return None if empty else "min"
+
+
+def scaled(label: str, key: str, value: float | None, factor: float, take: Callable[[float | None], None], empty: str, **look: Any) -> None:
+    """A field of an amount in a unit that is `factor` times as small."""
+    state = shown(key, None if value is None else round(value * factor, 9), lambda new: take(None if new is None else new / factor))
+    st.number_input(label, value=None, format="%g", placeholder=empty, **{"min_value": 0.0, **look}, **state)

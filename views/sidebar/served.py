@@ -1,0 +1,90 @@
+"""What a service is measured for: number format, load, lengths and speed."""
+
+from typing import Any
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.say.numbers import counted
+from calc.scenarios.published import published_bits_of
+from calc.search.inputs import PUBLISHED
+from calc.search.offline import IMAGES, measure
+from calc.units import MILLISECONDS
+from views.session import SESSION, extra_state, job_state, questions
+from views.session.job_state import KEYS
+from views.session.present_plan import present
+from views.sidebar.fields import NO_LIMIT, choice, number, row, scaled, whole
+
+LOADS = {KEYS.people: "People", KEYS.users: "At once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
+
+
+def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
+    """The questions of a service, each with the fields of its answer alone."""
+    choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
+    measured = questions.load()
+    state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
+    choice("Load", words=LOADS, **state, label_visibility="visible", persist_state=None)
+    if measured == KEYS.people:
+        _people(catalogs)
+    elif measured == KEYS.users:
+        whole("Requests at once", KEYS.users)
+    elif measured == KEYS.requests_per_second:
+        number("Requests per second, at the peak", KEYS.requests_per_second)
+    else:
+        with row():
+            st.text_input("Tokens, images or hours in all", key=KEYS.tokens_total, **SESSION)
+            _most_instances(fields)
+    if measured != KEYS.tokens_total or measure(fields["model"], 1, catalogs).words != IMAGES:  # which are read without a text
+        _lengths(catalogs)
+    if measured != KEYS.tokens_total:
+        with row():
+            number("First token, s", KEYS.first_token_seconds)
+            seconds = fields[KEYS.token_seconds]
+            scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
+            _most_instances(fields)
+        st.caption("As fast as people read. Tighter costs money.")
+
+
+def _most_instances(fields: dict[str, Any]) -> None:
+    if not fields["have"]:
+        whole("Most instances", KEYS.instances_most, NO_LIMIT)
+
+
+def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
+    """The narrowest format by fewest_bits; as published is 16 bits where nobody publishes fewer."""
+    published, official = published_bits_of(catalogs, fields["model"])
+    words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
+    if fields[KEYS.fewest_bits] == str(published):
+        return words
+    words |= {str(published): f"{published} bits, official"} if official else {}
+    return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
+
+
+def _people(catalogs: Catalogs) -> None:
+    """How many people, and the share of them who wait for an answer at one moment."""
+    share, usual = extra_state.assumed().get("share_active"), catalogs.assumptions["value"]["share_active"]
+    with row():
+        whole("People", KEYS.people)
+        scaled(
+            "Active at a time, %",
+            "active_percent",
+            share,
+            100,
+            lambda new: extra_state.put("share_active", new),
+            f"{100 * usual:g}",
+            max_value=100.0,
+        )
+        if users := present(catalogs).job.get("users"):
+            st.caption(f"{counted(int(users), 'request')} at once")
+
+
+def _lengths(catalogs: Catalogs) -> None:
+    """The context of a request in one figure; below it what of it is prompt."""
+    prompt, answer = questions.lengths(catalogs)
+    context = prompt + answer
+    with row():
+        state = questions.shown("request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs))
+        st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
+        if answer:
+            state = questions.shown("split", prompt, lambda tokens: questions.take_prompt(tokens, context))
+            st.slider(f"Prompt {prompt:,} · answer {answer:,}", 1, context - 1, step=max(context // 128, 1), **state)

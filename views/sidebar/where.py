@@ -1,0 +1,66 @@
+"""Where and how the machines are paid for: regions, markets, what one is ready to wait for, own prices."""
+
+from typing import Any
+
+import streamlit as st
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.search.job_fields import is_offline, work_of
+from views.session import SESSION, extra_state
+from views.session.job_state import KEYS
+from views.session.questions import shown
+from views.shared.texts import TEXTS
+from views.sidebar.fields import scaled
+
+CAPACITY = TEXTS["sidebar"]["capacity"]
+
+
+def popover(fields: dict[str, Any], catalogs: Catalogs) -> None:
+    """A button that says place and market; the fields exist while it is open."""
+    names, work = catalogs.regions["name"], work_of(fields)
+    sold = [market for market in BY_USE if sold_for(market, work, is_offline(fields))]
+    signed = [market for market in fields["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
+    paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
+    regions = _listed([names[region] for region in fields["regions"]], "regions") or "Anywhere"
+    st.markdown(":small[Where and how you pay]")
+    label = f"{regions} · {_listed([MARKETS[market].label for market in paid], 'markets')}"
+    with st.popover(label, width="stretch", on_change="rerun", key="where") as pane:
+        if not pane.open:
+            return
+        described = _region_names(catalogs)
+        st.multiselect("Regions", list(described), format_func=described.__getitem__, key=KEYS.regions, placeholder="Anywhere", **SESSION)
+        state = shown("markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold))
+        titles = {market: MARKETS[market].title for market in (*sold, *signed)}
+        st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
+        st.selectbox("Capacity", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
+        discount()
+        st.text_input("Your own prices, $ an hour", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", **SESSION)
+
+
+def _listed(words: list[str], noun: str) -> str:
+    return ", ".join(words) if len(words) < 3 else f"{len(words)} {noun}"
+
+
+def _take_markets(markets: list[str], before: list[str], sold: list[str]) -> None:
+    """Callback: these markets; those chosen before that are not sold for this work stay."""
+    if markets:
+        st.session_state[KEYS.markets] = [*markets, *(market for market in before if market in BY_USE and market not in sold)]
+
+
+def discount() -> None:
+    """What is paid less than every listed price."""
+    ratio = extra_state.assumed().get("paid_ratio")
+    less = None if ratio is None else 1 - ratio
+    look = {"min_value": -900.0, "max_value": 99.0}  # below 0 it is a tax
+    scaled("Your discount, %", "discount_percent", less, 100, _take_discount, "0", **look)
+
+
+def _take_discount(ratio: float | None) -> None:
+    extra_state.put("paid_ratio", None if ratio is None else 1 - ratio)
+
+
+@kept("regions")
+def _region_names(catalogs: Catalogs) -> dict[str, str]:
+    return {region: f"{region} · {name}" for region, name in catalogs.regions["name"].items()}
