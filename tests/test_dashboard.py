@@ -65,7 +65,7 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
     app.text_area(key="config_text").set_value("hello")
     run(app.button(key="add_model").click())
     assert "this is not JSON" in messages_of(app)
-    assert job_line(app).startswith("Fine-tune all weights of Llama 3.1 8B")
+    assert title(app) == "Bring what you have"
 
 
 def test_every_catalog_is_shown():

@@ -4,12 +4,13 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, job_line, opened, run, title, with_fields
+from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields
 from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.job_fields import BY_HAND, CHOSEN, JOB
 from views.session import job_state
+from views.sidebar import sidebar
 
 VIEWS = Path(job_state.__file__).resolve().parents[1]
 OWNER = Path(job_state.__file__).resolve()
@@ -52,7 +53,7 @@ def test_a_choice_is_auto_until_it_is_touched_and_again_when_it_is_emptied_or_se
         assert ("auto" in app.pills(key="gpus").label) == (not value)
         assert address(app).get("gpus", []) == [str(count) for count in value]
         assert app.session_state["gpus"] == value
-        group = next(pane for pane in app.expander if pane.label == "Set by hand")
+        group = next(pane for pane in app.expander if pane.label.startswith("Set by hand"))
         assert len(group.children) > 10
     run(app.button(key="auto_gpus").click())
     assert app.pills(key="gpus").label == chosen
@@ -66,8 +67,8 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
     assert app.session_state["said_by_browser"] == {}  # a first visit takes nothing over
     assert {name for name in BY_HAND if name in app.session_state} == set(by_hand)
     assert app.session_state["batch"] == [2]
+    assert any(caption.value.startswith("4 set by hand: ") for caption in app.caption)
     with_fields(app)
-    assert "4 set by hand" in app.button(key="all_to_auto").label
     run(app.button(key="all_to_auto").click())
     assert not set(by_hand) & set(address(app))
     run(app.pills(key="gpus").set_value([8]))
@@ -79,12 +80,12 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
 def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_cannot_be():
     app = with_fields(opened())
     for key, value, usual in (("method", "full", "bf16 mixed"), ("method", "qlora", "NF4"), ("method", "lora", "bf16"),
-                              ("goal", "serve", "fp8"), ("goal", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
+                              ("work", "serve", "fp8"), ("work", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
         run(app.segmented_control(key=key).set_value(value))
         chosen = app.pills(key="precision").label.split("auto: ")[1].rstrip("]")
         assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value
     run(app.pills(key="precision").set_value(["bf16"]))
-    for key, value, possible in (("goal", "serve", 1), ("goal", "tune", 1), ("method", "qlora", 0), ("method", "full", 1)):
+    for key, value, possible in (("work", "serve", 1), ("work", "tune", 1), ("method", "qlora", 0), ("method", "full", 1)):
         run(app.segmented_control(key=key).set_value(value))
         assert app.session_state["precision"] == ["bf16"] * possible, value
         assert possible or "bf16 is not possible" in " ".join(info.value for info in app.info)
@@ -95,7 +96,7 @@ def test_what_the_work_does_not_read_is_kept_and_not_asked_and_no_deadline_is_an
     assert app.number_input(key="days_most").value is None
     assert address(app)["days_most"] == [""]
     assert address(app)["optimizer"] == ["lion"]
-    run(app.segmented_control(key="goal").set_value("serve"))
+    run(app.segmented_control(key="work").set_value("serve"))
     assert (address(app)["optimizer"], address(app)["kv_precision"]) == (["lion"], ["fp8"])
 
 
@@ -153,17 +154,26 @@ def test_images_are_asked_for_where_a_model_takes_them():
 
 
 def test_people_and_a_context_stand_for_requests_and_their_lengths():
-    """A share of the people asks at once; an eighth of a context is the answer; the link holds what was typed."""
+    """A share of the people asks at once; an eighth of a context is the answer until either is changed; other terms keep theirs."""
     app = opened(goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096")
     assert "to 200 people, one in four active: 50 requests at once" in job_line(app)
     assert "50 requests at once" in [caption.value for caption in app.caption]
     assert "of 4,096 tokens · prompt 3,584" in texts_of_cards(app)
     assert {"people", "share_active", "context_tokens"} <= set(address(app))
-    assert app.number_input(key="prompt_tokens").disabled
-    run(app.number_input(key="context_tokens").set_value(None))
-    assert "of 1,536 tokens · prompt 1,024" in texts_of_cards(app)
-    run(app.number_input(key="people").set_value(None))
-    assert "Llama 3.1 8B, 8 requests at once" in job_line(app)
+    assert (app.number_input(key="request_tokens").value, app.slider(key="split").value) == (4096, 3584)
+    assert app.slider(key="split").label == "Prompt 3,584 · answer 512"
+    run(app.number_input(key="request_tokens").set_value(8192))
+    assert [address(app)[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")] == [[""], ["7680"], ["512"]]
+    run(app.slider(key="split").set_value(4096))
+    assert (address(app)["prompt_tokens"], address(app)["answer_tokens"]) == (["4096"], ["4096"])
+    run(app.number_input(key="active_percent").set_value(50))
+    assert address(app)["share_active"] == ["0.5"]
+    assert "100 requests at once" in [caption.value for caption in app.caption]
+    for load, fields in (("users", {"users": "8"}), ("requests_per_second", {"requests_per_second": "1"}), ("people", {"people": "200"})):
+        run(app.segmented_control(key="load").set_value(load))
+        loads = {name: address(app)[name] for name in ("people", "requests_per_second", "tokens_total")}
+        assert {name for name, values in loads.items() if values != [""]} == {*fields} - {"users"}
+        assert all(address(app)[name] == [value] for name, value in fields.items())
 
 
 def texts_of_cards(app):
@@ -172,18 +182,80 @@ def texts_of_cards(app):
 
 def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
     app = opened(model="llama-3.1-8b")
-    assert app.pills(key="markets").value == ["on-demand", "capacity-block"]
-    run(app.segmented_control(key="goal").set_value("serve"))
-    assert "Capacity block" not in app.pills(key="markets_served").options
-    run(app.pills(key="markets_served").set_value(["on-demand", "spot"]))
+    app.session_state["where"] = True
+    run(app)
+    assert app.pills(key="markets_paid").value == ["on-demand", "capacity-block"]
+    run(app.segmented_control(key="work").set_value("serve"))
+    assert "Capacity block" not in app.pills(key="markets_paid").options
+    run(app.pills(key="markets_paid").set_value(["on-demand", "spot"]))
     assert address(app)["markets"] == ["on-demand", "spot", "capacity-block"]
-    run(app.segmented_control(key="goal").set_value("tune"))
-    assert app.pills(key="markets").value == ["on-demand", "spot", "capacity-block"]
+    run(app.segmented_control(key="work").set_value("tune"))
+    assert app.pills(key="markets_paid").value == ["on-demand", "spot", "capacity-block"]
 
 
 def test_what_is_harder_to_get_than_allowed_is_not_answered():
     app = opened(model="llama-3.1-70b", method="lora", obtainable="usually")
+    app.session_state["where"] = True
+    run(app)
     assert app.selectbox(key="obtainable").value == "usually"
     assert "to be waited for" not in texts_of_cards(app).lower()
     run(app.selectbox(key="obtainable").set_value("by-agreement"))
     assert address(app)["obtainable"] == ["by-agreement"]
+
+
+def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
+    """A link with machines opens on them; renting leaves them out; several kinds are one field of the link."""
+    app = opened(have="8 x a100-80gb-sxm + 2 x p5.48xlarge")
+    assert app.segmented_control(key="work").value == "mine"
+    assert [app.selectbox(key=f"kind_{place}").value for place in range(2)] == ["a100-80gb-sxm", "p5.48xlarge"]
+    assert "Where and how you pay" not in page_text(app)
+    run(app.number_input(key="count_0").set_value(0))
+    assert address(app)["have"] == ["2 x p5.48xlarge"]
+    run(app.button(key="add_kind").click())
+    run(app.selectbox(key="kind_1").select("l40s"))
+    assert address(app)["have"] == ["2 x p5.48xlarge + 1 x l40s"]
+    run(app.segmented_control(key="goal").set_value("serve"))
+    run(app.segmented_control(key="work").set_value("tune"))
+    assert (address(app)["have"], address(app)["goal"]) == ([""], ["tune"])
+    run(app.segmented_control(key="work").set_value("mine"))
+    assert address(app)["have"] == ["2 x p5.48xlarge + 1 x l40s"]
+    wrong = opened(have="8 x abacus")
+    assert wrong.selectbox(key="kind_0").value is None
+    run(wrong.selectbox(key="kind_0").select("l4"))
+    assert address(wrong)["have"] == ["1 x l4"]
+
+
+def test_weights_are_called_official_where_their_maker_publishes_them():
+    for model, labels in (
+        ("qwen3-32b", ["8 bits, official", "16 bits", "4 bits"]),
+        ("gpt-oss-20b", ["8 bits", "16 bits", "4 bits, official"]),
+        ("gpt2", ["8 bits", "16 bits", "4 bits"]),
+    ):
+        app = opened(goal="serve", model=model)
+        assert app.segmented_control(key="fewest_bits").options == labels, model
+        assert app.segmented_control(key="fewest_bits").value == "published"
+        run(app.segmented_control(key="fewest_bits").set_value("4" if model != "gpt-oss-20b" else "8"))
+        assert address(app)["fewest_bits"] == ["4" if model != "gpt-oss-20b" else "8"]
+
+
+def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
+    app = opened(goal="serve", token_seconds="0.05", paid_ratio="0.88")
+    app.session_state["where"] = True
+    run(app)
+    assert (app.number_input(key="token_ms").value, app.number_input(key="discount_percent").value) == (50, 12)
+    run(app.number_input(key="token_ms").set_value(40))
+    run(app.number_input(key="discount_percent").set_value(None))
+    assert address(app)["token_seconds"] == ["0.04"]
+    assert "paid_ratio" not in address(app)
+    run(app.number_input(key="token_ms").set_value(None))
+    assert address(app)["token_seconds"] == [""]
+
+
+def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
+    monkeypatch.setattr(sidebar, "is_phone", lambda: True)
+    app = opened()
+    assert len(app.sidebar.children) == 0
+    app.session_state["edit_job"] = True
+    run(app)
+    run(app.segmented_control(key="work").set_value("serve"))
+    assert app.segmented_control(key="load").value == "users"

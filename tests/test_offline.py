@@ -135,7 +135,7 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     fields = {field.key for field in app.number_input}
     assert "days_most" in fields
     assert not {"first_token_seconds", "token_seconds"} & fields
-    assert app.number_input(key="users").disabled
+    assert "users" not in fields
     assert not any(
         "a month" in text for text in [page_text(app), *(metric.delta or "" for metric in app.metric)] if "taken back" not in text
     )
@@ -148,9 +148,11 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     turned(app, "pay")
     assert re.fullmatch(r"About \\\$\d+ once: Run 1 billion tokens through Llama 3\.1 8B", title(app))
     turned(app, "plan")
-    run(app.text_input(key="tokens_total").set_value(""))
+    run(app.segmented_control(key="load").set_value("users"))
     assert "a month" in title(app)
     assert address(app)["token_seconds"] == ["0.07"]  # what was set before stays
+    run(app.segmented_control(key="load").set_value("tokens_total"))
+    assert address(app)["tokens_total"] == ["1e9"]
     run(app.text_input(key="tokens_total").set_value("3 images"))
     assert "write a number of tokens" in app.warning[0].value
 

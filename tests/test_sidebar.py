@@ -29,8 +29,8 @@ def press(page, key, text):
 
 def test_the_job_is_on_one_screen_without_scrolling(browser, address):
     page = opened(browser, f"{address}?goal=train&gpus=8&markets=on-demand&markets=spot")
-    for goal in ("Train", "Fine-tune", "Serve"):
-        press(page, "goal", goal)
+    for goal in ("Train", "Fine-tune", "Serve", "My GPUs"):
+        press(page, "work", goal)
         page.wait_for_selector(f"{SIDEBAR} [data-testid='stNumberInput'] input")
         over = page.evaluate(f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))")
         assert over <= 0, goal

@@ -240,7 +240,7 @@ def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, gene
 
 
 def split_context(context: int, answer: int = 0) -> tuple[int, int]:
-    """Prompt and answer of a context: an answer so long, at most half of it, else 7 to 1. [tokens]"""
+    """Prompt and answer of a context: an answer so long, at most half, else 7 to 1. [tokens]"""
     answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
     return max(context - answer, 1), answer
 

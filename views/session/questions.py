@@ -1,4 +1,4 @@
-"""The job as the sidebar asks for it: work, load, context and machines, and the fields that an answer sets."""
+"""The job as the sidebar asks for it, and the fields that an answer to a question sets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +79,7 @@ def take_prompt(prompt: int, context: int) -> None:
 
 
 def machines(catalogs: Catalogs) -> Kinds:
-    """The kinds of cards or instances that are there with their counts; a new one has no name yet."""
+    """The kinds of cards or instances with their counts; a new one has no name yet."""
     try:
         counts = machines_of(job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index])
     except JobError:  # whose sentence the page shows

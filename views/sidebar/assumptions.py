@@ -11,6 +11,7 @@ from views.session import extra_state
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
+from views.sidebar.fields import popover
 
 ASKED_ABOVE = ["share_active", "spare", "paid_ratio"]  # the job has fields for them
 UNITS = TEXTS["assumptions"]["units"]
@@ -19,7 +20,7 @@ CALIBRATED = "calibrated: published runs by card and kind of matrix product, see
 
 def counted(row: Row, catalogs: Catalogs) -> None:
     """What of starting is counted; it opens the assumptions, an empty field for each of the catalog's values."""
-    with st.popover(f"{_starting(row)} :primary[Change]", type="tertiary", wrap=True, on_change="rerun", key="assumptions") as pane:
+    with popover(f"{_starting(row)} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
         if pane.open:
             _fields(row, catalogs)
 

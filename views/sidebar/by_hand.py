@@ -16,6 +16,7 @@ from views.session.present_plan import present
 from views.shared.elements import button
 from views.shared.texts import TEXTS
 from views.sidebar import more_by_hand
+from views.sidebar.assumptions import ASKED_ABOVE
 from views.sidebar.by_hand_fields import LABELS, multiselect, number, pills, words
 
 PRECISION_ORDER = TEXTS["by_hand"]["precision_order"]
@@ -29,11 +30,13 @@ SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    summary = f"{len(by_hand)} set" if by_hand else "all automatic"
-    pane = st.expander(f"Set by hand :gray[· {summary}]", on_change="rerun", key="by_hand")
+    by_hand = {name: values for name, values in by_hand.items() if name not in ASKED_ABOVE}
+    pane = st.expander("Set by hand :gray[· else automatic]", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
             _fields(fields, by_hand, catalogs)
+    elif by_hand:
+        st.caption(f"{len(by_hand)} set by hand: {', '.join(map(_label, by_hand))}")
 
 
 def _fields(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
@@ -74,9 +77,12 @@ def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for name, values in by_hand.items():
             sentence = ", ".join(words(name, value, catalogs) for value in values)
-            label = LABELS.get(name) or name.replace("_", " ")
-            button(f"{label}: {sentence}", job_state.to_auto, name, icon="close", type="tertiary", key=f"auto_{name}")
-        button("All automatic", job_state.to_auto, icon="undo", type="tertiary", key="all_to_auto")
+            button(f"{_label(name)}: {sentence}", job_state.to_auto, name, icon="close", type="tertiary", key=f"auto_{name}")
+        button("All automatic", job_state.to_auto, *by_hand, icon="undo", type="tertiary", key="all_to_auto")
+
+
+def _label(name: str) -> str:
+    return str(LABELS.get(name) or name.replace("_", " ").capitalize())
 
 
 def _ordered(ids: list[str] | pd.Index, first: tuple[str, ...]) -> list[str]:

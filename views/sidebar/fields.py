@@ -32,6 +32,14 @@ def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:
     st.number_input(label, 0.0, value=_first(empty), key=key, placeholder=empty, **{"format": "%g", **look}, **SESSION)
 
 
+def popover(label: str, key: str, **look: Any) -> Any:
+    """A popover, drawn while it is open; its label stays as long, since with another one it would close."""
+    state = st.session_state
+    if not state.get(key):
+        state[f"{key}_label"] = label
+    return st.popover(state[f"{key}_label"], on_change="rerun", key=key, **look)
+
+
 def _first(empty: str) -> Any:
     """The default of a field that may be empty, and of one that may not; the session has the value."""
     return None if empty else "min"

@@ -52,7 +52,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
         else:
             _trained(fields, by_hand_now)
         if not fields["have"]:
-            where.popover(fields, catalogs)
+            where.place_and_markets(fields, catalogs)
         _limits(fields)
         by_hand.group(fields, by_hand_now, catalogs)
         assumptions.counted(present(catalogs).row, catalogs)
@@ -108,7 +108,7 @@ def _limits(fields: dict[str, Any]) -> None:
     """What an answer must keep; an empty field is no limit. Nothing is paid for what is there."""
     keeps_coming = fields["goal"] == "serve" and questions.load() != KEYS.tokens_total
     with row():
-        if not keeps_coming:
+        if not keeps_coming and not (fields["have"] and fields["goal"] != "serve"):
             number("Days at most", KEYS.days_most)
         if not fields["have"]:
             number("$ a month" if keeps_coming else "Budget, $", KEYS.usd_most)

@@ -12,12 +12,12 @@ from views.session import SESSION, extra_state
 from views.session.job_state import KEYS
 from views.session.questions import shown
 from views.shared.texts import TEXTS
-from views.sidebar.fields import scaled
+from views.sidebar.fields import popover, scaled
 
 CAPACITY = TEXTS["sidebar"]["capacity"]
 
 
-def popover(fields: dict[str, Any], catalogs: Catalogs) -> None:
+def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
     names, work = catalogs.regions["name"], work_of(fields)
     sold = [market for market in BY_USE if sold_for(market, work, is_offline(fields))]
@@ -26,7 +26,7 @@ def popover(fields: dict[str, Any], catalogs: Catalogs) -> None:
     regions = _listed([names[region] for region in fields["regions"]], "regions") or "Anywhere"
     st.markdown(":small[Where and how you pay]")
     label = f"{regions} · {_listed([MARKETS[market].label for market in paid], 'markets')}"
-    with st.popover(label, width="stretch", on_change="rerun", key="where") as pane:
+    with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
         described = _region_names(catalogs)
