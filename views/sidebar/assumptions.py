@@ -19,7 +19,7 @@ CALIBRATED = "calibrated: published runs by card and kind of matrix product, see
 
 
 def counted(row: Row, catalogs: Catalogs) -> None:
-    """What of starting is counted; it opens the assumptions, an empty field for each of the catalog's values."""
+    """The starting time that is counted; it opens a field for each assumption."""
     with popover(f"{_starting(row)} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
         if pane.open:
             _fields(row, catalogs)

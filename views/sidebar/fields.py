@@ -1,4 +1,4 @@
-"""Fields of the job as the sidebar draws them: rows of numbers, choices, amounts in other units."""
+"""Fields of the job as the sidebar draws them: counts, amounts, choices and popovers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,25 +24,25 @@ def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
 
 def whole(label: str, key: str, empty: str = "") -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
-    st.number_input(label, 1, value=_first(empty), step=1, key=key, placeholder=empty, **SESSION)
+    st.number_input(label, 1, value=_last(key, empty), step=1, key=key, placeholder=empty, **SESSION)
 
 
 def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:
     """A field of an amount, likewise."""
-    st.number_input(label, 0.0, value=_first(empty), key=key, placeholder=empty, **{"format": "%g", **look}, **SESSION)
+    st.number_input(label, 0.0, value=_last(key, empty), key=key, placeholder=empty, **{"format": "%g", **look}, **SESSION)
 
 
 def popover(label: str, key: str, **look: Any) -> Any:
-    """A popover, drawn while it is open; its label stays as long, since with another one it would close."""
+    """A popover whose label stays while it is open, since with another one it would close."""
     state = st.session_state
     if not state.get(key):
         state[f"{key}_label"] = label
     return st.popover(state[f"{key}_label"], on_change="rerun", key=key, **look)
 
 
-def _first(empty: str) -> Any:
-    """The default of a field that may be empty, and of one that may not; the session has the value."""
-    return None if empty else "min"
+def _last(key: str, empty: str) -> Any:
+    """What a field takes when it is cleared: nothing, or the value that it has."""
+    return None if empty else st.session_state[key]
 
 
 def scaled(label: str, key: str, value: float | None, factor: float, take: Callable[[float | None], None], empty: str, **look: Any) -> None:

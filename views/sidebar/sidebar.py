@@ -39,7 +39,7 @@ def edit_job(catalogs: Catalogs) -> None:
 def draw_in(place: Any, catalogs: Catalogs) -> None:
     """The job in a container, then what is set by hand and what is counted beside the work."""
     fields, by_hand_now, _ = job_state.current()
-    with place, st.container(gap="xsmall"):
+    with place, st.container(gap="xxsmall"):
         choice("Work", words=WORKS, **questions.shown("work", questions.work(), questions.take_work), persist_state=None)
         if fields["have"]:
             my_gpus.machines(catalogs)
