@@ -1,4 +1,4 @@
-"""Where and how the machines are paid for: regions, markets, what one is ready to wait for, own prices."""
+"""Where and how the machines are paid for: regions, markets, capacity and own prices."""
 
 from typing import Any
 
