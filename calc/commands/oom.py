@@ -5,13 +5,12 @@ from pathlib import Path
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import Command, plan_rows, write_result
-from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.oom.explain import explained, text_of
 from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
-from calc.say.numbers import gib, is_missing, usd
+from calc.say.change import MACHINES, NOTHING_FITS, effect
 from calc.say.place import card_name
 from calc.search.advice import advise
 
@@ -42,14 +41,13 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in explanation.sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
-    changes = advise(explanation.row, catalogs)
-    for title, stays in (
-        ("What to change on the same machine: what costs least speed first, then other work", True),
-        ("Other machines", False),
-    ):
-        listed = [_change(change) for change in changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")]
-        lines += ["", f"## {title}", "", *listed] if listed else []
-    lines += [] if len(changes) else ["", "Nothing that was tried makes it fit."]
+    changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
+    mends = explanation.lacking_bytes > 0
+    for stays, title in MACHINES.items():
+        listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
+        sentences = [f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}" for change in listed]
+        lines += ["", f"## {title}", "", *sentences] if listed else []
+    lines += [] if len(changes) else ["", NOTHING_FITS]
     return "\n".join(lines) + "\n"
 
 
@@ -60,14 +58,6 @@ def _part(part: MeasuredPart) -> str:
         for name, form in (("measured_gib", ".2f"), ("estimated_gib", ".2f"), ("difference_gib", "+.2f"))
     ]
     return f"| {part.name} | {' | '.join(numbers)} |"
-
-
-def _change(change: Row) -> str:
-    saved, hourly = change["saved_gib"], change["usd_per_hour"]
-    less = "" if is_missing(saved) else f"{gib(abs(saved))} {'less' if saved >= 0 else 'more'} per GPU"
-    price = "" if is_missing(hourly) else f"{usd(hourly)} an hour"
-    work = "" if change["same_work"] else "other work"
-    return f"- {change['change']}: {', '.join(filter(None, (less, price, work)))}"
 
 
 OOM = Command(

@@ -18,7 +18,7 @@ MODEL_KEYS = {"model_type", "architectures"}  # a config.json has both
 
 
 class Brought(NamedTuple):
-    """The columns that the files settle, the estimate, the files line by line, added models."""
+    """One run: the columns that its files settle, its estimate, the lines, added models."""
 
     scenario: dict[str, Any]
     row: Row
@@ -27,22 +27,25 @@ class Brought(NamedTuple):
     models: dict[str, dict[str, Any]]
     catalogs: Catalogs  # with the added models
 
+    @property
+    def lacks_model(self) -> bool:
+        """Whether the files name no model that the catalog has."""
+        return self.row["model"] not in self.catalogs.models.index
 
-def brought(documents: Documents, catalogs: Catalogs) -> Brought:
+
+def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brought:
     """The run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
-    A Hugging Face config.json among them is the model of a run that names none, or one that the catalog lacks.
+    Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face config.json among the documents,
+    else `model`.
     """
     configs = [(name, content) for name, content in documents if _is_model(content)]
     models = {_id(name): read_config_text(content.decode("utf-8-sig"), _id(name), catalogs) for name, content in configs}
     extended = add_models(catalogs, models) if models else catalogs
-    run = read_run([document for document in documents if document not in configs], extended)
+    run = read_run([document for document in documents if document not in configs], extended, next(iter(models), model))
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
-    problem = run.row["problem"]
-    if models and choices.get("model") not in extended.models.index:
-        choices["model"], problem = next(iter(models)), ""
     row = estimate({"model": "", **choices}, extended, solve=False)
-    row["problem"] = problem or row["problem"]
+    row["problem"] = run.row["problem"] or row["problem"]
     return Brought({name: row[name] for name in choices if name != "scenario"}, row, run.lines, run.row["source_tool"], models, extended)
 
 

@@ -47,7 +47,11 @@ _FRAME = (
 
 
 def advise(
-    scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand", limits: Mapping[str, Any] | None = None
+    scenario: Mapping[str, Any],
+    catalogs: Catalogs,
+    market: str = "on-demand",
+    limits: Mapping[str, Any] | None = None,
+    lacking_bytes: float = 0.0,
 ) -> pd.DataFrame:
     """Changes of a scenario or an estimated row that run and fit, the most useful first.
 
@@ -55,20 +59,22 @@ def advise(
     optimizer step, or sequences at once; then other work; then other machines. Within each, what saves most of the work's cost
     comes first: that of the run, in serving of a month for as many users, or of a token where more are served. Where the scenario
     does not fit or does not run, the changes mend that, on the same machine those that cost least speed first; pairs of changes
-    are tried where no single one does so for the same work. USD are those of the market, its interruptions counted.
-    `limits`: the job whose limits the changes keep.
+    are tried where no single one does so for the same work there. USD are those of the market, its interruptions counted.
+    `limits`: the job whose limits the changes keep. `lacking_bytes`: of a run that failed for want of memory, whatever its estimate.
     """
     row = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
     if row["problem"]:
         return pd.DataFrame(columns=list(_FRAME))
-    fitting = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
+    runs = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
+    fitting, lacking_gib = runs and not lacking_bytes, lacking_bytes / GIB if runs and lacking_bytes else -np.inf
     near = neighbours(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
-    useful = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting)
-    if not fitting and not useful["same_work"].any():
+    useful = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting, lacking_gib)
+    if not fitting and not (useful["same_work"] & useful["same_machine"]).any():
         both = distinct_changes(row, pairs(near.changes))
-        more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
-        useful = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), useful], ignore_index=True)
+        more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting, lacking_gib)
+        other = more[~more["same_work"]].head(0 if useful["same_machine"].any() else MOST_OF_A_KIND["pair"])
+        useful = pd.concat([more[more["same_work"]], other, useful], ignore_index=True)
         useful = machine_first(useful, [], [])
     chosen = useful[["kind", "set", "runs"]].to_numpy()
     notes = [quality({"step": ""} if kind == "step" else change, catalogs, row["work"] == "inference") for kind, change, _ in chosen]
@@ -100,11 +106,11 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
     """A change in words; another step with its size, and what is emulated marked as such."""
     placed = {"gpus": row["gpus"], **change} if "instance" in change else change
     words = change_in_words(placed, catalogs, row["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
-    if kind not in ("step", "batch"):
+    if kind != "step" and not (kind == "batch" and ends_of(row)):
         return words
     times = at_once({**row, **change}) / at_once(row)
     size = f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{times:.0%}".replace("%", " % of")
-    return f"{words}: {size} the {'tokens per step' if kind == 'step' else 'sequences at once' if ends_of(row) else 'users'}"
+    return f"{words}: {size} the {'tokens per step' if kind == 'step' else 'sequences at once'}"
 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:
@@ -134,6 +140,7 @@ def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: 
                 "same_machine": [not change.keys() & MACHINE for change in changes],
                 "same_work": [_keeps_work(row, kind, change, widths) for kind, change in zip(kinds, changes, strict=True)],
                 "saved_gib": (row["memory_bytes"] - numbers["memory_bytes"]) / GIB,
+                "freed_gib": (numbers["gpu_memory_bytes"] - numbers["memory_bytes"] - row["gpu_memory_bytes"] + row["memory_bytes"]) / GIB,
                 "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
                 "saved_work_ratio": 1 - work_ratio,
                 "work_ratio": work_ratio,

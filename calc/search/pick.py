@@ -42,16 +42,20 @@ class Candidate(NamedTuple):
         return self.unsure, self.cost
 
 
-def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFrame:
-    """The changes to name, in order; where the scenario fits (`fitting`), they save something."""
-    able = tried["holds"].to_numpy() & tried["kept"].to_numpy()
+def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf) -> pd.DataFrame:
+    """The changes to name, in order; where the scenario fits (`fitting`), they save something.
+
+    `lacking_gib`: memory that the run was refused although the scenario fits; a change leaves so much more of its card free.
+    """
+    able = tried["holds"].to_numpy() & tried["kept"].to_numpy() & ~(tried["freed_gib"].to_numpy() < lacking_gib)
     paced = able & tried["paced"].to_numpy()
     if fitting:
         return machine_first(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
     able = paced if paced.any() else able
-    cost = cost_of(tried)
-    least = np.min(cost[able & tried["same_work"].to_numpy()], initial=np.inf)
-    dear = np.where(np.isfinite(cost), cost > DEAREST_RATIO * least, tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO)
+    cost, stays = cost_of(tried), tried["same_machine"].to_numpy()
+    same = able & tried["same_work"].to_numpy()
+    least = np.where(stays, np.min(cost[same & stays], initial=np.inf), np.min(cost[same], initial=np.inf))
+    dear = np.where(np.isfinite(cost), cost > DEAREST_RATIO * least, ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO))
     chosen = _best(_candidates(tried, np.flatnonzero(able & ~dear), cost))
     with np.errstate(divide="ignore", invalid="ignore"):  # the cheaper by the hour of those whose work costs about the same
         alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)

@@ -25,8 +25,11 @@ class Run(NamedTuple):
     lines: list[Line]
 
 
-def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
-    """The scenario row of one run's files (name, bytes), line by line; raises ConfigProblem."""
+def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "") -> Run:
+    """The scenario row of one run's files (name, bytes), line by line; raises ConfigProblem.
+
+    `model`: an id of the catalog, for files that name no model or one that the catalog lacks.
+    """
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config and its launcher alone.")
     texts = [(checked_text(content, file), file) for file, content in documents]
@@ -44,7 +47,9 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     for name in main.rules:
         _apply(settled, rules()[name], main)
     derive(settled, main, catalogs.shardings["group_gpus"])
-    _by_sizes(settled, main, catalogs)
+    _by_sizes(settled, main, catalogs, model)
+    if model and not model_id(str(settled.values.get("model") or ""), catalogs):
+        settled.values["model"] = model
     row = _row(settled, main, readings, catalogs)
     return Run(row, field_lines(readings, settled, row))
 
@@ -102,8 +107,8 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
                 settled.defaulted.add(column)
 
 
-def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
-    """Settle the model of a tool that gives its sizes instead of a name."""
+def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None:
+    """Settle the model of a tool that gives its sizes; `instead` where no model has them."""
     parts = {name: name.removeprefix(SIZE) for name in settled.explicit if name.startswith(SIZE)}
     if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
         settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
@@ -113,7 +118,7 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
     if model:
         origin = (*parts, "tokenizer") if model == tokenizer else tuple(parts)
         settled.values["model"], settled.fields["model"], settled.made_of["model"] = model, main.name, origin
-    else:
+    elif not instead:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
         settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
 

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure, failures, fullest
@@ -33,6 +35,7 @@ class OomExplanation(NamedTuple):
     row: Row
     parts: list[MeasuredPart]
     sentences: list[str]
+    lacking_bytes: float  # what was refused, at least; 0 where nothing was
 
 
 def text_of(content: bytes) -> str:
@@ -65,4 +68,5 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
-    return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences)
+    lacking = worst.tried if worst else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
+    return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking)
