@@ -60,6 +60,12 @@ def with_model_form(way, **query):
     return app
 
 
+def with_share(app):
+    """The app with Share open."""
+    app.session_state["share"] = True
+    return run(app)
+
+
 def run(element):
     """The app run once more, after what was done to an element of it; without an error."""
     app = element.run()

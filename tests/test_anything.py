@@ -23,7 +23,7 @@ from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
 PAGES = ("compare", "pay", "instances", "explore", "bring", "models", "method", "accuracy")
-OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "report", "setups", "model_form", "more_changes")
+OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "setups", "model_form", "more_changes")
 TABS = {
     "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
     "explore_tab": ("Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),

@@ -27,7 +27,8 @@ def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
 
 @pytest.mark.parametrize(("query", "reason"), recorded("cases/dashboard.json")["impossible"])
 def test_an_impossible_choice_says_why(query, reason):
-    assert reason in messages_of(opened(**query))
+    app = opened(**query)
+    assert reason in title(app) + messages_of(app)
 
 
 def test_prices_of_another_day_are_messages_of():

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields
+from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
@@ -72,7 +72,7 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
     run(app.button(key="all_to_auto").click())
     assert not set(by_hand) & set(address(app))
     run(app.pills(key="gpus").set_value([8]))
-    run(app.button(key="reset").click())
+    run(with_share(app).button(key="reset").click())
     assert address(app)["model"] == ["llama-3.1-8b"]
     assert "gpus" not in address(app)
 

@@ -13,7 +13,7 @@ from calc.files.csv import tables as csv_tables
 from calc.files.link import link
 from calc.say.numbers import about, span, spoken_span
 from calc.search.board import COLUMN, ORDERS, ordered
-from views.plan import status
+from views.frame import share
 from views.session import present_plan
 from views.shared.row_words import time_rests_on
 
@@ -60,12 +60,12 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
-    written = pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY)))
+    written = pd.read_csv(io.BytesIO(share.csv(options, catalogs, DAY)))
     for name in ("answer", "instance", "instances_needed", "usd", "hours", "usd_per_hour", "memory_bytes"):
         assert written[name].iloc[0] == pytest.approx(first[name])
     assert set(written["answer"].dropna()) == set(options.answers["answer"])
     assert len(written) >= len(options.board)
-    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(status._csv(options, catalogs, DAY)), "the file")
+    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(share.csv(options, catalogs, DAY)), "the file")
     assert scenarios["instance"].iloc[0] == first["instance"]
     assert len(scenarios) == len(written)
     if state in ("training", "serving"):  # no budget: the fastest costs at most three times the least

@@ -6,13 +6,14 @@ from html import unescape
 
 import pytest
 from examples import catalogs
-from pages import opened, run
+from pages import address, opened, run, with_share
 
+from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.place import place
 from calc.search.job_words import job_sentence
 from calc.search.options import options
-from views.frame import report
+from views.frame import report, share
 from views.shared import answer_words as plan_words
 
 DAY = date(2026, 11, 22)
@@ -69,7 +70,30 @@ def test_a_job_without_a_plan_has_a_report_too_and_the_plan_page_gives_it():
         assert plan_words.heading(result, catalogs()) in text
         assert plan_words.cure(result) in text
     app = opened(model="llama-3.2-1b")
-    app.session_state["report"] = True
-    run(app)
+    with_share(app)
     assert any(block.value.startswith("## Fine-tune all weights of Llama 3.2 1B on 150 million tokens ") for block in app.code)
     assert not app.error
+
+
+def test_share_carries_the_plan_away_from_every_page_and_takes_changes_back():
+    app = with_share(opened("accuracy", model="llama-3.2-1b"))
+    link, minutes = (block.value for block in app.code)
+    assert "model=llama-3.2-1b" in link
+    assert link in minutes
+    assert app.get("download_button")[0].label == "Report (HTML)"
+    assert app.button(key="redo").disabled
+    run(app.button(key="reset").click())
+    assert address(app)["model"] == ["llama-3.1-8b"]
+    run(app.button(key="undo").click())
+    assert address(app)["model"] == ["llama-3.2-1b"]
+    run(app.button(key="redo").click())
+    assert address(app)["model"] == ["llama-3.1-8b"]
+
+
+def test_the_csv_begins_with_the_job_and_is_read_back(answered):
+    result, job, _ = answered
+    written = share.csv(result, catalogs(), DAY)
+    table = csv_tables.read_csv(written)
+    assert table.columns[0] == "job"
+    assert set(table["job"]) == {job}
+    assert csv_tables.scenarios_of(table, "the file")[1] == []

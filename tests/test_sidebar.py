@@ -84,6 +84,7 @@ def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     first.get_by_role("button", name="Keep", exact=True).first.click()
     settled(first)
     press(first, "undo", "Undo")
+    first.get_by_role("button", name="Share").click()
     press(first, "redo", "Redo")
     texts = [first.locator(selector).first.inner_text() for selector in ("h1", 'a:has-text("Compare & bill (1)")', SIDEBAR)]
     second = opened(browser, first.url)

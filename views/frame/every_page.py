@@ -28,7 +28,7 @@ def draw() -> None:
     page = st.navigation(pages(), position="top")
     address.write_link(catalogs, page.url_path)
     extra_state.keep(vars(job_state.KEYS), page.url_path)
-    top_bar.draw()
+    top_bar.draw(catalogs)
     if problem := session_catalogs.problem():
         st.warning(
             plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"

@@ -86,11 +86,6 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def file_name(row: Row, end: str) -> str:
-    """headroom-llama-3.1-8b-training-2026-11-20.html."""
-    return plan_words.file_name(row).removesuffix("csv") + end
-
-
 def _small_line(options: Options, catalogs: Catalogs, today: date) -> str:
     """Prices of 20 July 2026 · starting (10 min, $9) is included."""
     return " · ".join(text for text, _ in plan_words.small_line(options, catalogs, today))

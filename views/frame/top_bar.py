@@ -1,10 +1,13 @@
 """The header beside the pages: mark and name, Undo, Share."""
 
+from datetime import date
 from pathlib import Path
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
+from views.frame import share
 from views.session import undo
 from views.shared.elements import button
 from views.shared.texts import TEXTS
@@ -16,15 +19,14 @@ FIELDS = TEXTS["kept"]["fields"]
 MOST_NAMED = 6
 
 
-def draw() -> None:
+def draw(catalogs: Catalogs) -> None:
     """The same on every page, in the header, so that nothing below it moves."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="top_bar"):
-        if undo.can_redo():
-            button("Redo", undo.redo, type="tertiary", key="redo")
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", help=_undone(undo.changed()), key="undo")
+        share.popover(catalogs, date.today())
 
 
 def _undone(names: list[str]) -> str:

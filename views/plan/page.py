@@ -36,10 +36,10 @@ if other := in_other_bits(catalogs):
         st.markdown(plain(plan_words.in_bits(bits, with_bits, catalogs)), width="content")
         label, choice = f"{'Take' if bits == 16 else 'Allow'} {bits} bits", {"fewest_bits": str(bits)}
         st.button(label, on_click=job_state.choose, kwargs=choice, type="tertiary", key="allow_bits")
-status.line(options, first, ink, catalogs, date.today())
+status.line(options, ink, catalogs, date.today())
 sidebar.edit_job(catalogs)
 if options.problem:
-    st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
+    st.warning(plain(plan_words.unbroken(plan_words.cure(options) or options.problem)), icon=":material/block:")
 answer_cards.cards(options, present_plan.row, bool(by_hand), free, ink, catalogs)
 st.markdown(plain(plan_words.limits_cost(options)))
 if (changed := with_spare(catalogs)) and (sentence := plan_words.of_spare(changed, catalogs)):

@@ -21,8 +21,6 @@ from calc.search.options import Options
 from calc.units import GIB
 from views.shared import row_words
 
-CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
-
 
 def limits_cost(options: Options) -> str:
     """What looser limits would save: 8-bit weights −$2,570 a month · spot −$2,290."""
@@ -202,9 +200,10 @@ def unbroken(text: str) -> str:
     return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 
-def file_name(row: Row) -> str:
-    """headroom-llama-3.1-8b-training-2026-11-20.csv: the plan and the date of its prices."""
-    return f"headroom-{row['model']}-{row['work']}-{row['prices_as_of'] or 'no-prices'}.csv"
+def file_name(options: Options, end: str) -> str:
+    """headroom-llama-3.1-8b-training-2026-11-20.csv: the job and the date of its prices."""
+    job, prices = options.job, options.rows[0]["prices_as_of"]
+    return f"headroom-{job.get('model', 'no-model')}-{job.get('work', 'training')}-{prices or 'no-prices'}.{end}"
 
 
 def link(url: str | None, query: dict[str, list[str]]) -> str:

@@ -66,7 +66,6 @@ def _fields(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs)
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
     more_by_hand.fields(fields, chosen, catalogs)
-    button("Start again from the example", job_state.reset, icon="restart_alt", type="tertiary", key="reset")
 
 
 def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:

@@ -30,9 +30,12 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     return buffer.getvalue().encode("utf-8-sig")
 
 
-def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date) -> bytes:
-    """Scenarios as CSV bytes, with the day and the versions of catalogs and formulas."""
-    return to_csv(rows.assign(**versions(catalogs, today)))
+def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date, job: str = "") -> bytes:
+    """Scenarios as CSV bytes: first the job in words, last the day and the versions."""
+    dated = rows.assign(**versions(catalogs, today))
+    if job:
+        dated.insert(0, "job", job)
+    return to_csv(dated)
 
 
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
