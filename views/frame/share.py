@@ -30,9 +30,9 @@ def popover(catalogs: Catalogs, today: date) -> None:
 
 def _contents(options: Options, catalogs: Catalogs, today: date) -> None:
     link, first = answer_words.link(st.context.url, address.address().query), options.rows[0]
-    st.caption("Link: it opens this plan with its answer")
+    st.caption("Copy the link: it opens this plan with its answer")
     st.code(link, language=None, height=TALL, wrap_lines=True)
-    st.caption("Minutes, as Markdown")
+    st.caption("Copy the minutes, as Markdown")
     st.code(report.markdown(options, link, today, catalogs), language=None, height=TALL, wrap_lines=True)
     with st.container(horizontal=True, gap="xsmall"):
         name = answer_words.file_name(options, "html")
