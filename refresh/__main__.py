@@ -16,6 +16,7 @@ from refresh.merge import merge
 from refresh.offer_files import plain_name
 from refresh.write import read_documents, write_catalogs
 
+ACCEPT = "write this one entry although it looks wrong, such as on_demand/p5.48xlarge/us-east-1; may be repeated"
 UNTOUCHED = "The catalogs are as they were."
 
 
@@ -47,9 +48,15 @@ def _options(arguments):
     parser.add_argument("--family", action="append", help="only this family of instances, such as p5; may be repeated")
     parser.add_argument("--public", action="store_true", help="use the public files even where credentials are found")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
-    parser.add_argument("--accept", action="store_true", help="write even what looks wrong, once you have read it")
+    parser.add_argument("--accept", action="append", type=_entry, default=[], metavar="ENTRY", help=ACCEPT)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="the folder of the catalogs")
     return parser.parse_args(arguments)
+
+
+def _entry(text):
+    if not re.fullmatch(r"[a-z0-9_]+(/[a-zA-Z0-9.-]+)+", text):
+        raise argparse.ArgumentTypeError(f"{text} is no single entry; write it as on_demand/p5.48xlarge/us-east-1")
+    return text
 
 
 def _region(text):
@@ -130,10 +137,13 @@ def _finish(options, answers, merged, today):
     print(f"Seen: {seen or 'nothing'}; {len(merged.changes)} changes.")
     if not seen:
         raise RefreshError("AWS gave no price at all; check the regions and families.")
-    for doubt in merged.doubts:
-        print(f"Looks wrong: {doubt}.", file=sys.stderr)
-    if merged.doubts and not options.accept:
-        print(f"Refused; look at these {len(merged.doubts)} and run again with --accept. {UNTOUCHED}", file=sys.stderr)
+    for entry in sorted(set(options.accept) - {doubt.entry for doubt in merged.doubts}):
+        print(f"Note: --accept {entry} accepts nothing, since nothing is doubted there.")
+    refused = [doubt for doubt in merged.doubts if doubt.entry not in options.accept]
+    for doubt in refused:
+        print(f"Looks wrong: {doubt.sentence}. If it is right: --accept {doubt.entry}", file=sys.stderr)
+    if refused:
+        print(f"Refused; look at these {len(refused)} and accept each that is right. {UNTOUCHED}", file=sys.stderr)
         return 1
     if options.dry_run:
         print(f"Dry run. {UNTOUCHED}")

@@ -6,7 +6,7 @@ from datetime import date
 from math import isfinite
 
 from refresh.answers import PRICED, family_of
-from refresh.doubts import LABELS, LEAP_RATIO, doubts
+from refresh.doubts import LABELS, Doubt, doubts, entry_of
 from refresh.history import changed, last_known
 from refresh.small import merge_small, set_sources
 
@@ -22,6 +22,10 @@ class Merged:
     changes: list = field(default_factory=list)
     doubts: list = field(default_factory=list)
     history: list = field(default_factory=list)
+
+    def doubt(self, sentence, *entry):
+        """Keep a doubt about one entry of a catalog."""
+        self.doubts.append(Doubt(entry_of(*entry), sentence))
 
 
 def merge(documents, answers, scope, today, history=None):
@@ -61,11 +65,12 @@ def _merge_price(merged, market, instance, region, figures, before, today):
     old, new = before.get((instance, region), {}).get(market), figures["usd_per_hour"]
     name = f"{LABELS[market]} {instance} {region}"
     if not isfinite(new):
-        merged.doubts.append(f"{name} is {new}, which is no price; it is left as it was")
+        merged.doubt(f"{name} is {new}, which is no price; it is left as it was", market, instance, region)
         return
     if new <= 0:
         if old:
-            merged.doubts.append(f"{name} falls to zero (it was {old['usd_per_hour']:g} on {old['as_of']})")
+            was = f"it was {old['usd_per_hour']:g} on {old['as_of']}"
+            merged.doubt(f"{name} falls to zero ({was})", market, instance, region)
             merged.documents["prices"]["prices"][instance][region].pop(market, None)
         return
     estimated = figures.get("basis") == "estimated"
@@ -81,9 +86,6 @@ def _merge_price(merged, market, instance, region, figures, before, today):
     was = old["usd_per_hour"]
     if abs(new / was - 1) > 1e-9:
         merged.changes.append(f"{name}: {was:g} -> {new:g} ({new / was - 1:+.1%})")
-    alike = estimated == (old.get("basis") == "estimated") and old.get("kind") == figures.get("kind")
-    if alike and not 1 / LEAP_RATIO <= new / was <= LEAP_RATIO:
-        merged.doubts.append(f"{name} goes from {was:g} to {new:g}, more than {LEAP_RATIO} times")
 
 
 def _drop_gone(merged, market, answers, scope):
@@ -99,11 +101,12 @@ def _drop_gone(merged, market, answers, scope):
         old = row.pop(market)
         merged.changes.append(f"{LABELS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
         if old.get("basis") in ("published", "observed"):
-            gone.setdefault(place, []).append(f"{instance} {region}")
-    for place, names in gone.items():
+            gone.setdefault(place, []).append((instance, region))
+    for place, keys in gone.items():
         if market == "on_demand" or (market == "spot" and place not in left):
             family = "" if place in left else f"; family {place[0]} vanishes there"
-            merged.doubts.append(f"{LABELS[market]}: no price any more for {', '.join(names)}{family}")
+            for key in keys:
+                merged.doubt(f"{LABELS[market]}: no price any more for {' '.join(key)}{family}", market, *key)
 
 
 def _merge_shapes(merged, answers, scope, today):
@@ -116,7 +119,7 @@ def _merge_shapes(merged, answers, scope, today):
             continue
         differing = [name for name in SAME_SHAPE if old[name] != shape[name]]
         for name in differing:
-            merged.doubts.append(f"instance {instance}: {name} goes from {old[name]} to {shape[name]}")
+            merged.doubt(f"instance {instance}: {name} goes from {old[name]} to {shape[name]}", "instances", instance)
             old[name] = shape[name]
         if not old["current"]:
             merged.changes.append(f"instance {instance} is listed again")

@@ -16,7 +16,7 @@ def merge_small(merged, answers, scope, today):
             continue
         by_region = _prices(merged.documents[catalog], catalog, entry)
         if by_region is not None:
-            _merge(merged, f"{entry} {region}", by_region, region, figures, names, today)
+            _merge(merged, (catalog, entry, region), by_region, figures, today)
     for catalog in FIGURES:
         _tidy(merged.documents[catalog], catalog, answers.sources, today)
     _merge_signals(merged.documents["capacity"], answers.signals, today)
@@ -29,18 +29,19 @@ def _prices(document, catalog, entry):
     return document[catalog].get(entry, {}).get("prices")
 
 
-def _merge(merged, name, by_region, region, figures, names, today):
+def _merge(merged, entry, by_region, figures, today):
+    catalog, name, region = entry
     old = by_region.get(region)
     others = [row for place, row in by_region.items() if place != region]
-    for figure in names:
-        new, label = figures[figure], f"{name} {figure}"
+    for figure in FIGURES[catalog]:
+        new, label = figures[figure], f"{name} {region} {figure}"
         if not isfinite(new) or new <= 0:
-            merged.doubts.append(f"{label} is {new:g}, which is no price; it is left as it was")
+            merged.doubt(f"{label} is {new:g}, which is no price; it is left as it was", *entry)
             return
         near = [old[figure]] if old else [row[figure] for row in others]
         if near and not min(near) / LEAP_RATIO <= new <= max(near) * LEAP_RATIO:
             was = f"goes from {old[figure]:g} to {new:g}" if old else f"is new at {new:g}, far from other regions"
-            merged.doubts.append(f"{label} {was}, more than {LEAP_RATIO} times")
+            merged.doubt(f"{label} {was}, more than {LEAP_RATIO} times", *entry)
         if old is None or old[figure] != new:
             merged.changes.append(f"{label}: {f'{old[figure]:g} -> {new:g}' if old else f'new, {new:g}'}")
     kept = {key: value for key, value in figures.items() if key != "source"}

@@ -1,6 +1,7 @@
 """`python -m refresh` against botocore's Stubber: what it writes, what it doubts, and that a failure writes nothing."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -99,13 +100,33 @@ def test_an_answer_in_another_form_or_empty_is_refused_and_nothing_is_written(fo
     assert contents(folder) == before
 
 
+def accepted(error):
+    """The arguments that a refusal names."""
+    return [word for entry in re.findall(r"--accept (\S+)", error) for word in ("--accept", entry)]
+
+
+def test_accept_takes_single_entries_and_leaves_the_other_doubts(folder, capsys):
+    before, raised = contents(folder), g5_prices(_xlarge=1.6, _2xlarge=0.5)
+    assert refresh(folder, session(raised), "--accept", "on_demand/g5.xlarge/us-east-1", "--accept", "spot/g5.xlarge/us-east-1") == 1
+    printed = capsys.readouterr()
+    assert "g5.2xlarge us-east-1 goes from 1.212 to 0.5 (-59%)" in printed.err
+    assert "g5.xlarge us-east-1 goes" not in printed.err
+    assert "--accept spot/g5.xlarge/us-east-1 accepts nothing" in printed.out
+    assert contents(folder) == before
+    for everything in ("all", "on_demand", "*/g5.xlarge/us-east-1"):
+        with pytest.raises(SystemExit):
+            refresh(folder, session(raised), "--accept", everything)
+        assert "is no single entry" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("changed", "doubt"), recorded("cases/refresh.json")["doubts"])
 def test_what_looks_wrong_is_refused_until_accepted(folder, capsys, changed, doubt):
     before = contents(folder)
     assert refresh(folder, session(g5_prices(**changed))) == 1
-    assert doubt in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert doubt in error
     assert contents(folder) == before
-    assert refresh(folder, session(g5_prices(**changed)), "--accept") == 0
+    assert refresh(folder, session(g5_prices(**changed)), *accepted(error)) == 0
     instance = "g5.48xlarge" if changed.get("_48xlarge") else "g5.xlarge"
     expected = next(iter(changed.values())) or np.nan
     assert np.isclose(price(folder, instance)["on_demand_usd_per_hour"], expected, equal_nan=True)
@@ -193,15 +214,17 @@ def test_a_new_price_near_its_family_comes_in(without_one):
 
 def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(folder, capsys):
     before = price(folder, "g5.xlarge")["on_demand_usd_per_hour"]
-    assert refresh(folder, session([*g5_prices(xlarge=None), product("g5.xlarge", np.inf)]), "--accept") == 0
-    assert "which is no price" in capsys.readouterr().err
+    infinite = [*g5_prices(xlarge=None), product("g5.xlarge", np.inf)]
+    assert refresh(folder, session(infinite)) == 1
+    assert "which is no price" in (error := capsys.readouterr().err)
+    assert refresh(folder, session(infinite), *accepted(error)) == 0
     assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
     assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1
     assert "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
     today = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
     raised = {name: 2.5 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**raised))) == 1
-    assert "the family g5 in us-east-1 moves together by +150%" in capsys.readouterr().err
+    assert "g5.xlarge us-east-1 goes from 1.006 to 2.515 (+150%), and no other price moves with it" in capsys.readouterr().err
     fallen = {name: 0.8 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**fallen))) == 0
 
@@ -212,8 +235,8 @@ def test_local_zones_are_not_of_the_region(folder):
         {key: value for key, value in item.items() if key != "AvailabilityZoneId"} | {"AvailabilityZone": "us-east-1-atl-2a"}
         for item in local
     ]
-    kept = spot(["g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"], 0.44)
-    assert refresh(folder, session(g5_prices(), [*kept, *local, *named]), "--accept") == 0
+    kept = [*spot(["g5.xlarge"], 0.44), *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"])]
+    assert refresh(folder, session(g5_prices(), [*kept, *local, *named])) == 0
     row = price(folder, "g5.xlarge")
     assert (row["spot_usd_per_hour"], row["spot_low_usd_per_hour"], row["spot_zones"]) == (0.44, 0.44, 1)
 

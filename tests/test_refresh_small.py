@@ -102,7 +102,7 @@ def test_they_go_into_their_catalogs_with_day_and_source():
 
 @pytest.mark.parametrize(("service", "factor", "doubt"), recorded("cases/refresh_small.json")["doubts"])
 def test_what_is_strange_is_doubted(service, factor, doubt):
-    assert any(doubt in sentence for sentence in merged_with(**{service: factor}).doubts)
+    assert any(doubt in sentence for _, sentence in merged_with(**{service: factor}).doubts)
 
 
 def offering(usd, days=2, hours=24, count=1, zone="us-east-1a", **more):
