@@ -16,7 +16,7 @@ from calc import estimate
 from calc.files.csv.earlier import earlier, standings
 from calc.files.csv.tables import as_written, read_csv, scenarios_of, to_csv
 from calc.files.csv.writer import write_csv
-from calc.files.link.earlier import changed_since
+from calc.plan.aged import STARTS_COUNTED
 from calc.plan.bill import billed
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
@@ -165,8 +165,7 @@ def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):
 
 def test_a_csv_written_before_starting_was_counted_says_so_as_a_link_does(plans, catalogs):
     then = plans.drop(columns="start_hours")
-    of_link, _, _ = changed_since({"v": ["2"]}).partition(" Limits")
-    assert read_earlier(to_csv(then), catalogs).complaints == [of_link.replace("This link", "plans.csv")]
+    assert read_earlier(to_csv(then), catalogs).complaints == [STARTS_COUNTED.format("plans.csv")]
     for others in (plans, then.assign(run_hours=np.nan), then[["model", "instance"]]):  # of today, of no run, of no result
         assert read_earlier(to_csv(others), catalogs).complaints == []
 

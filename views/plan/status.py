@@ -47,13 +47,13 @@ def _start(query: dict[str, list[str]]) -> None:
 
 def since_then(first: Row, catalogs: Catalogs) -> None:
     """Changes of the link's answer and kept scenarios; older links have only price days."""
-    if changes := st.session_state["link_changes"]:
-        st.info(plain(changes), icon=":material/history:")
-    row = opened_plan.then_row(catalogs)
+    row, is_earlier = opened_plan.then_row(catalogs), opened_plan.is_of_earlier_link()
+    if is_earlier:
+        st.info(plain(aged_words.of_earlier_version(first, row)), icon=":material/history:")
     if row is None:
         if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
-    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first)):
+    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first), is_earlier):
         st.info(plain(text), icon=":material/history:")
         with st.container(horizontal=True):
             button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")

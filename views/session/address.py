@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.files.link import link
-from calc.files.link.earlier import changed_since
+from calc.files.link.earlier import is_earlier
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, take_models
@@ -43,7 +43,7 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     state = st.session_state
     choices, complaints = link.parse(query, catalogs)
     state["link_prices_as_of"], state["link_then"] = choices.pop("prices_as_of", ""), choices.pop("then", None)
-    state["link_changes"] = changed_since(query)
+    state["link_is_earlier"] = is_earlier(query)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     state["link_is_new"] = True
     take(choices)

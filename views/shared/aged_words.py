@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.aged import Moved, causes, changes, price_day
+from calc.plan.aged import STARTS_COUNTED, Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
@@ -18,15 +18,26 @@ SAID: dict[str, tuple[str, Callable[[float], str]]] = {
     "hours": ("The time", span),
     "memory_gib": ("The memory per GPU", gib),
 }
+STARTED = ("usd", "hours")  # in which starting has a part
+AS_WRITTEN = "Its limits, formats and markets are those of then."
 ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
 CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
 
 
-def changed(row: Row, catalogs: Catalogs) -> list[str]:
+def of_earlier_version(first: Row, row: Row | None) -> str:
+    """Made before starting was counted: $35 then, $54 now; `row` is the answer of the link."""
+    if not ends_of(first):
+        return f"This link was made with an earlier version. {AS_WRITTEN}"
+    if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
+        return f"{STARTS_COUNTED.format('This link')} {AS_WRITTEN}"
+    return f"Made before starting was counted: {about(row['then_usd'])} then, {about(row['usd'])} now. {AS_WRITTEN}"
+
+
+def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> list[str]:
     """A sentence for each change of a row since it was written down."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
-    moved = changes(row)
+    moved = [change for change in changes(row) if change.figure not in left_out]
     sentences = [_price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"]
     sentences += [f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
@@ -50,9 +61,10 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     return sentences + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
 
 
-def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
+def opened(row: Row, catalogs: Catalogs, is_still_first: bool, is_earlier: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
-    sentences = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
+    starts = STARTED if is_earlier and ends_of(row) else ()  # of_earlier_version says them
+    sentences = changed(row, catalogs, starts) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
     if not sentences:
         return ""
     lines = [f"- {sentence}" for sentence in sentences]

@@ -4,14 +4,12 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
-from calc.plan.aged import STARTS_COUNTED
 from calc.scenarios.inputs import BY_NAME, Input
 from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, job_fields_of
 
 FIRST, VERSIONS = "1", ("1", "2")
 # The defaults of both versions that are others today.
 DEFAULTS = {"fewest_bits": "16", "confidence": "50", "first_token_seconds": 2, "token_seconds": 0.05, "markets": "on-demand"}
-CHANGED = f"{STARTS_COUNTED.format('This link')} Limits, formats and markets are those of then, written out."
 COLUMNS = {
     **{name: BY_NAME[name] for name in ("scenario", "work", "tuning", "region")},
     "market": Input("market", "choice", "on-demand", PLAN_MARKETS),
@@ -25,9 +23,9 @@ def is_version_1(query: dict[str, list[str]]) -> bool:
     return query.get("v", [""])[:1] == [FIRST] or any(name in COLUMNS for name in query)
 
 
-def changed_since(query: dict[str, list[str]]) -> str:
-    """What is counted otherwise since a link was made, in a sentence; empty for today's links."""
-    return CHANGED if query.get("v", [""])[0] in VERSIONS else ""
+def is_earlier(query: dict[str, list[str]]) -> bool:
+    """Whether a link was made before starting was counted, with the defaults of then."""
+    return query.get("v", [""])[0] in VERSIONS
 
 
 def as_job(choices: dict[str, Any], complete: bool, catalogs: Catalogs) -> dict[str, Any]:
