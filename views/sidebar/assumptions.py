@@ -1,10 +1,12 @@
 """Every assumption of time and cost: value, unit, meaning and source, all editable."""
 
+from typing import Any
+
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.say.numbers import is_missing, percent, span, three
+from calc.say.numbers import is_missing, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
@@ -15,7 +17,7 @@ from views.sidebar.fields import popover
 
 ASKED_ABOVE = ["share_active", "spare", "paid_ratio"]  # the job has fields for them
 UNITS = TEXTS["assumptions"]["units"]
-CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
+ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
 
 def counted(row: Row, catalogs: Catalogs) -> None:
@@ -43,48 +45,30 @@ def _starts(row: Row) -> float:
 
 
 def _fields(row: Row, catalogs: Catalogs) -> None:
-    changed = extra_state.assumed()
-    table, inputs = catalogs.assumptions, bounded_inputs(catalogs)
+    table = catalogs.assumptions.drop(ASKED_ABOVE)
+    entries = {**TEXTS["assumptions"]["worked_out"], **table.sort_values("basis", key=lambda basis: basis.map(_order)).to_dict("index")}
     st.markdown(
-        f"**Assumptions of time and cost**, {len(changed)} of {len(table) + 2} changed. An empty field takes the value in grey. "
-        "The link and the CSV contain what you set."
+        f"**Assumptions of time and cost**, {len(extra_state.assumed().keys() & entries)} of {len(entries)} changed. An empty field "
+        "takes the value in grey. The link and the CSV contain what you set."
     )
-    reached = row["utilization_ratio"]
-    present_share = "" if is_missing(reached) else f"; now {percent(reached)}"
-    _field(
-        inputs["utilization"],
-        "Utilization",
-        UNITS["ratio"],
-        f"{three(reached)} for this plan",
-        f"Share of the card's dense rate that a GPU reaches while it computes{present_share}.",
-        CALIBRATED,
-    )
-    _field(
-        inputs["start_seconds"],
-        "Start",
-        UNITS["seconds"],
-        f"{row['start_hours'] / _starts(row) * HOUR_SECONDS:,.0f} for this plan" if not is_missing(row["start_hours"]) else "by machine",
-        "From the request of the machines to the first step or token, reading the weights left out; 0 counts no start.",
-        "reports of launch and boot, image, engine and compilation: Starts, under Models & prices",
-    )
-    for name, entry in table.drop(ASKED_ABOVE).sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
-        unit = UNITS.get(entry["unit"], entry["unit"])
-        basis = f"{entry['basis']}: {entry['source']}"
-        sentence = entry["meaning"][:1].upper() + entry["meaning"][1:] + "."
-        _field(inputs[name], entry["label"], unit, f"{entry['value']:,.12g}", sentence, basis)
+    starts = row["start_hours"] / _starts(row) * HOUR_SECONDS
+    plan = {"utilization": three(row["utilization_ratio"]), "start_seconds": "by machine" if is_missing(starts) else f"{starts:,.0f}"}
+    inputs = bounded_inputs(catalogs)
+    for name, entry in entries.items():
+        _field(inputs[name], entry, plan[name] if name in plan else f"{entry['value']:,.12g}")
     button("The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume")
 
 
 def _order(basis: str) -> int:
-    order = ("input", "assumed", "recalled", "calibrated", "published")
-    return order.index(basis) if basis in order else len(order)
+    return ORDER.index(basis) if basis in ORDER else len(ORDER)
 
 
-def _field(column: Input, label: str, unit: str, default: str, meaning: str, basis: str) -> None:
+def _field(column: Input, entry: dict[str, Any], default: str) -> None:
+    unit = UNITS.get(entry["unit"], entry["unit"])
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:
         st.number_input(
-            f"{label}, {unit}" if unit else label,
+            f"{entry['label']}, {unit}" if unit else entry["label"],
             min_value=float(column.least),
             max_value=float(column.most),
             value=None,
@@ -94,7 +78,7 @@ def _field(column: Input, label: str, unit: str, default: str, meaning: str, bas
             persist_state="session",
         )
     with words:
-        st.caption(plain(f"{meaning} *{basis}*"))
+        st.caption(plain(f"{entry['meaning'][:1].upper()}{entry['meaning'][1:]}. *{entry['basis']}: {entry['source']}*"))
 
 
 def _reset() -> None:

@@ -1,31 +1,36 @@
 """Fields of choices set by hand; each says auto and the chosen value until touched."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.say.numbers import is_missing
 from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
 from views.session import SESSION
-from views.shared.texts import TEXTS
 
 MORE, USUAL = "more", 4
-LABELS = TEXTS["by_hand"]["labels"]
+TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 
 
 def words(name: str, value: Any, catalogs: Catalogs) -> str:
     """A value as people read it."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, int | float):
+        return f"{value:,.12g}"
     if name == "implementation":
         return str(catalogs.implementations["name"].get(value, value)).replace("Hugging Face ", "")
     return str(value) if name == "kv_precision" or name not in inputs_by_name() else name_of(name, value, catalogs)
+
+
+def label_of(name: str, work: str) -> str:
+    """The glossary's label of a column; of a service the batch is requests of a replica."""
+    if name == "batch" and work == "inference":
+        return "Sequences at once on a replica"
+    return GLOSSARY[name].label if name in GLOSSARY else name.replace("_", " ").capitalize()
 
 
 def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
@@ -36,15 +41,13 @@ def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
     return "auto" if is_missing(value) else f"auto: {words(name, value, catalogs)}"
 
 
-def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs, label: str = "") -> None:
+def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> None:
     """The usual four, those that are set, and the rest behind one more; several are compared."""
-    state, options = st.session_state, list(options)
-    chosen_now = state.get(key) or []
-    fitting = [value for value in chosen_now if value not in options]
-    shown = [*options, *fitting]
-    if len(shown) > USUAL and not state.get(f"more_{key}"):
+    chosen_now = st.session_state.get(key) or []
+    shown = list(dict.fromkeys([*options, *chosen_now]))
+    if len(shown) > USUAL and not st.session_state.get(f"more_{key}"):
         shown = [*(value for index, value in enumerate(shown) if index < USUAL or value in chosen_now), MORE]
-    label = label or LABELS[key]
+    label = label_of(key, chosen["work"])
     st.pills(
         label if chosen_now else f"{label} :gray[{auto(key, chosen, catalogs)}]",
         shown,
@@ -65,41 +68,21 @@ def _more(key: str) -> None:
         state[f"more_{key}"] = True
 
 
-def multiselect(key: str, named: dict[str, str], chosen: Row) -> None:
-    """Of a long list any number; none is auto."""
-    needed, place = chosen.get("instances_needed"), chosen.get(key)
-    auto_words = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
-    st.multiselect(LABELS[key], list(named), format_func=named.__getitem__, key=key, placeholder=auto_words, **SESSION)
-
-
-def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, say: Any = None) -> None:
-    """One of a closed list; cleared it is auto."""
-    say = say or (lambda option: words(key, option, catalogs))
-    value = chosen.get(key)
-    placeholder = "auto" if is_missing(value) else f"auto: {say(value)}"
-    st.selectbox(label, options, index=None, format_func=say, key=key, placeholder=placeholder, **SESSION)
-
-
-def number(
-    key: str,
-    label: str,
-    chosen: Row,
-    catalogs: Catalogs,
-    usual: float | None = None,
-    least: float = 1.0,
-    step: float = 10.0,
-    shown: str = "%.0f",
-) -> None:
-    """A number; empty it is auto."""
-    is_count = inputs_by_name()[key].kind == "count"
-    value = chosen.get(key) if usual is None else usual
-    st.number_input(
-        label,
-        min_value=1 if is_count else least,
-        value=None,
-        step=1 if is_count else step,
-        format=None if is_count else shown,
-        key=key,
-        placeholder="auto" if is_missing(value) else f"auto: {words(key, value, catalogs)}",
-        **SESSION,
+def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
+    """One value of a column by its kind: of a list, a text or a number; empty it is auto."""
+    column, label, look = (
+        inputs_by_name()[key],
+        label_of(key, chosen["work"]),
+        {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION},
     )
+    options = TARGETS if key == "lora_targets" else column.choices or (catalogs.gpus.index if key == "gpu" else ())
+    if len(options):
+        now = {st.session_state.get(key)} - {None}  # of a link, which may have another
+        several = [*options, *now.difference(options)]
+        st.selectbox(label, several, index=None, format_func=lambda value: words(key, value, catalogs), **look)
+    elif column.kind == "text":
+        st.text_input(label, **look)
+    elif column.kind == "count":
+        st.number_input(label, 1, value=None, step=1, **look)
+    else:
+        st.number_input(label, 0.0, value=None, format="%g", **look)

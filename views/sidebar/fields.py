@@ -5,6 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.say.place import card_name
 from views.session import SESSION
 from views.session.questions import shown
 from views.shared.elements import segments
@@ -38,6 +41,13 @@ def popover(label: str, key: str, **look: Any) -> Any:
     if not state.get(key):
         state[f"{key}_label"] = label
     return st.popover(state[f"{key}_label"], on_change="rerun", key=key, **look)
+
+
+@kept("gpus", "instances")
+def instance_names(catalogs: Catalogs) -> dict[str, str]:
+    """Every instance type with its cards: p5.48xlarge · 8 × H100 SXM5 80GB."""
+    sold = zip(catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True)
+    return {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in sold}
 
 
 def _last(key: str, empty: str) -> Any:

@@ -4,19 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.say.place import card_name
 from calc.search.job_row import MOST_MACHINES
 from views.session.questions import Kinds, shown, take_machines
 from views.session.questions import machines as kinds_of
 from views.shared.elements import button
-from views.sidebar.fields import row
+from views.sidebar.fields import instance_names, row
 
 
 def machines(catalogs: Catalogs) -> None:
     """A row for each kind; a count of 0 takes it away."""
-    kinds, names = kinds_of(catalogs), _names(catalogs)
+    kinds = kinds_of(catalogs)
+    names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.gpus.index} | instance_names(catalogs)
     for place, (name, count) in enumerate(kinds):
         with row():
             state = shown(f"kind_{place}", name, partial(_take_kind, kinds, place))
@@ -38,10 +38,3 @@ def _take_count(kinds: Kinds, place: int, count: int | None) -> None:
 def _one_more() -> None:
     """Callback: a row for another kind."""
     st.session_state["another_kind"] = True
-
-
-@kept("gpus", "instances")
-def _names(catalogs: Catalogs) -> dict[str, str]:
-    cards = {gpu: card_name(gpu, catalogs) for gpu in catalogs.gpus.index}
-    sold = zip(catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True)
-    return cards | {instance: f"{instance} · {gpus:.0f} × {cards[gpu]}" for instance, gpus, gpu in sold}

@@ -34,7 +34,7 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         state = shown("markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold))
         titles = {market: MARKETS[market].title for market in (*sold, *signed)}
         st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
-        st.selectbox("Capacity", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
+        st.selectbox("Availability, at worst", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
         discount()
         st.text_input("Your own prices, $ an hour", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", **SESSION)
 
