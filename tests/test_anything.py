@@ -22,12 +22,12 @@ from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-PAGES = ("compare", "pay", "instances", "explore", "bring", "models", "method", "accuracy")
+PAGES = ("compare", "pay", "instances", "explore", "bring", "models", "prices", "method", "accuracy")
 OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "setups", "model_form", "more_changes")
+OPEN += ("cards", "all_catalogs", "type_by_region")
 TABS = {
     "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
     "explore_tab": ("Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),
-    "catalog_tab": ("Models", "Cards", "Prices", "All catalogs"),
 }
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")
 

@@ -70,8 +70,8 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
 
 
 def test_every_catalog_is_shown():
-    app = opened("models")
-    app.session_state["catalog_tab"] = "All catalogs"
+    app = opened("prices")
+    app.session_state["all_catalogs"] = True
     run(app)
     no_tables = (
         "blocks",
@@ -87,7 +87,7 @@ def test_every_catalog_is_shown():
     names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {*no_tables}
     assert len(app.selectbox(key="catalog").options) == len(names)
     for name in sorted(names):
-        assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 1
+        assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 2
 
 
 def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():

@@ -1,17 +1,23 @@
-"""Instance types for the job and the page of them: what a dollar rents, each order, every region of one type, ticked into the plan."""
+"""Instance types for the job, from its ranked table; each figure opens its source, every region of one type, ticked into the plan."""
 
 import pytest
 from pages import address, opened, page_text, run, title, turned
 
+from calc.charts.catalog_tables import has_words
 from calc.cost.offers import offers
 from calc.search import instances
+from calc.search.board import qualifies
 from calc.search.options import options
-from views.catalog import instances_panels as panel
+from views.catalog import instances as page
+from views.shared import tables
+
+JOB = {"model": "llama-3.1-8b", "train_tokens": 1.5e8}
+SERVE = {"goal": "serve", "model": "qwen2.5-32b"}
 
 
 @pytest.fixture(scope="module")
 def rows(catalogs):
-    return options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board
+    return options(JOB, catalogs).board
 
 
 @pytest.fixture(scope="module")
@@ -21,61 +27,113 @@ def board(rows):
 
 
 @pytest.fixture
-def ticking(monkeypatch):
-    """A function that ticks rows of the list by place: AppTest cannot click into a table."""
-    ticked = []
-    monkeypatch.setattr(panel, "chosen_in", lambda key: ticked if key == panel.KEY else [])
-    return ticked.extend
+def chosen(monkeypatch):
+    """A function that ticks rows and selects a cell of a table: AppTest cannot click into one."""
+
+    def choose(key, *numbers, cell=None):
+        selected = {"rows": list(numbers), "cells": [cell] if cell else []}
+        for module in (tables, page.types_and_regions, page.sourced.__globals__):
+            target = module if isinstance(module, dict) else vars(module)
+            monkeypatch.setitem(target, "chosen_in", lambda asked, kind="rows": selected[kind] if asked == key else [])
+
+    return choose
 
 
 def listed(app):
     return app.dataframe[0].value
 
 
-def test_it_opens_on_what_runs_the_job_most_memory_per_dollar_first(board):
+def test_it_opens_on_what_runs_the_job_as_it_is_ranked(board):
     app = opened("instances")
-    assert title(app).startswith(f"{(board['fits'] == 'yes').sum()} instance types fit this job")
-    assert sorted(listed(app)["instance"]) == sorted(board["instance"])
-    assert listed(app)["gib_per_usd"].is_monotonic_decreasing
-    assert f"**{listed(app)['instance'].iloc[0]}**" in page_text(app)
+    able = board[qualifies(board)]
+    assert title(app).startswith(f"{len(able)} types run the job, from \\$")
+    assert f"{(board['fits'] == 'tight').sum()} more are tight" in title(app)
+    assert "For: fine-tune all weights of Llama 3.1 8B" in page_text(app)
+    shown = listed(app)["instance"].str.split(" × ").str[1].str.split(" ").str[0].tolist()
+    assert shown == board["instance"].tolist()
+    assert listed(app)["usd"].iloc[: len(able)].tolist() == pytest.approx(able["usd"].tolist())
+    assert listed(app)["verdict"].str.startswith("✓").tolist()[: len(able)] == [True] * len(able)
 
 
-def test_the_order_and_the_list_are_switched():
+def test_search_prices_region_and_all_types(catalogs):
     app = opened("instances")
-    run(app.segmented_control(key="order_for_job").set_value("job"))
-    assert listed(app)["usd"].dropna().is_monotonic_increasing
-    run(app.segmented_control(key="whole_catalog").set_value(True))
-    assert "instance types with GPUs" in title(app)
-    assert "usd" not in listed(app)
-    run(app.multiselect(key="families").set_value(["p5"]))
-    assert set(listed(app)["instance"].str.split(".").str[0]) == {"p5"}
+    run(app.selectbox(key="instance_which").set_value("all"))
+    assert len(listed(app)) == len(catalogs.instances)
+    run(app.text_input(key="instance_search").set_value("p5 h200"))
+    assert listed(app)["instance"].str.contains("p5").all()
+    run(app.selectbox(key="instance_market").set_value("spot"))
+    row = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p5en.48xlarge"]
+    shown = listed(app)[listed(app)["instance"].str.contains("p5en.48xlarge")].iloc[0]
+    assert shown["usd_per_gpu_hour"] == pytest.approx(row["spot_usd_per_hour"] / 8)
+    run(app.text_input(key="instance_search").set_value("nothing such"))
+    assert "No type has these words" in page_text(app)
 
 
-def test_a_ticked_type_goes_into_the_plan(ticking):
-    ticking([1])
+def test_another_region_is_another_job_and_says_so(catalogs):
     app = opened("instances")
-    name = listed(app)["instance"].iloc[1]
+    run(app.selectbox(key="instance_region").set_value("us-west-2"))
+    assert "these are the answers of the same job in us-west-2" in page_text(app)
+    assert "in Oregon" in page_text(app)
+    first = options({**JOB, "regions": "us-west-2"}, catalogs).rows[0]
+    assert listed(app)["usd"].iloc[0] == pytest.approx(first["usd"])
+
+
+def test_a_service_is_said_by_the_month():
+    app = opened("instances", **SERVE)
+    assert " a month" in title(app)
+    assert "time_per_output_token_ms" in listed(app)
+    assert "For: serve Qwen2.5 32B" in page_text(app)
+
+
+def test_a_ticked_type_goes_into_the_plan(chosen):
+    chosen(page.KEY, 1)
+    app = opened("instances")
+    name = listed(app)["instance"].iloc[1].split(" × ")[1]
     run(app.button(key="use").click())
-    assert f"× {name}." in page_text(app)
     turned(app, "pay")
     assert name in str(app.table[0].value.iloc[0, 0])
 
 
-def test_several_ticked_types_are_side_by_side_and_the_only_ones_of_the_plan(ticking):
-    ticking([0, 2])
+def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
+    chosen(page.KEY, 0, 2)
     app = opened("instances")
-    names = listed(app)["instance"].iloc[[0, 2]].tolist()
+    names = [name.split(" × ")[1] for name in listed(app)["instance"].iloc[[0, 2]]]
     assert list(app.table[0].value.columns[1:]) == names
-    run(app.button(key="keep_ticked").click())
-    assert len(address(app)["kept"]) == 2
+    assert app.table[0].value.iloc[0, 0] == "The job needs"
     run(app.button(key="use").click())
     assert sorted(address(app)["instance"]) == sorted(names)
-    assert sorted(listed(app)["instance"]) == sorted(names)
-
-
-def test_one_type_by_region_goes_into_the_plan_there(monkeypatch):
-    monkeypatch.setattr(panel, "chosen_in", lambda key: [1] if key.startswith("regions_") else [])
     app = opened("instances")
+    assert app.button(key="compare_ticked").label == "Compare ticked (2)"
+    run(app.button(key="compare_ticked").click())
+    assert len(address(app)["kept"]) == 2
+    assert address(app)["view"] == ["compare"]
+
+
+def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, catalogs):
+    price = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
+    for column, words in (
+        ("on_demand_usd_per_hour", price["on_demand_source"].split(",")[0]),
+        ("usd_per_gpu_hour", price["on_demand_source"].split(",")[0]),
+        ("spot_usd_per_hour", "https://github.com/skypilot-org"),
+        ("gpu_memory_gib", "catalogs/edited/gpus.yaml, h100-80gb-sxm"),
+        ("vcpus", "catalogs/edited/instances.yaml, p5.48xlarge"),
+        ("obtainable", "catalogs/edited/obtainability.yaml, p5"),
+    ):
+        chosen(page.KEY, cell=(0, column))
+        assert words in page_text(opened("instances")), column
+    chosen(page.KEY, cell=(1, "usd"))
+    app = opened("instances")
+    name = listed(app)["instance"].iloc[1]
+    assert f"Worked out for the job on {name}" in page_text(app)
+    run(app.button(key="explain_type").click())
+    assert address(app)["view"] == ["method"]
+
+
+def test_one_type_by_region_goes_into_the_plan_there(chosen):
+    chosen("regions_of_p5.48xlarge", 1)
+    app = opened("instances")
+    app.session_state["type_by_region"] = True
+    run(app)
     run(app.selectbox(key="instance_of_regions").set_value("p5.48xlarge"))
     region = app.dataframe[1].value["region"].iloc[1]
     assert app.button(key="use_region").label == f"Use in plan in {region}"
@@ -84,46 +142,34 @@ def test_one_type_by_region_goes_into_the_plan_there(monkeypatch):
     assert address(app)["instance"] == ["p5.48xlarge"]
 
 
-def test_a_region_without_prices_and_a_model_that_cannot_serve_leave_the_catalog():
+def test_a_job_that_cannot_be_answered_leaves_the_catalog(catalogs):
     app = opened("instances", goal="serve", model="bert-base-uncased", implementation="vllm")
-    assert "instance types with GPUs" in title(app)
-    assert len(listed(app)) > 60
-    assert app.button(key="keep_ticked").disabled
-
-
-def test_a_family_that_is_not_there_says_so():
-    app = opened("instances")
-    run(app.number_input(key="least_gib").set_value(100_000))
-    assert "No instance type is left" in page_text(app)
+    assert title(app) == f"{len(catalogs.instances)} instance types with GPUs"
+    assert len(listed(app)) == len(catalogs.instances)
+    assert app.button(key="compare_ticked").disabled
 
 
 def test_every_instance_of_the_board_stands_once_with_the_boards_figures(rows, board, catalogs):
-    table = instances.for_job(rows, catalogs)
-    assert sorted(table["instance"]) == sorted(board["instance"])
+    table = instances.types_of_job(rows, catalogs)
+    assert table["instance"].tolist() == board["instance"].tolist()
     for row in table.to_dict("records"):
-        entry = rows.iloc[row["board_row"]]
-        assert (row["instance"], row["instances_needed"], row["job_gpus"]) == (entry["instance"], entry["instances_needed"], entry["gpus"])
-        assert row["usd"] == pytest.approx(entry["usd"], nan_ok=True)
-        assert entry["usd_per_hour_on_demand"] == pytest.approx(row["instances_needed"] * row["on_demand_usd_per_hour"], nan_ok=True)
+        entry = rows.iloc[int(row["board_row"])]
+        assert (row["instance"], row["obtainable"]) == (entry["instance"], entry["obtainable"])
+        needed = entry["instances_needed"]
+        assert entry["usd_per_hour_on_demand"] == pytest.approx(needed * row["on_demand_usd_per_hour"], nan_ok=True)
+    every = instances.types_of_job(rows, catalogs, "spot", "us-east-1")
+    assert every["instance"].tolist()[: len(table)] == table["instance"].tolist()
+    assert sorted(every["instance"]) == sorted(catalogs.instances.index)
+    rest = every["spot_usd_per_hour"][len(table) :].dropna()
+    assert rest.is_monotonic_increasing
 
 
-def test_memory_per_dollar_is_all_the_memory_over_the_price_and_families_and_memory_choose(catalogs):
-    row = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
-    assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30)
+def test_memory_per_dollar_is_all_the_memory_over_the_price_and_words_choose(catalogs):
     table = offers(catalogs, ["us-east-1"])
-    assert set(instances.chosen(table, ["p5"])["family"]) == {"p5"}
-    assert (instances.chosen(table, least_gib=300)["gpu_gib"] >= 300).all()
-    assert len(instances.chosen(table)) == len(table) == len(catalogs.instances)
-
-
-@pytest.mark.parametrize("by", instances.SORTS)
-def test_each_order_puts_the_best_first_and_the_unknown_last(by, catalogs):
-    column, smaller = instances.SORTS[by]
-    table = offers(catalogs, ["eu-central-1"]).assign(usd=range(69))
-    values = instances.in_order(table, by)[column]
-    priced = values[values.notna()]
-    assert priced.is_monotonic_increasing if smaller else priced.is_monotonic_decreasing
-    assert values.iloc[len(priced) :].isna().all()
+    row = table.set_index("instance").loc["p5.48xlarge"]
+    assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30)
+    assert set(table[has_words(table, instances.SEARCHED, "P5 48xlarge h100")]["family"]) == {"p5"}
+    assert has_words(table, instances.SEARCHED, "").all()
 
 
 def test_the_regions_of_one_type_are_those_with_a_price(catalogs):

@@ -1,15 +1,9 @@
-"""The Models and prices page: models by name, family and size, prices with their age, cards with who rents them."""
+"""The Models and Prices tabs: models by name, family and size, prices with their age, cards with who rents them."""
 
-from pages import opened, run
+from pages import opened, page_text, run, title
 
 from calc.charts import catalog_tables
-from views.shared import tables
-
-
-def on_tab(tab):
-    app = opened("models")
-    app.session_state["catalog_tab"] = tab
-    return run(app)
+from views.shared import sources, tables
 
 
 def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(catalogs):
@@ -25,7 +19,7 @@ def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(
 
 
 def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, catalogs):
-    app = on_tab("Models")
+    app = opened("models")
     everything = len(app.dataframe[0].value)
     app.text_input(key="model_search").set_value("mixtral").run()
     assert set(app.dataframe[0].value["family"]) == {"mistral"}
@@ -34,27 +28,36 @@ def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, c
     assert not app.dataframe
     assert "No model of the catalog" in app.info[0].value
     monkeypatch.setattr(tables, "chosen_in", lambda _: [0])
-    app = on_tab("Models")
+    app = opened("models")
     app.text_input(key="model_search").set_value("mixtral 8x7b").run()
     assert app.button(key="use_model").label == "Use Mixtral 8x7B v0.1 in plan"
     app.button(key="use_model").click().run()
     assert not app.exception
     assert app.query_params["model"] in ("mixtral-8x7b", ["mixtral-8x7b"])
     monkeypatch.setattr(tables, "chosen_in", lambda _: [0])
-    app = on_tab("Models")
+    app = opened("models")
     refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
     app.text_input(key="model_search").set_value(refused).run()
     assert app.button(key="use_model").disabled
 
 
 def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalogs):
-    app = on_tab("Prices")
+    app = opened("prices")
     shown = app.dataframe[0].value
-    text = " ".join(element.value for element in app.markdown)
-    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in text
-    assert f"{shown['old'].sum()} of these prices" in text
+    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} types have a price on demand" in title(app)
+    assert f"{shown['on_demand_old'].sum()} of the prices on demand are older" in page_text(app)
     table = catalog_tables.card_table(catalogs)
     rented = table["instances"] != ""
     assert rented.iloc[: rented.sum()].all()
     assert len(table) == len(catalogs.gpus)
-    assert not on_tab("Cards").exception
+    app.session_state["cards"] = True
+    run(app)
+    assert len(app.dataframe[1].value) == len(catalogs.gpus)
+
+
+def test_a_figure_of_a_model_opens_its_source(monkeypatch):
+    monkeypatch.setattr(sources, "chosen_in", lambda _, kind="rows": [(0, "weights_gib")] if kind == "cells" else [])
+    app = opened("models")
+    app.text_input(key="model_search").set_value("llama 3.1 8b").run()
+    assert "Lightning-AI/litgpt" in page_text(app)
+    assert "catalogs/edited/models.yaml, llama-3.1-8b" in page_text(app)

@@ -26,16 +26,19 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
     table = catalogs.models.rename_axis("id").reset_index()
     table = table.assign(**{figure.__name__: evaluate(figure, table) for figure in OF_MODELS}, estimated=table["refused"] == "")
     billions = table["billions"]
-    names = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
-    chosen = pd.Series(True, index=table.index)
-    for word in text.lower().split():
-        chosen &= names.str.contains(word, regex=False)
+    chosen = has_words(table, SEARCHED, text)
     if families:
         chosen &= table["family"].isin(list(families))
     if sizes:
         ends = [SIZES[size] for size in sizes]
         chosen &= pd.concat([(billions >= least) & (billions < most) for least, most in ends], axis="columns").any(axis="columns")
     return table[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
+
+
+def has_words(table: pd.DataFrame, columns: Collection[str], text: str) -> pd.Series:
+    """Which rows have every word of a text in one of these columns, in any case of letters."""
+    names = table[list(columns)].agg(" ".join, axis="columns").str.lower()
+    return pd.Series([all(word in name for word in text.lower().split()) for name in names], index=table.index)
 
 
 def card_table(catalogs: Catalogs) -> pd.DataFrame:

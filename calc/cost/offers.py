@@ -39,15 +39,20 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     return table
 
 
-def entries_behind(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The catalog entries behind a row of offers: catalog -> the entry's name and its row."""
-    instance, region, gpu = row["instance"], row["region"], row["gpu"]
+def entries_behind(row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand") -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The catalog entries behind a row of offers: catalog -> the entry's name and its row.
+
+    usd_per_hour is the price of the market, and obtainable how hard it is to get there.
+    """
+    instance, region, gpu, terms = row["instance"], row["region"], row["gpu"], MARKETS[market]
+    price = price_of(catalogs, instance, region)
+    facts = {f"usd_per_hour_{fact}": price.get(f"{terms.key}_{fact}", "") for fact in ("basis", "as_of", "source")}
     reports = entry_of(row["family"], catalogs.obtainability)
     return {
-        "prices": (f"{instance}, {region}", price_of(catalogs, instance, region)),
+        "prices": (f"{instance}, {region}", price | facts),
         "instances": (instance, catalogs.instances.loc[instance]),
         "gpus": (gpu, catalogs.gpus.loc[gpu]),
-        "obtainability": (str(reports.name), reports),
+        "obtainability": (str(reports.name), {**reports, "obtainable": reports["on_demand"]}),
     }
 
 

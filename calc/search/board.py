@@ -15,10 +15,14 @@ def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)
-    unknown = board[["usd", "seconds"]].isna().any(axis=1)
-    behind = (board["fits"] != "yes") | (board["misses"] != "") | (board["runs"] != "yes") | unknown
-    order = np.lexsort((-values if by == "headroom" else values, behind))
+    order = np.lexsort((-values if by == "headroom" else values, ~qualifies(board)))
     return board.iloc[order].reset_index(drop=True)
+
+
+def qualifies(board: pd.DataFrame) -> pd.Series:
+    """Which rows run the job: the whole range fits, limits are kept, money and time known."""
+    sure = (board["fits"] == "yes") & (board["misses"] == "") & (board["runs"] == "yes")
+    return sure & board[["usd", "seconds"]].notna().all(axis=1)
 
 
 def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:

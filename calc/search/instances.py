@@ -1,42 +1,32 @@
-"""Instance types: what a dollar rents, what the job needs of each, one type by region."""
-
-from collections.abc import Collection
+"""Instance types: those of the job's ranked table, and one type by region."""
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.figures import usd_per_gpu_hour
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.cost.obtainability import obtainability
 from calc.cost.offers import offers
 
-SORTS = {  # what to put first: the column, and whether the smaller is better
-    "memory": ("gib_per_usd", False),
-    "compute": ("pflops_per_usd", False),
-    "hour": ("on_demand_usd_per_hour", True),
-    "job": ("usd", True),
-}
-_PLACE = ["instance", "region"]
-OF_THE_JOB = ("instances_needed", "gpus", "fits", "runs", "usd", "hours", "market", "memory_bytes")
+SEARCHED = ("instance", "family", "card")  # what a search for a type looks into
 
 
-def for_job(board: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The best row of each type on a board with its prices; `board_row` is its number there."""
-    best = board.assign(board_row=np.arange(len(board))).drop_duplicates(_PLACE)
-    wanted = [*_PLACE, "board_row", *(name for name in OF_THE_JOB if name in best)]
-    rows = best[wanted].rename(columns={"gpus": "job_gpus", "memory_bytes": "job_memory_bytes"})
-    table = offers(catalogs, list(dict.fromkeys(board["region"])))
-    return rows.merge(table, on=_PLACE, how="inner", validate="one_to_one")
+def types_of_job(board: pd.DataFrame, catalogs: Catalogs, market: str = "on-demand", region: str = "") -> pd.DataFrame:
+    """The first row of each type on a board, in the board's order, with prices of a market.
 
-
-def in_order(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by one of SORTS, unknown values last, then by name."""
-    column, smaller = SORTS[by]
-    return table.sort_values([column, "instance"], ascending=[smaller, True], na_position="last", kind="stable", ignore_index=True)
-
-
-def chosen(table: pd.DataFrame, families: Collection[str] = (), least_gib: float = 0) -> pd.DataFrame:
-    """The rows of these families (none: all) with at least so much GPU memory on an instance."""
-    large = table["gpu_gib"] >= least_gib
-    return table[large & table["family"].isin(list(families))] if families else table[large]
+    `board_row` is its number on the board. With a `region` the other types as they are sold there follow, by price.
+    """
+    first = board.assign(board_row=np.arange(len(board))).drop_duplicates("instance")[["instance", "region", "board_row", "obtainable"]]
+    regions = dict.fromkeys([*(name for name in first["region"] if name in catalogs.regions.index), *([region] if region else [])])
+    table = offers(catalogs, regions).merge(first.astype({"instance": object, "region": object}), on=["instance", "region"], how="left")
+    added = (table["region"] == region) & ~table["instance"].isin(first["instance"])
+    price, words = MARKETS[market].price, dict(zip(catalogs.instances.index, obtainability(catalogs, market).words, strict=False))
+    table = table[table["board_row"].notna() | added].sort_values(["board_row", price, "instance"], ignore_index=True)
+    return table.assign(
+        usd_per_gpu_hour=usd_per_gpu_hour(table[price], table["whole_gpus"]),
+        obtainable=table["obtainable"].where(table["board_row"].notna(), table["instance"].map(words)),
+    )
 
 
 def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:

@@ -5,9 +5,9 @@ import pandas as pd
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.say.numbers import is_missing, percent
-from views.shared.texts import TEXTS
+from views.shared.texts import texts_beside
 
-GROUPS = TEXTS["accuracy"]["groups"]
+GROUPS = texts_beside(__file__)["accuracy"]["groups"]
 
 
 def error(ratio: float) -> str:

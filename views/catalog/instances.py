@@ -1,56 +1,189 @@
-"""The Instances page: types that run the job, types side by side, one type by region."""
+"""The Instances tab: what runs the job, by its ranked table, and what each type costs."""
 
 from functools import partial
+from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calc.cost.offers import offers
+from calc.catalogs.load import Catalogs
+from calc.charts.catalog_tables import has_words
+from calc.charts.tables import for_screen, word_column
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.cost.offers import entries_behind
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
+from calc.plan.figures import records
 from calc.say.numbers import counted, is_missing
-from calc.search import instances
-from views.catalog import instances_panels as panel
+from calc.say.place import OBTAINABLE, place, short_card
+from calc.search.instances import SEARCHED, types_of_job
+from calc.search.job_words import job_sentence
+from calc.search.options import Options, options
+from views.catalog import instances_words as words
+from views.catalog import types_and_regions
+from views.charts.tank import data_uri, tank_svg
+from views.session import SESSION, job_state, kept
 from views.session import catalogs as session_catalogs
-from views.session import job_state
-from views.session.present_plan import present
-from views.shared import tables
+from views.session.present_plan import look_at, present
+from views.session.tabs import open_tab
+from views.shared import row_words, tables
+from views.shared.elements import button
 from views.shared.markdown import plain
+from views.shared.sources import sourced
+from views.shared.theme import INKS, Ink
+
+KEY = "instance_list"
+TANK, ROW, SHOWN = (150, 28), 34, 14  # pixels of a tank and of a row; rows before the table scrolls
+OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")  # numbers that are worked out, not looked up
+WHICH = {"job": "that run the job", "all": "all types"}
+
+
+class Filters(NamedTuple):
+    """What the tab is asked for; an empty region is the plan's, which may be several."""
+
+    text: str
+    region: str
+    market: str
+    which: str
 
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     plan = present(catalogs)
-    here = next(iter(job_state.current().fields["regions"]), catalogs.regions.index[0])
     answered = not is_missing(plan.row["memory_bytes"]) and not plan.job.get("have")
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        all_types = panel.whole_catalog(answered)
-        by = panel.order(all_types)
-        families, least_gib = panel.narrowed(catalogs)
-    table = offers(catalogs, [here]) if all_types else instances.for_job(plan.options.board, catalogs)
-    table = instances.in_order(instances.chosen(table, families, least_gib), by)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="instance_filters"):
+        asked = _filters(answered, catalogs)
+        compare = st.container(width="content")
+    regions = job_state.current().fields["regions"]
+    elsewhere = asked.region if answered and asked.region and [asked.region] != list(regions) else ""
+    result = options({**job_state.current().job, "regions": [elsewhere]}, catalogs) if elsewhere else plan.options
+    rows = records(result.board) if answered else []
+    here = asked.region or next(iter(regions), catalogs.regions.index[0])
+    table = types_of_job(result.board if answered else result.board.iloc[:0], catalogs, asked.market, here * (asked.which == "all"))
     with title:
-        title.title(plain(panel.heading(table, all_types)), anchor=False)
-        st.markdown(plain(panel.best(table, by, here)))
+        title.title(plain(words.heading(result, len(catalogs.instances)) if answered else words.of_all(len(table))), anchor=False)
+        st.markdown(plain(words.for_job(job_sentence(result.job, catalogs), elsewhere, answered, result.problem)))
+    table = table[has_words(table, SEARCHED, asked.text)].reset_index(drop=True)
+    if not len(table):
+        st.info("No type has these words in its name, family or card: change the search.", icon=":material/search_off:")
+        return
+    tables.of_rows(KEY, (asked, result.job, tuple(table["instance"])))
+    ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
+    with compare:
+        _compare(ticked, rows)
+    _listed(table, rows, result, asked.market, INKS[st.context.theme.type or "light"], catalogs)
+    st.caption(words.caption(table, asked.market))
+    _actions(ticked, rows, elsewhere, table, here)
+    if len(ticked) > 1:
+        types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
+    first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
+    types_and_regions.regions(first, here, catalogs)
 
-    if len(table):
-        ticked = panel.listed(table, by, all_types)
-        panel.actions(ticked, plan, all_types)
-        if len(ticked) > 1:
-            panel.side_by_side(ticked, all_types, catalogs)
-    else:
-        st.info("No instance type is left: choose other families, or less GPU memory.", icon=":material/filter_alt_off:")
-        ticked = []
-    st.caption(panel.CAPTION)
-    tables.download(
-        f"Instances as CSV ({counted(len(table), 'row')})",
-        partial(csv_tables.to_csv, table),
-        f"headroom-instances-{here}.csv",
-        "instances_csv",
+
+def _filters(answered: bool, catalogs: Catalogs) -> Filters:
+    """Search, region, prices and what is shown, in one row."""
+    names, priced = catalogs.regions["name"], catalogs.prices
+    text = st.text_input("Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION)
+    ours = [names[region] for region in job_state.current().fields["regions"]]
+    regions = {"": ", ".join(ours) or "any region"} | {region: name for region, name in names.items() if [name] != ours}
+    region = st.selectbox("Region", list(regions), format_func=regions.__getitem__, key="instance_region", width=168, **SESSION)
+    sold = {name: f"an hour, {market.label}" for name, market in MARKETS.items() if priced[market.price].notna().any()}
+    market = st.selectbox("Prices", list(sold), format_func=sold.__getitem__, key="instance_market", width=240, **SESSION)
+    which = st.selectbox(
+        "Show", list(WHICH), format_func=WHICH.__getitem__, key="instance_which", width=168, disabled=not answered, **SESSION
     )
+    return Filters(text or "", region or "", market, which if answered else "all")
 
-    sold = list(catalogs.instances.index)
-    first = ticked[0]["instance"] if ticked else plan.row["instance"] or sold[0]
-    st.subheader("One instance type, region by region", anchor=False)
-    panel.regions(first, sold, here, catalogs)
+
+def _compare(ticked: list[Row], rows: list[Row]) -> None:
+    """Keeps the ticked rows and opens the page that compares them."""
+    on_board = [row for row in _of_job(ticked, rows) if row]
+    many = f" ({len(on_board)})" if on_board else ""
+    if button(f"Compare ticked{many}", kept.keep_all, on_board, disabled=not on_board or kept.is_full(), key="compare_ticked"):
+        open_tab("compare")
+        st.switch_page("views/compare_and_bill/page.py")
+
+
+def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs) -> None:
+    """The list, each figure with its source; one of the job leads to its formulas."""
+    cells = _cells(table, rows, result, ink, catalogs)
+    columns = {
+        MARKETS[market].price if name == "usd_per_hour" else name: look for name, look in tables.columns_of("instance_types").items()
+    }
+    columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
+    columns["usd"]["label"] = "The job costs" if ends_of(result.job) else "A month"
+    looked_up = for_screen(table, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
+    frame = pd.concat([looked_up, cells], axis="columns")
+    columns = tables.known(columns, frame)
+    column = sourced(
+        frame,
+        columns,
+        f"{counted(len(frame), 'instance type')}, those that run the job first",
+        KEY,
+        lambda number: entries_behind(table.iloc[number], catalogs, market),
+        catalogs,
+        rows="multi-row",
+        row_height=ROW,
+        height=36 + ROW * min(len(frame), SHOWN) + 2,
+    )
+    row = _of_job(table, rows)[tables.chosen_in(KEY, "cells")[0][0]] if column else None
+    if row:
+        _explained(row)
+
+
+def _cells(table: pd.DataFrame, rows: list[Row], result: Options, ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
+    """What is worked out for the job, and what stands in words."""
+    of_job = _of_job(table, rows)
+    time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
+    letters = ["P" if family.startswith("p") else "G" for family in table["family"]]
+    vcpus = [vcpus * (row["instances_needed"] if row else 1) for vcpus, row in zip(table["vcpus"], of_job, strict=True)]
+    cells = {
+        "instance": [place(row) if row else name for row, name in zip(of_job, table["instance"], strict=True)],
+        "gpus": [f"{gpus:.0f} × {short_card(gpu, catalogs)}" for gpus, gpu in zip(table["gpus"], table["gpu"], strict=True)],
+        "tank": [data_uri(tank_svg(row, ink, *TANK)) if row else None for row in of_job],
+        "verdict": [row_words.verdict(row) if row else "" for row in of_job],
+        "misses": [row["misses"] if row else "" for row in of_job],
+        "vcpus": [f"{letter} {count:,.0f}" for letter, count in zip(letters, vcpus, strict=True)],
+        "obtainable": [OBTAINABLE.get(word, "").capitalize() for word in table["obtainable"]],
+    }
+    numbers = for_screen(result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time])
+    return numbers.assign(**{name: word_column(values) for name, values in cells.items()})
+
+
+def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None]:
+    """The board's row of each type; None where it is not on the board."""
+    numbers = types["board_row"] if isinstance(types, pd.DataFrame) else [row["board_row"] for row in types]
+    return [rows[int(number)] if number == number else None for number in numbers]
+
+
+def _explained(row: Row) -> None:
+    """A figure of the job leads to the formulas that make it."""
+    st.markdown(plain(f"Worked out for the job on {place(row)}: Method shows every formula, and the source of what each reads."))
+    if button("Open in Method", look_at, row, icon="function", key="explain_type"):
+        open_tab("method")
+        st.switch_page("views/understand/page.py")
+
+
+def _actions(ticked: list[Row], rows: list[Row], elsewhere: str, table: pd.DataFrame, here: str) -> None:
+    """What may be done with the ticked types, and the table as CSV."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
+        label += f" in {elsewhere}" if elsewhere else ""
+        button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
+        csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv"
+        tables.download(f"CSV ({counted(len(table), 'row')})", csv, name, "instances_csv")
+        names = ", ".join(row["instance"] for row in ticked)
+        st.caption(f"Ticked: {names}." if names else "Tick one for the plan, two to six to see them next to each other.", width="content")
+
+
+def _use(ticked: list[Row], rows: list[Row], elsewhere: str) -> None:
+    """Callback: look at the row of the job's board, or fix these types by hand."""
+    on_board = [row for row in _of_job(ticked, rows) if row]
+    if len(ticked) == len(on_board) == 1 and not elsewhere:
+        look_at(on_board[0])
+        return
+    job_state.choose(instance=[row["instance"] for row in ticked], **({"regions": [elsewhere]} if elsewhere else {}))
+    look_at(None)

@@ -1,13 +1,17 @@
 """The Catalog page: instances, models, prices, and the accuracy of the estimates."""
 
-from views.catalog import accuracy, instances, models_and_prices
+from views.catalog import accuracy, instances, models, prices
+from views.session.catalogs import catalogs
 from views.shared.elements import tabs_of
+
+CATALOGS = catalogs()
 
 tabs_of(
     "catalog",
     {
-        "instances": ("Instances", instances.draw),
-        "models": ("Models and prices", models_and_prices.draw),
+        "instances": (f"Instances ({len(CATALOGS.instances)})", instances.draw),
+        "models": (f"Models ({len(CATALOGS.models)})", models.draw),
+        "prices": (f"Prices ({len(CATALOGS.prices)})", prices.draw),
         "accuracy": ("Accuracy", accuracy.draw),
     },
 )

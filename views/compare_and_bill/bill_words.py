@@ -132,7 +132,7 @@ def _time(row: Row) -> str:
             return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
         ends = between(row["run_low_hours"], row["run_high_hours"])
         return (
-            f"**Time**: {ends} without interruption; the middle is {row_words.time_rests_on(row)} (Accuracy, under Reference). "
+            f"**Time**: {ends} without interruption; the middle is {row_words.time_rests_on(row)} (Accuracy, on Catalog). "
             "The bill moves in step with it."
         )
     slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])

@@ -7,7 +7,7 @@ import streamlit as st
 TABS = {  # address of the page -> the ids of its tabs, the first one open at first
     "compare": ("compare", "pay", "shelf"),
     "understand": ("explore", "method"),
-    "catalog": ("instances", "models", "accuracy"),
+    "catalog": ("instances", "models", "prices", "accuracy"),
 }
 
 

@@ -16,7 +16,11 @@ from views.shared.markdown import plain
 
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
-KINDS: dict[str, Any] = {"tick": st.column_config.CheckboxColumn, "progress": st.column_config.ProgressColumn}
+KINDS: dict[str, Any] = {
+    "tick": st.column_config.CheckboxColumn,
+    "progress": st.column_config.ProgressColumn,
+    "image": st.column_config.ImageColumn,
+}
 FILE = Path(__file__).with_name("table_columns.yaml")
 TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
 
@@ -41,6 +45,11 @@ def columns_of(table: str, **labels: str) -> dict[str, Any]:
     """The columns of a table in table_columns.yaml; `labels` are those that the job decides."""
     named = {name: {"label": label} for name, label in labels.items()}
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
+
+
+def known(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
+    """The columns that a table has, without those of which no row knows anything."""
+    return {name: look for name, look in columns.items() if name in table and not (table[name].isna() | (table[name] == "")).all()}
 
 
 def _column(kind: str = "", **look: Any) -> Any:
@@ -93,12 +102,3 @@ def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
 def chosen_in(key: str, kind: str = "rows") -> list[Any]:
     """What is selected in a table: numbers of rows, or cells as (row, column)."""
     return st.session_state.get(key, {}).get("selection", {}).get(kind, [])
-
-
-def raw(table: pd.DataFrame, name: str) -> None:
-    """A catalog as it is: ids pinned, sizes in GiB."""
-    shown = chart_tables.screen_names(table.columns)
-    labels = {name: name.removesuffix("_gib").replace("_", " ") for name in shown}
-    config = {name: NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label for name, label in labels.items()}
-    config[shown[0]] = TEXT(shown[0], pinned=True)
-    show(table, config, f"Catalog of {name.lower()}", f"catalog_{name}", height=600)

@@ -1,8 +1,16 @@
-"""The fixed texts of the pages, by page, from texts.yaml."""
+"""The fixed texts of the pages: texts.yaml here, and one in the folder of a page."""
 
 from pathlib import Path
+from typing import Any
 
 from calc.catalogs.strict_yaml import read_strictly
 
-FILE = Path(__file__).with_name("texts.yaml")
-TEXTS = read_strictly(FILE.read_text("utf-8"), FILE.name)
+
+def texts_beside(module: str) -> dict[str, Any]:
+    """The texts in the folder of a module, which names its file."""
+    file = Path(module).with_name("texts.yaml")
+    texts: dict[str, Any] = read_strictly(file.read_text("utf-8"), file.name)
+    return texts
+
+
+TEXTS = texts_beside(__file__)

@@ -11,16 +11,17 @@ from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import plain_number
 from calc.say.numbers import count, gib, usd
 from calc.units import GIB
-from views.shared.texts import TEXTS
+from views.shared.texts import texts_beside
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
-VECTORS = TEXTS["method"]["vectors"]
-LEFT_OUT = TEXTS["method"]["left_out"]
-SOURCES = TEXTS["method"]["sources"]
+TEXTS = texts_beside(__file__)["method"]
+VECTORS = TEXTS["vectors"]
+LEFT_OUT = TEXTS["left_out"]
+SOURCES = TEXTS["sources"]
 
-RUNS_MEANING = TEXTS["method"]["runs_meaning"]
-CHOICE_NAMES = TEXTS["method"]["choice_names"]
+RUNS_MEANING = TEXTS["runs_meaning"]
+CHOICE_NAMES = TEXTS["choice_names"]
 
 
 def written(name: str, value: np.ndarray) -> str:
@@ -53,7 +54,7 @@ def _lines(row: Row) -> str:
     return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
 
 
-COSTS = TEXTS["method"]["costs"]
+COSTS = TEXTS["costs"]
 
 
 def cost_title(row: pd.Series) -> str:

@@ -1,0 +1,95 @@
+"""The wording of the Instances tab: its heading, whose job it is for, dates, what a type is."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.say.numbers import about, counted, gib, percent, three, usd
+from calc.say.place import card_name
+from calc.say.verdict import verdict
+from calc.search.board import qualifies
+from calc.search.options import Options
+from views.shared.answer_words import day_text
+
+TIGHT = "Tight: it usually runs, but the high end of its range is over the card, so it never comes first."
+HISTORY = (
+    "In {region}: each point is a day on which a price was seen, and it counts until the next. Estimates are left out. `make prices` "
+    "adds a small file for each day on which prices changed (catalogs/edited/history)."
+)
+
+
+def heading(result: Options, every: int) -> str:
+    """13 types run the job, from $49 to $101; 7 more are tight."""
+    board = result.board.assign(runs_job=qualifies(result.board)).sort_values("runs_job", ascending=False, kind="stable")
+    board = board.drop_duplicates("instance")
+    able, others = board[board["runs_job"]], board[~board["runs_job"]]
+    if not len(able):
+        return f"None of {every} types runs the job within its limits"
+    least, most = about(able["usd"].min()), about(able["usd"].max())
+    month = "" if ends_of(result.job) else " a month"
+    range_words = f"from {least} to {most}{month}" if least != most else f"for {least}{month}"
+    sentence = f"{counted(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"
+    return "; ".join([sentence, *_others(others)])
+
+
+def _others(board: pd.DataFrame) -> Iterator[str]:
+    """7 more are tight; 2 more are emulated or not known to run."""
+    tight, sure = board["fits"] == "tight", board["runs"] == "yes"
+    past = board["misses"] != ""
+    reasons = {
+        "tight": tight,
+        "emulated or not known to run": ~tight & ~sure,
+        "past a limit": ~tight & sure & past,
+        "of unknown speed": ~tight & sure & ~past,
+    }
+    for reason, rows in reasons.items():
+        if rows.any():
+            yield f"{rows.sum()} more {'is' if rows.sum() == 1 else 'are'} {reason}"
+
+
+def of_all(count: int) -> str:
+    """69 instance types with GPUs."""
+    return f"{counted(count, 'instance type')} with GPUs"
+
+
+def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
+    """For: fine-tune all weights of Llama 3.1 8B ...; what else the list answers."""
+    if not answered:
+        return f"Prices and sizes of each. {problem or 'The job runs on what you have, so nothing is ranked here.'}"
+    where = f" The plan is in another region: these are the answers of the same job in {elsewhere}." if elsewhere else ""
+    return f"For: {sentence[0].lower()}{sentence[1:]}{where}" + (f" {problem}" if problem else "")
+
+
+def caption(table: pd.DataFrame, market: str) -> str:
+    """The newest day of the prices shown, and what a mark means."""
+    days = {name: table[f"{MARKETS[name].key}_as_of"].dropna().max() for name in dict.fromkeys((market, "spot"))}
+    dates = "; ".join(f"{MARKETS[name].label} of {day_text(day)}" for name, day in days.items() if day)
+    return f"Prices {dates}, not a promise. Linux, shared tenancy, before tax, storage and traffic. {TIGHT}"
+
+
+def facts(rows: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> list[tuple[str, list[str]]]:
+    """Label and one cell per instance type, for those that are ticked."""
+    table = [
+        ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
+        ("GPU memory", [gib(row["gpu_gib"]) for row in rows]),
+        ("$ an hour, on demand", [usd(row["on_demand_usd_per_hour"]) for row in rows]),
+        ("$ an hour, spot", [usd(row["spot_usd_per_hour"]) for row in rows]),
+        ("Spot saves", [percent(row["spot_discount_ratio"]) for row in rows]),
+        ("Taken back in a month", [row["interruption_band"] or "not published" for row in rows]),
+        ("GPU memory for $1 an hour", [gib(row["gib_per_usd"]) for row in rows]),
+        ("Dense 16-bit PFLOP/s", [three(row["bf16_pflops"]) for row in rows]),
+        ("vCPUs of the quota", [f"{row['vcpus']:,.0f}" for row in rows]),
+        ("Quota on demand", [row["on_demand_quota"] for row in rows]),
+        ("Host memory", [gib(row["host_gib"]) for row in rows]),
+        ("Between the GPUs", [row["interconnect"] for row in rows]),
+        ("Processor", ["Arm" if row["arm"] else "x86" for row in rows]),
+    ]
+    job = [
+        ("The job needs", [f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}" if row else "" for row in of_job]),
+        ("The job costs", [usd(row["usd"]) if row else "" for row in of_job]),
+    ]
+    return [(label, [cell or "–" for cell in cells]) for label, cells in (job + table if any(of_job) else table)]

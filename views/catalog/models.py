@@ -1,0 +1,55 @@
+"""The Models tab: every model with its shape, size and coverage; one can go into the plan."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.charts import catalog_tables
+from calc.charts.tables import for_screen
+from views.session import SESSION, job_state
+from views.session import catalogs as session_catalogs
+from views.shared import tables
+from views.shared.elements import button
+from views.shared.sources import sourced
+
+KEY = "model_list"
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
+    estimated = (catalogs.models["refused"] == "").sum()
+    title.title(f"{len(catalogs.models)} models, {estimated} of them estimated", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input("Search", key="model_search", placeholder="name, family or Hugging Face repository", width=320, **SESSION)
+        every = sorted(catalogs.models["family"].unique())
+        families = st.multiselect("Family", every, key="model_families", placeholder="All", width=220, **SESSION)
+        sizes = st.pills("Parameters", list(catalog_tables.SIZES), selection_mode="multi", key="model_sizes", wrap=True, **SESSION)
+    matches = catalog_tables.models(catalogs, text or "", families, sizes)
+    if not len(matches):
+        st.info("No model of the catalog has this name, family and size: clear one of the three.", icon=":material/search_off:")
+        return
+    tables.of_rows(KEY, list(matches["id"]))
+    ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
+    columns = tables.columns_of("models")
+    sourced(
+        pd.DataFrame(for_screen(matches, list(columns))),
+        columns,
+        "Models, by name",
+        KEY,
+        lambda number: {"models": (matches["id"].iloc[number], matches.iloc[number])},
+        catalogs,
+        rows="single-row",
+        height=560,
+    )
+    model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Use {ticked[0]['name']} in plan" if model else "Use in plan"
+        button(label, _use, model, icon="input", disabled=not model, help="Tick a model that is estimated.", key="use_model")
+        another = "Another one: its config.json goes under Model on Plan."
+        st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
+
+
+def _use(model: str) -> None:
+    """Callback: the job is of this model."""
+    job_state.choose(model=model)

@@ -1,0 +1,105 @@
+"""The Prices tab: every price of a region with its source; cards and all catalogs, closed."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.charts import catalog_tables
+from calc.charts import tables as chart_tables
+from calc.charts.tables import for_screen
+from calc.cost import offers
+from calc.cost.markets import MARKETS
+from views.session import SESSION, job_state
+from views.session import catalogs as session_catalogs
+from views.shared import tables
+from views.shared.sources import linked, sourced
+from views.shared.texts import texts_beside
+
+CATALOGS = texts_beside(__file__)["catalogs"]
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
+    names = catalogs.regions["name"]
+    st.session_state.setdefault("prices_region", next(iter(job_state.current().fields["regions"]), names.index[0]))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        labels = {region: f"{name} ({region})" for region, name in names.items()}
+        region = st.selectbox("Region", list(labels), format_func=labels.__getitem__, key="prices_region", width=280, **SESSION)
+        every = sorted(catalogs.instances["family"].unique())
+        families = st.multiselect("Family", every, key="prices_families", placeholder="All", width=280, **SESSION)
+    table = offers.offers(catalogs, [region])
+    table = table[table["family"].isin(families)] if families else table
+    today = pd.Timestamp.today()
+    old = {f"{MARKETS[name].key}_old": offers.is_old(table[f"{MARKETS[name].key}_as_of"], today, name) for name in ("on-demand", "spot")}
+    table = table.assign(**old).sort_values("instance", ignore_index=True)
+    sold, spot = (table[f"{key}_usd_per_hour"].notna().sum() for key in ("on_demand", "spot"))
+    title.title(f"{names[region]}: {sold} of {len(table)} types have a price on demand, {spot} on spot", anchor=False)
+    st.markdown(
+        f"{table['on_demand_old'].sum()} of the prices on demand are older than {MARKETS['on-demand'].old_days} days: check them before "
+        "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
+    )
+    columns = tables.known(tables.columns_of("prices"), table)
+    sourced(
+        pd.DataFrame(for_screen(table, list(columns))),
+        columns,
+        f"Prices of every instance type in {names[region]}",
+        "prices_table",
+        lambda number: offers.entries_behind(table.iloc[number], catalogs),
+        catalogs,
+        height=560,
+    )
+    st.caption(
+        "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named source. "
+        "Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."
+    )
+    _cards(catalogs)
+    _every_catalog(catalogs)
+
+
+def _cards(catalogs: Catalogs) -> None:
+    """The cards, closed at first."""
+    pane = st.expander(f"Cards ({len(catalogs.gpus)})", on_change="rerun", key="cards")
+    if pane.open:
+        with pane:
+            table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
+            frame = pd.DataFrame(for_screen(table, list(columns)))
+            alt = "Cards, those that AWS rents first"
+            sourced(frame, columns, alt, "cards_table", lambda number: {"gpus": (table["id"].iloc[number], table.iloc[number])}, catalogs)
+            st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
+
+
+def _every_catalog(catalogs: Catalogs) -> None:
+    """Any catalog as it is, closed at first."""
+    pane = st.expander(f"All {len(CATALOGS)} catalogs, every field", on_change="rerun", key="all_catalogs")
+    if pane.open:
+        with pane:
+            name = st.selectbox("Catalog", list(CATALOGS), format_func=CATALOGS.__getitem__, key="catalog", width=320, **SESSION)
+            table = chart_tables.catalog_table(catalogs, name)
+            about = catalogs.about.get(name, {})
+            source, checked = about.get("source", "with each entry"), about.get("checked_on", "the dates in the rows")
+            st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version {catalogs.version}.")
+            columns = _as_it_is(table)
+            frame = pd.DataFrame(for_screen(table, list(columns)))
+            alt = f"Catalog of {CATALOGS[name].lower()}"
+            sourced(
+                frame,
+                columns,
+                alt,
+                f"catalog_{name}",
+                lambda number: {name: (str(table.iloc[number, 0]), table.iloc[number])},
+                catalogs,
+                height=560,
+            )
+            for note in about.get("notes", []):
+                st.caption(note)
+
+
+def _as_it_is(table: pd.DataFrame) -> dict[str, Any]:
+    """The columns of a catalog: ids pinned, sizes in GiB."""
+    labels = {name: name.removesuffix("_gib").replace("_", " ") for name in chart_tables.screen_names(table.columns)}
+    columns = {name: tables.NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label for name, label in labels.items()}
+    return columns | {next(iter(labels)): tables.TEXT(next(iter(labels)), pinned=True)}

@@ -1,0 +1,87 @@
+"""Ticked instance types next to each other; one type by region, and its price over time."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts.lines import over_days
+from calc.charts.tables import for_screen
+from calc.cost import offers
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.say.numbers import counted
+from calc.search.instances import by_region
+from views.catalog import instances_words as words
+from views.charts import price_history
+from views.session import SESSION, job_state
+from views.session.present_plan import look_at
+from views.shared.elements import button, draw
+from views.shared.markdown import plain
+from views.shared.sources import sourced
+from views.shared.tables import chosen_in, columns_of, text_table
+from views.shared.theme import INKS
+
+MOST_SIDE_BY_SIDE = 6
+
+
+def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> None:
+    """Two to six types as columns; `of_job` are the rows of the job on them."""
+    types = ticked[:MOST_SIDE_BY_SIDE]
+    st.subheader("Next to each other", anchor=False)
+    lines = [
+        {"": label, **dict(zip([row["instance"] for row in types], map(plain, cells), strict=True))}
+        for label, cells in words.facts(types, of_job[:MOST_SIDE_BY_SIDE], catalogs)
+    ]
+    text_table(lines, "The ticked instance types next to each other")
+    if len(ticked) > len(types):
+        st.caption(f"The first {len(types)} of {counted(len(ticked), 'ticked type')}.")
+
+
+def regions(instance: str, here: str, catalogs: Catalogs) -> None:
+    """One type in every region that sells it; a ticked region goes into the plan."""
+    pane = st.expander("One type, region by region, and its price over time", on_change="rerun", key="type_by_region")
+    if not pane.open:
+        return
+    with pane:
+        if st.session_state.get("regions_offered") != instance:  # what was ticked or is in the plan comes first
+            st.session_state["regions_offered"] = st.session_state["instance_of_regions"] = instance
+        chosen = st.selectbox("Type", list(catalogs.instances.index), key="instance_of_regions", width=320, **SESSION)
+        table = by_region(chosen, here, catalogs)
+        if not len(table):
+            st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
+            return
+        key, columns = f"regions_of_{chosen}", columns_of("instance_by_region", against_here_percent=f"Against {here}")
+        frame = pd.DataFrame(for_screen(table, list(columns)))
+        alt = f"{chosen} in {len(table)} regions, cheapest first"
+        look: dict[str, Any] = {"rows": "single-row", "height": "content"}
+        sourced(frame, columns, alt, key, lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, **look)
+        places = chosen_in(key)
+        region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
+        with st.container(horizontal=True, vertical_alignment="center"):
+            label = f"Use in plan in {region}" if region else "Use in plan"
+            button(label, _move, chosen, region, icon="input", disabled=region is None, key="use_region")
+            missing = len(catalogs.regions) - len(table)
+            st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
+        _history(chosen, here, catalogs)
+
+
+def _history(instance: str, region: str, catalogs: Catalogs) -> None:
+    """What the instance asked over the days in the region."""
+    labels = {name: market.title for name, market in MARKETS.items()}
+    table = over_days(offers.price_line(catalogs, instance, region), labels)
+    if not len(table):
+        st.caption(f"No price of {instance} in {region} is kept: `make prices` keeps one for each day on which it changed.")
+        return
+    ink = INKS[st.context.theme.type or "light"]
+    first, last = table.iloc[0], table.iloc[-1]
+    alt = f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"
+    draw(price_history.price_history(ink), table, alt, "price_history")
+    st.caption(words.HISTORY.format(region=region))
+
+
+def _move(instance: str, region: str) -> None:
+    """Callback: the job in that region, on that type."""
+    job_state.choose(regions=[region], instance=[instance])
+    look_at(None)

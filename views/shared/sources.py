@@ -1,0 +1,51 @@
+"""The source of a selected figure: who says it, of which day, in which catalog."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.catalogs.sources import Source, sources_of
+from calc.say.addresses import with_addresses
+from views.shared.answer_words import day_text
+from views.shared.markdown import plain
+from views.shared.tables import chosen_in, grid
+
+HOW = "Select a figure to open its source."
+Entries = Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+def sourced(
+    table: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, entries: Callable[[int], Entries], catalogs: Catalogs, **look: Any
+) -> str:
+    """A table of catalog figures; below it the source of the one that is selected.
+
+    `entries` gives the catalog entries behind a row. Returns the selected column where no catalog has it, else nothing.
+    """
+    modes = [*([look.pop("rows")] if "rows" in look else []), "single-cell"]
+    grid(table[list(columns)], columns, alt, key, on_select="rerun", selection_mode=modes, **look)
+    cells = chosen_in(key, "cells")
+    if not cells or cells[0][0] >= len(table) or cells[0][1] not in columns:
+        st.caption(HOW)
+        return ""
+    number, column = cells[0]
+    sources = sources_of(column, entries(number), catalogs)
+    if not sources:
+        return str(column)
+    label = columns[column] if isinstance(columns[column], str) else columns[column]["label"]
+    st.markdown("\n".join([f"**{plain(label)}**, {plain(str(table.iloc[number, 0]))}", *(f"- {sentence(source)}" for source in sources)]))
+    return ""
+
+
+def sentence(source: Source) -> str:
+    """Published: karpenter, commit 6fc13b5, of 20 July 2026 (catalogs/edited/prices.yaml)."""
+    basis = f"{source.basis.capitalize()}: " if source.basis else ""
+    day = f", of {day_text(source.day)}" if source.day else ""
+    return f"{basis}{linked(source.text)}{day} ({plain(source.place)})"
+
+
+def linked(text: str) -> str:
+    """The words of a source as Markdown, its addresses as links."""
+    return "".join(f"[{plain(words)}]({address})" if address else plain(words) for words, address in with_addresses(text))
