@@ -20,7 +20,7 @@ from calc.search.comparisons import SERVED_WIDTHS, cards_on_aws, methods_of
 SIZES = ("qwen3-0.6b", "llama-3.2-1b", "llama-3.2-3b", "llama-3.1-8b", "qwen3-14b", "qwen3-32b", "llama-3.1-70b")
 USUAL_CARD = "h100-80gb-sxm"  # of a plan that names none
 LEAST_BATCHES, USUAL_TOKENS, LENGTHS = 32, 32_768, 64  # on the sliders
-SAME_CARD = 1.02  # cards whose memory differs by less share a line
+CLEARLY = 1.25  # as much memory, so that the lines of two cards stand apart
 Dial = dict[str, Row]  # value -> the columns that it sets
 
 
@@ -166,7 +166,7 @@ def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, D
 
 
 def _cards(row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: Catalogs) -> pd.DataFrame:
-    """The safe peak of every combination on the plan's card, the one below and two above."""
+    """The safe peak of every combination on the plan's card and its neighbours."""
     frame, numbers, cards = _frame(row, dials), _numbers(dials), _neighbours(row["gpu"], catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     safe = safe_peaks_gib(with_point(many, point["batch"], point["tokens"]), catalogs)
@@ -175,10 +175,9 @@ def _cards(row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: 
 
 
 def _neighbours(card: str, catalogs: Catalogs) -> list[str]:
-    """The card, the next smaller one that AWS rents, and the next two larger; by memory."""
+    """The card, and the next clearly smaller and larger ones that AWS rents."""
     memory = catalogs.gpus["memory_bytes"].astype(float)
     rented = cards_on_aws(catalogs)
-    smaller = [other for other in rented if memory[other] * SAME_CARD < memory[card]]
-    larger = [other for other in rented if memory[other] > memory[card] * SAME_CARD]
-    distinct = [other for place, other in enumerate(larger) if not place or memory[other] > memory[larger[place - 1]] * SAME_CARD]
-    return [*smaller[-1:], card, *distinct[:2]]
+    smaller = [other for other in rented if memory[other] * CLEARLY < memory[card]]
+    larger = [other for other in rented if memory[other] > memory[card] * CLEARLY]
+    return [*smaller[-1:], card, *larger[:1]]

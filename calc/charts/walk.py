@@ -1,0 +1,44 @@
+"""The table behind the picture of a step: the surfaces of its moments, and the lines of the cards."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.charts.tables import COMPONENT_LABELS, word_column
+from calc.columns import ALLOCATED
+from calc.say.place import short_card
+from calc.units import GIB
+
+VOWELS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an H100, an L4
+
+
+def walk_table(rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], card: str, catalogs: Catalogs) -> pd.DataFrame:
+    """A row for each part of a moment (kind part) and for each card (kind card).
+
+    Dials are numbered columns: dial_0, dial_1 ...; ceiling_gib is the line of the plan's card.
+    """
+    named = {name: f"dial_{place}" for place, name in enumerate(dials)}
+    lines = cards.rename(columns=named)
+    ceilings = lines[lines["card"] == card].set_index(list(named.values()))["safe_gib"]
+    parts = rows.rename(columns=named)
+    order = {name: place for place, name in enumerate(ALLOCATED)}
+    parts = parts.assign(
+        kind="part",
+        ceiling_gib=ceilings.loc[pd.MultiIndex.from_frame(parts[list(named.values())])].to_numpy(),
+        order=parts["component"].map(order),
+        stop=parts["stop"] + 1,
+        component=word_column(parts["component"].map(COMPONENT_LABELS)),
+    )
+    lines = lines.assign(kind="card", card=word_column([line_name(name, catalogs) for name in lines["card"]]))
+    return pd.concat([parts, lines], ignore_index=True)
+
+
+def line_name(card: str, catalogs: Catalogs) -> str:
+    """The card with the memory that its driver reports: H100 80."""
+    return f"{short_card(card, catalogs).split(' ')[0]} {catalogs.gpus['memory_bytes'][card] / GIB:.0f}"
+
+
+def with_article(name: str) -> str:
+    """An H100, a B200: a card's name after its article."""
+    return f"{'an' if name[0] in VOWELS else 'a'} {name}"

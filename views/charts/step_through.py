@@ -1,0 +1,240 @@
+"""The picture of a step that is walked in the browser: its figures, its moments, its memory over sequences."""
+
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from calc.charts.tables import COMPONENT_LABELS
+from views.charts.base import SIZE, once
+from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
+
+TAKE = "take"  # the selection that hands the sliders' places to the server
+MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
+ROWS = alt.Chart(alt.NamedData("rows"))
+LENGTH = "(datum.page_tokens > 0 ? ceil(tokens / datum.page_tokens) * datum.page_tokens : tokens) / 1024"
+FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.length * datum.length"
+EACH = "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length * datum.length"
+THREE = "',.3~r'"
+
+
+class Slider(NamedTuple):
+    """A number that is set under the picture; without a range it stands still."""
+
+    label: str
+    value: float
+    least: float
+    most: float
+    step: float
+
+
+class Choice(NamedTuple):
+    """A dial under the picture: the words for its values, of which number `value` is set; a slider where ordered."""
+
+    label: str
+    names: tuple[str, ...]
+    value: int
+    slides: bool = False
+
+
+class Words(NamedTuple):
+    """What the picture says."""
+
+    step: str  # of the first slider
+    unit: str  # sequence, request
+    card: str  # H100
+    room: str  # An H100 has room for
+    stops: tuple[str, ...]
+    slope_title: str
+    axis: str
+    use: str
+
+
+@once
+def step_through(ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...]) -> dict[str, Any]:
+    """A vconcat of the figures, the moments, the memory over sequences, and the words that hand it all to the plan.
+
+    Reads calc.charts.walk.walk_table.
+    """
+    here = [f"datum.dial_{place} == dial_{place}" for place in range(len(dials))]
+    rows = ROWS.transform_filter(" && ".join(here))
+    views = [_figures(ink, words, rows), _moments(ink, words, rows, dials[0].names, components), _slope(ink, words, rows, batch), _use(ink, words, len(dials))]
+    chart = alt.vconcat(*views, spacing=14).add_params(*_params(words, batch, tokens, dials))
+    spec = chart.configure_view(stroke=None).to_dict(validate=False)
+    return _without_names(spec)
+
+
+def _params(words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...]) -> list[alt.Parameter]:
+    """The sliders and radios in their order on screen."""
+    stops = len(words.stops)
+    at = alt.param(name="at", value=stops, bind=alt.binding_range(min=1, max=stops, step=1, name=words.step))
+    return [at, _slider("batch", batch), _slider("tokens", tokens), *(_dial(f"dial_{place}", dial) for place, dial in enumerate(dials))]
+
+
+def _slider(name: str, slider: Slider) -> alt.Parameter:
+    if slider.least == slider.most:
+        return alt.param(name=name, value=slider.value)
+    bind = alt.binding_range(min=slider.least, max=slider.most, step=slider.step, name=slider.label)
+    return alt.param(name=name, value=slider.value, bind=bind)
+
+
+def _dial(name: str, dial: Choice) -> alt.Parameter:
+    numbers = list(range(1, len(dial.names) + 1))
+    if len(numbers) == 1:
+        return alt.param(name=name, value=dial.value)
+    if dial.slides:
+        return alt.param(name=name, value=dial.value, bind=alt.binding_range(min=1, max=numbers[-1], step=1, name=dial.label))
+    return alt.param(name=name, value=dial.value, bind=alt.binding_radio(options=numbers, labels=list(dial.names), name=dial.label))
+
+
+def _parts(rows: alt.Chart) -> alt.Chart:
+    """The parts of all moments at this length: what they hold of no sequence, and of each."""
+    return (
+        rows.transform_filter("datum.kind == 'part' && datum.over_tokens < tokens && tokens <= datum.to_tokens")
+        .transform_calculate(length=LENGTH)
+        .transform_calculate(fixed=FIXED, each=EACH)
+        .transform_calculate(gib="datum.fixed + datum.each * batch")
+    )
+
+
+def _peaks(rows: alt.Chart) -> alt.Chart:
+    """The moments as lines over the batch: `fixed` + `each` · batch, and the batch at which each leaves the card."""
+    return (
+        _parts(rows)
+        .transform_aggregate(fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"])
+        .transform_calculate(
+            total="datum.fixed + datum.each * batch",
+            room="datum.each > 1e-9 ? (datum.ceiling - datum.fixed) / datum.each : (datum.fixed > datum.ceiling ? -1 : 1e9)",
+        )
+        .transform_joinaggregate(peak="max(total)", base="max(fixed)", most="min(room)")
+    )
+
+
+def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
+    """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
+    first = f"format(datum.fixed, {THREE}) + ' GiB fixed · ' + format(datum.each, {THREE}) + ' GiB for each {words.unit} of ' + format(tokens, ',') + ' tokens'"
+    most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
+    free = f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), {THREE}) + ' GiB'"
+    second = f"'{words.room} ' + {most} + ' · ' + {free}"
+    return (
+        _peaks(rows)
+        .transform_filter("datum.total == datum.peak")
+        .transform_calculate(free="datum.ceiling - datum.total")
+        .transform_calculate(line=f"[{first}, {second}]")
+        .mark_text(align="left", baseline="top", fontSize=SIZE, lineHeight=19, color=ink.text)
+        .encode(x=alt.value(0), y=alt.value(0), text="line:N")
+        .properties(height=36, width="container")
+    )
+
+
+def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], components: tuple[str, ...]) -> alt.LayerChart:
+    """The largest moment of each stop as a stacked bar, with its total and the change over the last."""
+    largest = (
+        _parts(rows)
+        .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
+        .transform_joinaggregate(largest="max(total)", groupby=["stop"])
+        .transform_filter("datum.total == datum.largest && datum.stop <= at")
+        .transform_joinaggregate(first="min(moment)", groupby=["stop"])
+        .transform_filter("datum.moment == datum.first")
+        .transform_calculate(name=f"{list(words.stops)}[datum.stop - 1]")
+    )
+    x = alt.X("name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None).axis(
+        labelAngle=0, ticks=False, domain=False, labelFontSize=SIZE, labelColor=ink.text, labelLimit=110, labelOverlap=False
+    )
+    y = alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True))
+    colours = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
+    legend = alt.Legend(orient="bottom", columns=3, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=160, symbolType="square")
+    bars = largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
+        x=x,
+        y=y,
+        color=alt.Color("component:N", title=None, scale=colours, legend=legend),
+        order=alt.Order("order:O"),
+        tooltip=[alt.Tooltip("name:N", title="Moment"), alt.Tooltip("component:N", title="Component"), alt.Tooltip("gib:Q", title="GiB", format=",.3~r")],
+    )
+    change = f"(datum.before === null ? '' : '  ' + (datum.total < datum.before ? '−' : '+') + format(abs(datum.total - datum.before), {THREE}))"
+    totals = (
+        largest.transform_aggregate(total="max(total)", groupby=["stop", "name"])
+        .transform_window(before="lag(total)", sort=[alt.SortField("stop")])
+        .transform_calculate(words=f"format(datum.total, {THREE}) + {change}")
+        .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
+        .encode(x=x, y="total:Q", text="words:N")
+    )
+    title = f"{list(models)}[dial_0 - 1] + ', ' + batch + ' × ' + format(tokens, ',') + ' tokens'"
+    return alt.layer(bars, totals, *_ceiling(ink, words.card, rows)).properties(
+        height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
+    )
+
+
+def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> alt.LayerChart:
+    """Memory over sequences: the base, the line, the lines of the cards, the dot and the cliff."""
+    reach = f"min({batch.most}, max(8, pow(2, ceil(log(batch * 1.5) / LN2))))"
+    x = alt.X("b:Q", scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef(reach), nice=False, clamp=False)).axis(
+        title=words.axis, format="d", tickMinStep=1, grid=True, gridColor=ink.line, gridOpacity=0.5, labelFontSize=SIZE, labelColor=ink.text, titleFontSize=SIZE, titleColor=ink.text, titleFontWeight="normal"
+    )
+    y = alt.Y("gib:Q").axis(_inside(ink))
+    over = (
+        _peaks(rows)
+        .transform_calculate(b=f"sequence(0, {reach} + 1, {reach} > 64 ? {reach} / 64 : 1)")
+        .transform_flatten(["b"])
+        .transform_calculate(gib="datum.fixed + datum.each * datum.b")
+        .transform_aggregate(gib="max(gib)", base="max(base)", groupby=["b"])
+    )
+    dot = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="batch")
+    cliff = (
+        _peaks(rows)
+        .transform_aggregate(b="min(room)", edge="max(ceiling)")
+        .transform_filter(f"datum.b > 0 && datum.b < {reach}")
+        .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
+    )
+    cards = rows.transform_filter("datum.kind == 'card'")
+    layers = [
+        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="safe_gib:Q"),
+        cards.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text).encode(x=alt.value("width"), y="safe_gib:Q", text="card:N"),
+        over.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
+        over.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
+        cliff.mark_point(shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1).encode(x=x, y="edge:Q"),
+        cliff.mark_text(align="left", baseline="top", dx=8, dy=4, fontSize=SIZE, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
+        dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
+    ]
+    return alt.layer(*layers).properties(height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title))
+
+
+def _use(ink: Ink, words: Words, dials: int) -> alt.Chart:
+    """The words that hand the places of all sliders to the server."""
+    names = ["batch", "tokens", *(f"dial_{place}" for place in range(dials))]
+    take = alt.selection_point(name=TAKE, fields=[f"{TAKE}_{name}" for name in names], empty=False, toggle=False)
+    return (
+        ROWS.transform_aggregate(rows="count()")
+        .transform_calculate(**{f"{TAKE}_{name}": name for name in names})
+        .mark_text(align="left", baseline="top", fontSize=SIZE + 1, color=BLUE, cursor="pointer", text=words.use)
+        .encode(x=alt.value(0), y=alt.value(0))
+        .add_params(take)
+        .properties(height=20, width="container")
+    )
+
+
+def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
+    """The line of the plan's card, named at its right end."""
+    line = _peaks(rows).transform_aggregate(ceiling="max(ceiling)")
+    return (
+        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="ceiling:Q"),
+        line.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card).encode(x=alt.value("width"), y="ceiling:Q"),
+    )
+
+
+def _inside(ink: Ink) -> alt.Axis:
+    """An axis whose labels stand inside the picture, since stacked views have one width."""
+    return alt.Axis(
+        title=None, labelExpr="datum.value ? datum.label + ' GiB' : ''", labelAlign="left", labelPadding=-4, labelBaseline="bottom", labelOffset=-2, ticks=False, domain=False, tickCount=4,
+        grid=True, gridColor=ink.line, gridOpacity=0.6, labelFontSize=SIZE - 1, labelColor=ink.faint,
+    )
+
+
+def _title(ink: Ink, text: Any) -> alt.Title:
+    return alt.Title(text, anchor="start", color=ink.text, fontSize=SIZE + 1, offset=8)
+
+
+def _without_names(spec: Any) -> Any:
+    """The specification with the table's name left out, so that it reads the table sent with it."""
+    if isinstance(spec, dict):
+        return {key: _without_names(value) for key, value in spec.items() if not (key == "data" and value == {"name": "rows"})}
+    return [_without_names(value) for value in spec] if isinstance(spec, list) else spec
