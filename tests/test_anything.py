@@ -22,12 +22,12 @@ from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-PAGES = ("compare", "pay", "instances", "explore", "bring", "models", "prices", "method", "accuracy")
+PAGES = ("compare", "pay", "instances", "step", "explore", "bring", "models", "prices", "method", "accuracy")
 OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "setups", "model_form", "more_changes")
-OPEN += ("cards", "all_catalogs", "type_by_region")
+OPEN += ("cards", "all_catalogs", "type_by_region", "step_table")
 TABS = {
     "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
-    "explore_tab": ("Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),
+    "explore_tab": ("GPUs", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),
 }
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")
 

@@ -6,7 +6,8 @@ from examples import catalogs
 from pages import opened, run, title
 
 from calc import answer, estimate
-from calc.charts.tables import ceilings, crossed, parts_by_row
+from calc.charts.tables import crossed, parts_by_row
+from calc.charts.walk import line_name
 from calc.layout import at_once
 from calc.plan.communicated import communicated
 from calc.search import comparisons
@@ -62,19 +63,28 @@ def test_methods_are_full_lora_and_qlora():
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_the_table_of_largest_batches(work):
     start = scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
-    models, cards = ["llama-3.2-1b", "llama-3.1-8b"], ["t4", "a10g", "h100-80gb-sxm"]
-    rows = comparisons.largest_batches(start, catalogs(), models, cards)
-    cells = crossed(rows, "gpu", ("model", "method"), "most")
+    rows = comparisons.largest_batches(start, catalogs())
+    cells = crossed(rows, "gpu", "line", "most")
     methods = list(comparisons.methods_of(start, catalogs()))
-    assert list(cells.index) == cards
-    assert list(cells.columns) == [(model, method) for model in models for method in methods]
+    assert list(cells.index) == comparisons.cards_on_aws(catalogs())
+    assert list(cells.columns) == methods
     for row in rows.to_dict("records"):
-        cell = cells.loc[row["gpu"], (row["model"], row["method"])]
+        cell = cells.loc[row["gpu"], row["line"]]
         assert np.isnan(cell) if row["runs"] == "no" else cell == row["max_batch"]
         assert row["gpus"] == 1
     sound = rows[rows["most"] >= 1]
     assert (2.0 ** (sound["grade"] - 1) <= sound["most"]).all()
     assert (rows["grade"][rows["most"] == 0] == 0).all()
+
+
+def test_the_largest_batch_recomputes_as_far_as_it_helps():
+    rows = comparisons.largest_batches(scenario(), catalogs()).set_index(["gpu", "line"])
+    for card, method in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full")):
+        row = rows.loc[(card, method)].to_dict()
+        for recompute in catalogs().recomputes.index:
+            other = estimate({**scenario_of({**row, "gpu": card}), "recompute": recompute}, catalogs())
+            assert other["max_batch"] <= row["most"]
+    assert [rows.loc[cell, "most"] for cell in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full"))] == [2, 3, 4]
 
 
 def test_the_cache_overtakes_the_weights_where_it_is_said_to_and_an_encoder_caches_nothing():
@@ -93,7 +103,7 @@ def test_gpus_go_up_to_sixty_four_and_cards_on_aws_are_whole_and_current():
     cards = comparisons.cards_on_aws(catalogs())
     assert {"t4", "a10g", "l4", "h100-80gb-sxm"} <= set(cards)
     assert not [card for card in cards if "/" in card]
-    assert ceilings(["l4"], catalogs())[0] == ("L4 22.5", pytest.approx(23034 / 1024))
+    assert line_name("l4", catalogs()) == "L4 · 22"
 
 
 def test_what_is_sent_is_the_papers():
@@ -129,7 +139,7 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     assert (first.holds, bool(first.problem)) == (False, True)
 
 
-TABS = ("Out of memory", "Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")
+TABS = ("GPUs", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")
 
 
 def opened_at(tab, **query):
@@ -151,10 +161,10 @@ def test_every_tab_shows_its_rows_while_it_is_open(query):
         assert not app.error, tab
 
 
-def test_a_point_of_the_cliff_becomes_the_plan():
-    app = opened_at("Out of memory", model="llama-3.2-1b", instance="g6e.xlarge")
-    run(app.selectbox(key="use_cliff").set_value(0))
-    assert app.session_state["batch"] == [1]
+def test_a_count_of_gpus_becomes_the_plan():
+    app = opened_at("GPUs", model="llama-3.2-1b", instance="g6e.xlarge")
+    run(app.selectbox(key="use_explore_gpus").set_value(0))
+    assert app.session_state["gpus"] == [1]
 
 
 def test_a_leaf_of_the_guide_becomes_the_plan():

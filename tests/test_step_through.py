@@ -1,15 +1,19 @@
 """Step through: the surfaces of the moments against the engine, and what the picture shows of them."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from pages import opened, page_text, run, title
 
 from calc import estimate
-from calc.explain.step_through import COEFFICIENTS, MOST_MISS, Bounds, in_pages, surfaces, terms, with_point
+from calc.explain.step_through import MOST_MISS, Bounds, at_point, surfaces, with_point
 from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.search.step_variants import scenario_at, walk_through
 from calc.units import GIB
+from views.charts import step_through as chart_step
 
 WIDE = Bounds(1, 32, 512, 64)
 POINTS = [(1, 512), (2, 4096), (3, 8192), (7, 1536), (16, 2048), (32, 32_768), (32, 512), (5, 20_480)]
@@ -29,16 +33,9 @@ SERVED = {
 }
 
 
-def gib_at(rows, batch, tokens):
-    """The GiB of each row of surfaces at a point, without those for other lengths."""
-    rows = rows[(rows["over_tokens"] < tokens) & (tokens <= rows["to_tokens"])]
-    multiplied = terms(np.full(len(rows), float(batch)), in_pages(np.full(len(rows), float(tokens)), rows["page_tokens"].to_numpy()))
-    return rows.assign(gib=(rows[list(COEFFICIENTS)].to_numpy() * multiplied).sum(axis=1))
-
-
 def totals(rows, batch, tokens):
     """The GiB at each stop: of its largest moment."""
-    return gib_at(rows, batch, tokens).groupby(["stop", "moment"])["gib"].sum().groupby("stop").max()
+    return at_point(rows, batch, tokens).groupby("stop")["gib"].sum()
 
 
 def peaks(scenario, catalogs, points):
@@ -83,7 +80,7 @@ def test_a_model_that_misses_is_found(catalogs):
 def test_what_stays_between_steps_is_weights_and_state(catalogs):
     row = estimate({"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2", "batch": 2, "sequence_tokens": 4096}, catalogs, solve=False)
     surface = surfaces(pd.DataFrame([{"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2"}]), WIDE, catalogs)
-    stays = gib_at(surface.rows[surface.rows["stop"] == 5], 2, 4096)
+    stays = at_point(surface.rows[surface.rows["stop"] == 5], 2, 4096)
     assert set(stays["component"]) == {"weights_bytes", "optimizer_bytes"}
     assert stays["gib"].sum() == pytest.approx((row["weights_bytes"] + row["optimizer_bytes"]) / GIB)
     assert totals(surface.rows, 2, 4096).idxmax() == 2  # the peak is in the backward pass
@@ -107,18 +104,23 @@ def walked(request, catalogs):
     return row, walk_through(scenario_of(row), catalogs)
 
 
-def at_numbers(table, walk, numbers):
-    """The rows of a walk's table at these numbers on its dials."""
-    return table[np.logical_and.reduce([table[name] == numbers[name] for name in walk.dials])]
-
-
 def test_the_walk_begins_at_the_plan(walked):
     row, walk = walked
     assert not walk.is_fixed
     scenario = scenario_at(scenario_of(row), walk, walk.plan)
     assert {name: value for name, value in scenario.items() if value != row[name] and value == value} == {}
-    peak = totals(at_numbers(walk.rows, walk, walk.plan), walk.plan["batch"], walk.plan["tokens"]).max()
+    peak = totals(walk.own(walk.rows), walk.plan["batch"], walk.plan["tokens"]).max()
     assert peak == pytest.approx((row["memory_bytes"] - row["overhead_bytes"]) / GIB, rel=MOST_MISS)
+
+
+def test_the_figures_are_those_of_the_line(walked):
+    _, walk = walked
+    figures, plan = walk.figures, walk.plan
+    assert figures.peak_gib == pytest.approx(figures.fixed_gib + figures.each_gib * plan["batch"])
+    assert figures.peak_gib == pytest.approx(totals(walk.own(walk.rows), plan["batch"], plan["tokens"]).max())
+    safe = walk.own(walk.cards).set_index("card")["safe_gib"][walk.card]
+    assert totals(walk.own(walk.rows), figures.room, plan["tokens"]).max() <= safe + 1e-3
+    assert totals(walk.own(walk.rows), figures.room + 1, plan["tokens"]).max() > safe
 
 
 def test_every_combination_of_the_dials_has_its_surfaces(walked):
@@ -133,7 +135,7 @@ def test_the_line_of_a_card_is_where_the_verdict_turns(walked, catalogs):
     row, walk = walked
     scenario = scenario_of(row) | {"instance": ""}
     checked = 0
-    for card, safe in at_numbers(walk.cards, walk, walk.plan)[["card", "safe_gib"]].itertuples(index=False):
+    for card, safe in walk.own(walk.cards)[["card", "safe_gib"]].itertuples(index=False):
         frame = with_point(pd.DataFrame([{**scenario, "gpu": card}] * 4), np.array([1, 2, 4, 8]), walk.plan["tokens"])
         rows = estimate(frame, catalogs, solve=False)
         peak = (rows["memory_bytes"] - rows["overhead_bytes"]).to_numpy(dtype=float) / GIB
@@ -147,3 +149,43 @@ def test_a_length_that_an_image_fixes_is_no_slider(catalogs):
     walk = walk_through(scenario_of(options(JOBS["images"], catalogs).rows[0]), catalogs)
     assert walk.bounds.most_steps == 1
     assert walk.bounds.most_batch > walk.plan["batch"]
+
+
+def spec_of(app):
+    """The picture's specification."""
+    (chart,) = [node for node in app.get("vega_lite_chart") if chart_step.TAKE in node.proto.spec]
+    return json.loads(chart.proto.spec)
+
+
+def test_the_page_shows_the_picture_the_table_and_what_to_read():
+    app = opened("step")
+    assert title(app) == "Where the memory goes in one training step"
+    spec = spec_of(app)
+    bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
+    assert [bound[name]["input"] for name in ("at", "batch", "tokens", "dial_0", "dial_1", "dial_2")] == [*["range"] * 4, *["radio"] * 2]
+    assert all(bind["name"] for bind in bound.values())
+    assert "The cliff:" in page_text(app)
+    assert len(app.dataframe) == 1
+
+
+def test_serving_is_walked_from_load_to_decode():
+    app = opened("step", goal="serve")
+    assert title(app) == "Where the memory goes while serving"
+    spec = spec_of(app)
+    assert {"Requests at once", "Weights", "Cache"} <= {param["bind"]["name"] for param in spec["params"] if "bind" in param}
+    assert "3 decode" in json.dumps(spec)
+
+
+def test_a_model_without_surfaces_has_no_sliders_and_says_so():
+    app = opened("step", model="t5-base")
+    assert [param["name"] for param in spec_of(app)["params"] if "bind" in param] == ["at"]
+    assert "does not grow in straight lines" in page_text(app)
+
+
+def test_the_moments_are_a_table_too():
+    app = opened("step")
+    app.session_state["step_table"] = True
+    table = next(frame.value for frame in run(app).dataframe if "GiB per GPU" in frame.value)
+    assert table.columns[-1] == "zero_grad"
+    assert table.iloc[-1]["GiB per GPU"] == "In all"
+    assert table.iloc[-1][1:].max() == pytest.approx(table.iloc[:-1]["backward"].sum())

@@ -144,18 +144,10 @@ def screen_names(columns: Iterable[str]) -> list[str]:
     return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
 
 
-def crossed(rows: pd.DataFrame, down: str, across: Sequence[str], value: str) -> pd.DataFrame:
-    """A pivot of the rows: one column down, pairs of two others across, in order."""
-    order = {name: list(dict.fromkeys(rows[name])) for name in (down, *across)}
-    table = rows.pivot_table(index=down, columns=list(across), values=value, observed=True, dropna=False, sort=False)
-    pairs = [(one, other) for one in order[across[0]] for other in order[across[1]]]
-    return table.reindex(index=order[down], columns=pd.MultiIndex.from_tuples(pairs))
-
-
-def ceilings(cards: Iterable[str], catalogs: Catalogs) -> list[tuple[str, float]]:
-    """The usable memory of each card with its short name, in GiB, as rules across a chart."""
-    memory = catalogs.gpus["memory_bytes"].astype(float)
-    return [(f"{card_name(card, catalogs).split(' ')[0]} {memory[card] / GIB:.3g}", memory[card] / GIB) for card in cards]
+def crossed(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.DataFrame:
+    """A pivot of the rows, both columns in their order."""
+    table = rows.pivot_table(index=down, columns=across, values=value, observed=True, dropna=False, sort=False)
+    return table.reindex(index=list(dict.fromkeys(rows[down])), columns=list(dict.fromkeys(rows[across])))
 
 
 def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:

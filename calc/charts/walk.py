@@ -1,6 +1,7 @@
-"""The table behind the picture of a step: the surfaces of its moments, and the lines of the cards."""
+"""The table behind the picture of a step: the surfaces of its moments, the lines of cards."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -34,9 +35,18 @@ def walk_table(rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], ca
     return pd.concat([parts, lines], ignore_index=True)
 
 
+def by_moment(rows: pd.DataFrame, stops: Sequence[str]) -> pd.DataFrame:
+    """The GiB of each component at each stop, and their total; a row for each component."""
+    parts = {COMPONENT_LABELS[name]: rows[rows["component"] == name].groupby("stop")["gib"].sum() for name in ALLOCATED}
+    table = pd.DataFrame({label: sizes for label, sizes in parts.items() if len(sizes)}).reindex(range(len(stops))).T
+    totals = rows.groupby("stop")["gib"].sum().reindex(range(len(stops))).rename("In all")
+    return pd.concat([table, totals.to_frame().T]).set_axis(list(stops), axis=1).rename_axis("GiB per GPU").reset_index()
+
+
 def line_name(card: str, catalogs: Catalogs) -> str:
-    """The card with the memory that its driver reports: H100 80."""
-    return f"{short_card(card, catalogs).split(' ')[0]} {catalogs.gpus['memory_bytes'][card] / GIB:.0f}"
+    """The card with the memory that its driver reports: H100 · 80."""
+    name = re.sub(r" \d+GB$", "", short_card(card, catalogs))
+    return f"{name} · {catalogs.gpus['memory_bytes'][card] / GIB:.0f}"
 
 
 def with_article(name: str) -> str:

@@ -25,6 +25,7 @@ from calc.units import GIB
 
 COEFFICIENTS = ("c", "c_batch", "c_tokens", "c_batch_tokens", "c_tokens2", "c_batch_tokens2")  # GiB; tokens in thousands of 1,024
 THOUSAND = 1024
+NO_SLOPE_GIB = 1e-6
 POINTS, CHECKED_POINTS, MOST_MISS = len(COEFFICIENTS), 20, 0.005
 ZERO_GRAD = Moment("zero_grad", "What stays between steps.", {"optimizer_bytes": "resident_optimizer_bytes"})
 STOPS = {
@@ -208,3 +209,41 @@ def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     cached = np.minimum(free / (per_byte + table["slack_ratio"]), (free - table["least_cached_bytes"] * table["trains"]) / per_byte)
     safe = np.minimum(cached, evaluate(limit_bytes, table)) / GIB
     return np.broadcast_to(np.maximum(safe, 0), len(scenarios))
+
+
+class Figures(NamedTuple):
+    """The peak and its line over the batch; `room`: the largest batch below a safe peak."""
+
+    stop: int
+    peak_gib: float
+    fixed_gib: float
+    each_gib: float
+    room: float
+
+
+def figures_at(rows: pd.DataFrame, batch: float, tokens: float, safe_gib: float) -> Figures:
+    """The figures of one variant at a batch and length."""
+    none, one = (_gib_at(rows, batches, tokens).groupby(["stop", "moment"])["gib"].sum() for batches in (0, 1))
+    total = none + (one - none) * batch
+    peak = total.idxmax()
+    slopes = (one - none).to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        leaves = np.where(slopes > NO_SLOPE_GIB, (safe_gib - none.to_numpy()) / slopes, np.where(none > safe_gib, 0.0, np.inf))
+    room = max(np.floor(leaves.min() + NO_SLOPE_GIB), 0.0)
+    return Figures(peak[0], float(total[peak]), float(none[peak]), float(one[peak] - none[peak]), room)
+
+
+def _gib_at(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:
+    """The rows for a length, with their `gib`."""
+    here = rows[(rows["over_tokens"] < tokens) & (tokens <= rows["to_tokens"])]
+    lengths = in_pages(np.full(len(here), float(tokens)), here["page_tokens"].to_numpy())
+    multiplied = terms(np.full(len(here), float(batch)), lengths)
+    return here.assign(gib=(here[list(COEFFICIENTS)].to_numpy() * multiplied).sum(axis=1))
+
+
+def at_point(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:
+    """The rows of the largest moment of each stop at a batch and length, with their `gib`."""
+    here = _gib_at(rows, batch, tokens)
+    totals = here.groupby(["stop", "moment"])["gib"].transform("sum")
+    largest = here[totals == totals.groupby(here["stop"]).transform("max")]
+    return largest[largest["moment"] == largest.groupby("stop")["moment"].transform("min")]

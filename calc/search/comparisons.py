@@ -122,26 +122,22 @@ def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
     return over_doublings(scenario, market, catalogs, "batch", "recompute", list(catalogs.recomputes.index), most)
 
 
-def largest_by_value(scenario: Row, catalogs: Catalogs, by: str, values: Sequence[str]) -> pd.DataFrame:
-    """The largest batch and the longest sequence for each value of a choice."""
-    rows = pd.DataFrame(estimate(pd.DataFrame({**scenario, by: list(values)}), catalogs))
-    return rows[rows["problem"] == ""].reset_index(drop=True)
-
-
-def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], cards: Sequence[str]) -> pd.DataFrame:
-    """The largest batch (`most`) of each model by each method on one card.
+def largest_batches(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
+    """The largest batch (`most`) on one card by each method (`line`), recompute automatic.
 
     grade: 0 where nothing fits, then one more for every doubling.
     """
     alone = {name: value for name, value in scenario.items() if name not in PLACED_BY} | {"batch": 1, "accumulation_steps": 1}
-    methods = methods_of(scenario, catalogs)
-    cells = product(cards, models, methods)
-    table = pd.DataFrame([{**alone, **methods[method], "gpu": card, "model": model, "method": method} for card, model, method in cells])
-    rows = pd.DataFrame(estimate(table.drop(columns="method"), catalogs)).assign(method=table["method"])
-    most = np.where(rows["runs"] == "no", np.nan, rows["max_batch"].to_numpy(dtype=float))
+    recomputes = list(catalogs.recomputes.sort_values("extra_forward_ratio").index) if scenario["work"] == "training" else [""]
+    cells = list(product(cards_on_aws(catalogs), methods_of(scenario, catalogs).items(), recomputes))
+    table = pd.DataFrame([{**alone, **change, "gpu": card, "recompute": recompute} for card, (_, change), recompute in cells])
+    rows = pd.DataFrame(estimate(table, catalogs)).assign(line=[line for _, (line, _), _ in cells])
+    rows = rows.assign(most=np.where(rows["runs"] == "no", np.nan, rows["max_batch"].to_numpy(dtype=float)))
+    best = rows.sort_values("most", ascending=False, kind="stable").drop_duplicates(["gpu", "line"]).sort_index()
+    most = best["most"].to_numpy(dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         grade = np.where(most >= 1, np.minimum(np.floor(np.log2(most)) + 1, GRADES), 0.0)
-    return rows.assign(most=most, grade=np.where(np.isnan(most), np.nan, grade))
+    return best.assign(grade=np.where(np.isnan(most), np.nan, grade)).reset_index(drop=True)
 
 
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:

@@ -13,13 +13,14 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
-from calc.explain.step_through import MOST_MISS, Bounds, safe_peaks_gib, surfaces, with_point
+from calc.explain.step_through import MOST_MISS, Bounds, Figures, at_point, figures_at, safe_peaks_gib, surfaces, with_point
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
-from calc.search.comparisons import SERVED_WIDTHS, cards_on_aws, methods_of
+from calc.search.comparisons import SERVED_WIDTHS, cards_on_aws, compared, methods_of
 
 SIZES = ("qwen3-0.6b", "llama-3.2-1b", "llama-3.2-3b", "llama-3.1-8b", "qwen3-14b", "qwen3-32b", "llama-3.1-70b")
 USUAL_CARD = "h100-80gb-sxm"  # of a plan that names none
-LEAST_BATCHES, USUAL_TOKENS, LENGTHS = 32, 32_768, 64  # on the sliders
+LEAST_BATCHES = {"training": 32, "inference": 256}  # on the slider
+USUAL_TOKENS, LENGTHS = 32_768, 64  # on the slider
 CLEARLY = 1.25  # as much memory, so that the lines of two cards stand apart
 Dial = dict[str, Row]  # value -> the columns that it sets
 
@@ -38,6 +39,22 @@ class Walk(NamedTuple):
     plan: dict[str, float]
     card: str
     is_fixed: bool
+
+    def own(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The plan's rows of `rows` or `cards`."""
+        return table[np.logical_and.reduce([table[name] == self.plan[name] for name in self.dials])]
+
+    @property
+    def at_plan(self) -> pd.DataFrame:
+        """The largest moment of each stop at the plan, by component."""
+        return at_point(self.own(self.rows), self.plan["batch"], self.plan["tokens"])
+
+    @property
+    def figures(self) -> Figures:
+        """The peak of the plan, and the room of its card."""
+        cards = self.own(self.cards)
+        safe_gib = float(cards.loc[cards["card"] == self.card, "safe_gib"].iloc[0])
+        return figures_at(self.own(self.rows), self.plan["batch"], self.plan["tokens"], safe_gib)
 
 
 def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
@@ -90,6 +107,12 @@ def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
     return moved | lengths
 
 
+def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> float:
+    """The time of a step with everything recomputed over its own; NaN where it is not known."""
+    rows = compared(scenario, market, catalogs, [{"recompute": name, "line": name} for name in (scenario["recompute"], "full")])
+    return float(rows["seconds"].iloc[1] / rows["seconds"].iloc[0]) if len(rows) == 2 else np.nan
+
+
 def _sizes(row: Row, catalogs: Catalogs) -> list[str]:
     """Real models by size, the plan's among them: text decoders, or the plan's own family."""
     models, own = catalogs.models, row["model"]
@@ -117,7 +140,8 @@ def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
     """The batches and lengths of the sliders; one length where an image fixes it."""
     tokens, batch = float(row["sequence_tokens"]), float(row["batch"])
     longest = float(catalogs.models["longest_sequence_tokens"][row["model"]])
-    most_batch = LEAST_BATCHES if batch <= LEAST_BATCHES else int(2 ** np.ceil(np.log2(2 * batch)))
+    least = LEAST_BATCHES[row["work"]]
+    most_batch = least if batch <= least else int(2 ** np.ceil(np.log2(2 * batch)))
     most_tokens = int(min(longest, max(USUAL_TOKENS, 2 ** np.ceil(np.log2(tokens)))))
     if np.any(next(parts(pd.DataFrame([row]), catalogs)).table["scores_once"] > 0):
         return Bounds(1, most_batch, int(tokens), 1)
@@ -178,6 +202,7 @@ def _neighbours(card: str, catalogs: Catalogs) -> list[str]:
     """The card, and the next clearly smaller and larger ones that AWS rents."""
     memory = catalogs.gpus["memory_bytes"].astype(float)
     rented = cards_on_aws(catalogs)
-    smaller = [other for other in rented if memory[other] * CLEARLY < memory[card]]
+    smaller = [other for other in rented[::-1] if memory[other] * CLEARLY < memory[card]]
     larger = [other for other in rented if memory[other] > memory[card] * CLEARLY]
-    return [*smaller[-1:], card, *larger[:1]]
+    nearest = [other for other in smaller if memory[other] == memory[smaller[0]]]
+    return [*nearest[-1:], card, *larger[:1]]

@@ -1,20 +1,19 @@
-"""The picture of a step that is walked in the browser: its figures, its moments, its memory over sequences."""
+"""The picture of a step that is walked in the browser: figures, moments, slope."""
 
+import json
 from typing import Any, NamedTuple
 
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import SIZE, once
+from views.charts.base import ROWS, SIZE, THREE, once, quantity_axis
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
 TAKE = "take"  # the selection that hands the sliders' places to the server
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
-ROWS = alt.Chart(alt.NamedData("rows"))
 LENGTH = "(datum.page_tokens > 0 ? ceil(tokens / datum.page_tokens) * datum.page_tokens : tokens) / 1024"
 FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.length * datum.length"
 EACH = "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length * datum.length"
-THREE = "',.3~r'"
 
 
 class Slider(NamedTuple):
@@ -28,7 +27,7 @@ class Slider(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A dial under the picture: the words for its values, of which number `value` is set; a slider where ordered."""
+    """A dial under the picture: the words for its values, of which number `value` is set."""
 
     label: str
     names: tuple[str, ...]
@@ -50,16 +49,17 @@ class Words(NamedTuple):
 
 
 @once
-def step_through(ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...]) -> dict[str, Any]:
-    """A vconcat of the figures, the moments, the memory over sequences, and the words that hand it all to the plan.
+def step_through(
+    ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...], is_narrow: bool = False
+) -> dict[str, Any]:
+    """A vconcat of figures, moments, memory over sequences, and what hands it on.
 
     Reads calc.charts.walk.walk_table.
     """
-    here = [f"datum.dial_{place} == dial_{place}" for place in range(len(dials))]
-    rows = ROWS.transform_filter(" && ".join(here))
-    views = [_figures(ink, words, rows), _moments(ink, words, rows, dials[0].names, components), _slope(ink, words, rows, batch), _use(ink, words, len(dials))]
-    chart = alt.vconcat(*views, spacing=14).add_params(*_params(words, batch, tokens, dials))
-    spec = chart.configure_view(stroke=None).to_dict(validate=False)
+    rows = ROWS.transform_filter(" && ".join(f"datum.dial_{place} == dial_{place}" for place in range(len(dials))))
+    moments = _moments(ink, words, rows, dials[0].names, components, is_narrow)
+    chart = alt.vconcat(_figures(ink, words, rows), moments, _slope(ink, words, rows, batch), _use(ink, words, len(dials)), spacing=14)
+    spec = chart.add_params(*_params(words, batch, tokens, dials)).configure_view(stroke=None).to_dict(validate=False)
     return _without_names(spec)
 
 
@@ -97,7 +97,7 @@ def _parts(rows: alt.Chart) -> alt.Chart:
 
 
 def _peaks(rows: alt.Chart) -> alt.Chart:
-    """The moments as lines over the batch: `fixed` + `each` · batch, and the batch at which each leaves the card."""
+    """The moments as lines over the batch, and the batch at which each leaves the card."""
     return (
         _parts(rows)
         .transform_aggregate(fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"])
@@ -111,9 +111,10 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
 
 def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
-    first = f"format(datum.fixed, {THREE}) + ' GiB fixed · ' + format(datum.each, {THREE}) + ' GiB for each {words.unit} of ' + format(tokens, ',') + ' tokens'"
+    each = f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(tokens, ',') + ' tokens'"
+    first = f"format(datum.fixed, '{THREE}') + ' GiB fixed · ' + {each}"
     most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
-    free = f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), {THREE}) + ' GiB'"
+    free = f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), '{THREE}') + ' GiB'"
     second = f"'{words.room} ' + {most} + ' · ' + {free}"
     return (
         _peaks(rows)
@@ -126,8 +127,8 @@ def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     )
 
 
-def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], components: tuple[str, ...]) -> alt.LayerChart:
-    """The largest moment of each stop as a stacked bar, with its total and the change over the last."""
+def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], components: tuple[str, ...], is_narrow: bool) -> Any:
+    """The largest moment of each stop as a bar, with its total and the change."""
     largest = (
         _parts(rows)
         .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
@@ -135,41 +136,54 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
         .transform_filter("datum.total == datum.largest && datum.stop <= at")
         .transform_joinaggregate(first="min(moment)", groupby=["stop"])
         .transform_filter("datum.moment == datum.first")
-        .transform_calculate(name=f"{list(words.stops)}[datum.stop - 1]")
+        .transform_calculate(name=f"{json.dumps(words.stops)}[datum.stop - 1]")
     )
     x = alt.X("name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None).axis(
-        labelAngle=0, ticks=False, domain=False, labelFontSize=SIZE, labelColor=ink.text, labelLimit=110, labelOverlap=False
+        labelAngle=0,
+        labelExpr="split(datum.label, ' ')" if is_narrow else "datum.label",
+        ticks=False,
+        domain=False,
+        labelFontSize=SIZE - 2 * is_narrow,
+        labelColor=ink.text,
+        labelLimit=110,
+        labelOverlap=False,
     )
     y = alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True))
     colours = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
-    legend = alt.Legend(orient="bottom", columns=3, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=160, symbolType="square")
+    legend = alt.Legend(
+        orient="bottom", columns=3, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=160, symbolType="square"
+    )
     bars = largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=y,
         color=alt.Color("component:N", title=None, scale=colours, legend=legend),
         order=alt.Order("order:O"),
-        tooltip=[alt.Tooltip("name:N", title="Moment"), alt.Tooltip("component:N", title="Component"), alt.Tooltip("gib:Q", title="GiB", format=",.3~r")],
+        tooltip=[
+            alt.Tooltip("name:N", title="Moment"),
+            alt.Tooltip("component:N", title="Component"),
+            alt.Tooltip("gib:Q", title="GiB", format=THREE),
+        ],
     )
-    change = f"(datum.before === null ? '' : '  ' + (datum.total < datum.before ? '−' : '+') + format(abs(datum.total - datum.before), {THREE}))"
+    change = f"(datum.total < datum.before ? ' −' : ' +') + format(abs(datum.total - datum.before), '{THREE}')"
     totals = (
         largest.transform_aggregate(total="max(total)", groupby=["stop", "name"])
         .transform_window(before="lag(total)", sort=[alt.SortField("stop")])
-        .transform_calculate(words=f"format(datum.total, {THREE}) + {change}")
-        .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
+        .transform_calculate(words=f"format(datum.total, '{THREE}') + (datum.before === null ? '' : {change})")
         .encode(x=x, y="total:Q", text="words:N")
     )
-    title = f"{list(models)}[dial_0 - 1] + ', ' + batch + ' × ' + format(tokens, ',') + ' tokens'"
-    return alt.layer(bars, totals, *_ceiling(ink, words.card, rows)).properties(
+    over: dict[str, Any] = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
+    halo, text = totals.mark_text(**over, stroke=ink.paper, strokeWidth=4), totals.mark_text(**over, color=ink.text)
+    title = f"{json.dumps(models)}[dial_0 - 1] + ', ' + batch + ' × ' + format(tokens, ',') + ' tokens'"
+    return alt.layer(bars, *_ceiling(ink, words.card, rows), halo, text).properties(
         height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
     )
 
 
-def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> alt.LayerChart:
+def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
     """Memory over sequences: the base, the line, the lines of the cards, the dot and the cliff."""
     reach = f"min({batch.most}, max(8, pow(2, ceil(log(batch * 1.5) / LN2))))"
-    x = alt.X("b:Q", scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef(reach), nice=False, clamp=False)).axis(
-        title=words.axis, format="d", tickMinStep=1, grid=True, gridColor=ink.line, gridOpacity=0.5, labelFontSize=SIZE, labelColor=ink.text, titleFontSize=SIZE, titleColor=ink.text, titleFontWeight="normal"
-    )
+    scale = alt.Scale(domainMin=0, domainMax=alt.ExprRef(reach), nice=False)
+    x = alt.X("b:Q", scale=scale).axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
     y = alt.Y("gib:Q").axis(_inside(ink))
     over = (
         _peaks(rows)
@@ -188,7 +202,9 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> alt.LayerC
     cards = rows.transform_filter("datum.kind == 'card'")
     layers = [
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="safe_gib:Q"),
-        cards.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text).encode(x=alt.value("width"), y="safe_gib:Q", text="card:N"),
+        cards.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text).encode(
+            x=alt.value("width"), y="safe_gib:Q", text="card:N"
+        ),
         over.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         over.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
         cliff.mark_point(shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1).encode(x=x, y="edge:Q"),
@@ -205,7 +221,7 @@ def _use(ink: Ink, words: Words, dials: int) -> alt.Chart:
     return (
         ROWS.transform_aggregate(rows="count()")
         .transform_calculate(**{f"{TAKE}_{name}": name for name in names})
-        .mark_text(align="left", baseline="top", fontSize=SIZE + 1, color=BLUE, cursor="pointer", text=words.use)
+        .mark_text(align="left", baseline="top", fontSize=SIZE + 1, fontWeight="bold", color=ink.text, cursor="pointer", text=words.use)
         .encode(x=alt.value(0), y=alt.value(0))
         .add_params(take)
         .properties(height=20, width="container")
@@ -217,15 +233,29 @@ def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart
     line = _peaks(rows).transform_aggregate(ceiling="max(ceiling)")
     return (
         line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="ceiling:Q"),
-        line.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card).encode(x=alt.value("width"), y="ceiling:Q"),
+        line.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card).encode(
+            x=alt.value("width"), y="ceiling:Q"
+        ),
     )
 
 
 def _inside(ink: Ink) -> alt.Axis:
     """An axis whose labels stand inside the picture, since stacked views have one width."""
     return alt.Axis(
-        title=None, labelExpr="datum.value ? datum.label + ' GiB' : ''", labelAlign="left", labelPadding=-4, labelBaseline="bottom", labelOffset=-2, ticks=False, domain=False, tickCount=4,
-        grid=True, gridColor=ink.line, gridOpacity=0.6, labelFontSize=SIZE - 1, labelColor=ink.faint,
+        title=None,
+        labelExpr="datum.value ? datum.label + ' GiB' : ''",
+        labelAlign="left",
+        labelPadding=-4,
+        labelBaseline="bottom",
+        labelOffset=-2,
+        ticks=False,
+        domain=False,
+        tickCount=4,
+        grid=True,
+        gridColor=ink.line,
+        gridOpacity=0.6,
+        labelFontSize=SIZE - 1,
+        labelColor=ink.faint,
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 TABS = {  # address of the page -> the ids of its tabs, the first one open at first
     "compare": ("compare", "pay", "shelf"),
-    "understand": ("explore", "method"),
+    "understand": ("step", "explore", "method"),
     "catalog": ("instances", "models", "prices", "accuracy"),
 }
 

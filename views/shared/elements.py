@@ -46,6 +46,7 @@ def tabs_of(page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator]
     """A page of tabs: id -> title and what draws it, which puts its heading above the tabs."""
     title = st.container()
     titles = {tab: words for tab, (words, _) in bodies.items()}
+    st.session_state.setdefault(key_of(page), next(iter(bodies)))
     bodies[segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)][1](title)
 
 

@@ -5,9 +5,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.layout import at_once, replicas
 from calc.plan.figures import figures
-from calc.say.numbers import about, count, counted, gib, is_missing, span, three, usd
+from calc.say.numbers import about, count, gib, is_missing, span, three, usd
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.guide import Leaf
@@ -24,16 +23,11 @@ BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a re
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
 FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
-OVER = TEXTS["comparisons"]["over"]
-BY = TEXTS["comparisons"]["by"]
-USUAL = TEXTS["comparisons"]["usual"]
-SPOKEN = {"batch": "batch", "sequence_tokens": "sequence"}
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
 TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
 METHODS = TEXTS["comparisons"]["methods"]
 SENT = TEXTS["comparisons"]["sent"]
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
-SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
 def title(name: str, row: Row) -> str:
@@ -95,53 +89,6 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
 
 
-def line(by: str, value: str, catalogs: Catalogs) -> str:
-    """A line's name: a precision, an optimizer, a recompute, a format of the cache."""
-    if by == "kv_precision":
-        return f"{value or '16-bit'} cache"
-    return LINES.get(value) or name_of(by, value, catalogs)
-
-
-def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], plan_row: Row) -> str:
-    """The largest that fits of each line, and accumulation as the way round."""
-    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
-    limits = [
-        f"{names[row[by]]} {count(row[column]) if row[column] >= 1 else 'none'}"
-        for row in rows.to_dict("records")
-        if not is_missing(row[column])
-    ]
-    sentence = (
-        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(limits)}."
-        if limits
-        else "No card is named, so nothing is said of fitting."
-    )
-    if over == "batch" and plan_row["work"] == "training":
-        step, copies = at_once(plan_row), replicas(plan_row)
-        where = f"{copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
-        parts = f"{plan_row['batch']:.0f} × {plan_row['accumulation_steps']:.0f} on {where}"
-        in_step = counted(int(step), "sequence")
-        sentence += f" The way round is accumulation: the plan's step of {in_step} is {parts}; smaller and more trains the same."
-    return sentence
-
-
-def cliff_alt(rows: pd.DataFrame, over: str, names: dict[str, str], by: str) -> str:
-    """The takeaway of the lines."""
-    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
-    sound = rows[rows[column] >= 1]
-    if sound.empty:
-        return "Memory grows with each doubling; nothing shown fits the plan's card"
-    best = sound.loc[sound[column].idxmax()]
-    return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
-
-
-def phases(row: Row) -> str:
-    """Which phase the estimate is, and what comes on top."""
-    return (
-        f"Each bar is the largest moment of its phase. The {row['peak_phase']} phase is the estimate; with context and allocator slack "
-        f"{gib(figures(row)['memory_gib'])} in all. The dashed line is the card."
-    )
-
-
 def task(row: Row) -> str:
     """16.2 GiB · the cache is 12 % of it."""
     numbers = figures(row)
@@ -158,25 +105,6 @@ def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     if not parts:
         return "This model caches nothing."
     return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(parts)}."
-
-
-def largest_column(model: str, method: str, catalogs: Catalogs) -> str:
-    """Llama 3.1 8B, LoRA."""
-    return f"{catalogs.models['name'].get(model, model)}, {METHODS.get(method, method).split(',')[0]}"
-
-
-def largest_caption(row: Row) -> str:
-    """What the cells are, and what a click does."""
-    what = "micro-batch" if row["work"] == "training" else "number of sequences at once"
-    return (
-        f"The largest {what} on one whole card, sequences of {row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
-        "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
-    )
-
-
-def shade(grade: float) -> str:
-    """The background of a cell; none where nothing fits."""
-    return "" if not grade >= 1 else f"background-color: {SHADES[int(grade) - 1]}"
 
 
 def guide(leaves: list[Leaf]) -> str:

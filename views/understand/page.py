@@ -1,6 +1,8 @@
-"""The Understand page: the plan varied in one thing at a time, and every formula."""
+"""The Understand page: one step walked through, the plan varied in one thing, every formula."""
 
 from views.shared.elements import tabs_of
-from views.understand import explore, method
+from views.understand import explore, method, step_through
 
-tabs_of("understand", {"explore": ("Explore", explore.draw), "method": ("Method", method.draw)})
+tabs_of(
+    "understand", {"step": ("Step through", step_through.draw), "explore": ("Explore", explore.draw), "method": ("Method", method.draw)}
+)

@@ -1,0 +1,127 @@
+"""Step through: the memory of one step, walked in the browser, and what can be read off it."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.charts import tables as chart_tables
+from calc.charts.walk import by_moment, line_name, walk_table
+from calc.explain.step_through import STOPS
+from calc.memory.moments import components_of
+from calc.plan.figures import records
+from calc.search import comparisons
+from calc.search.standing import scenario_of
+from calc.search.step_variants import Walk, recompute_time_ratio, scenario_at, walk_through
+from views.charts import step_through as chart
+from views.session import catalogs as session_catalogs
+from views.session import is_phone, job_state
+from views.session.present_plan import Present, as_set, present
+from views.session.remembered import remembered
+from views.shared.markdown import plain
+from views.shared.tables import NUMBER, TEXT, chosen_in, grid
+from views.shared.theme import INKS, Ink
+from views.understand import comparisons_words
+from views.understand import step_through_words as words
+
+PICTURE, CELLS = "step_through", "largest_cells"
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
+    ink = INKS[st.context.theme.type or "light"]
+    plan = as_set(present(catalogs), catalogs)
+    work = plan.scenario["work"]
+    title.title(words.TITLE[work], anchor=False)
+    if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
+        st.info(comparisons_words.NOTHING, icon=":material/info:")
+        return
+    title.markdown(plain(words.around(plan.row, catalogs)))
+    walk = remembered("walk", (plan.scenario, catalogs.version), lambda: walk_through(plan.scenario, catalogs))
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _picture(walk, plan, ink, catalogs)
+    with right:
+        _largest(plan, catalogs)
+        st.subheader("Read it", anchor=False)
+        st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
+
+
+def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """The chart, whose sliders move in the browser; its last line hands them to the plan."""
+    work = plan.scenario["work"]
+    if walk.is_fixed:
+        st.info(plain(words.fixed(plan.row, catalogs)))
+    components = tuple(name for name in components_of(work) if name != "overhead_bytes")
+    moves = (*words.sliders(walk, work), words.dials(walk, catalogs))
+    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, is_phone())
+    key = f"{PICTURE}_{st.session_state.get(PICTURE, 0)}"
+    st.vega_lite_chart(
+        walk_table(walk.rows, walk.cards, list(walk.dials), walk.card, catalogs),
+        spec,
+        width="stretch",
+        key=key,
+        on_select=lambda: _take(key, walk, plan, catalogs),
+        selection_mode=[chart.TAKE],
+        alt=words.alt(walk, work, catalogs),
+    )
+    with st.expander("The moments as a table", key="step_table", on_change="rerun") as table:
+        if table.open:
+            rows = by_moment(walk.at_plan, STOPS[work])
+            grid(
+                rows,
+                {name: NUMBER(name, format="%.3g") for name in rows.columns[1:]},
+                "GiB of each component at each moment",
+                "step_moments",
+            )
+
+
+def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
+    """Callback: the places of the sliders become the plan; the picture begins anew from there."""
+    taken = st.session_state[key]["selection"][chart.TAKE]
+    if not taken:
+        return
+    numbered = {f"dial_{place}": name for place, name in enumerate(walk.dials)}
+    point = {numbered.get(name, name): taken[0][f"{chart.TAKE}_{name}"] for name in ("batch", "tokens", *numbered)}
+    job_state.adopt(scenario_at(plan.scenario, walk, point), plan.market, catalogs)
+    st.session_state[PICTURE] = st.session_state.get(PICTURE, 0) + 1
+    st.toast("The plan has these settings now.")
+
+
+def _slower(plan: Present, catalogs: Catalogs) -> float:
+    """How much longer a step takes with everything recomputed."""
+    key = (plan.scenario, plan.market, catalogs.version)
+    trains = plan.scenario["work"] == "training"
+    return remembered("slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)) if trains else 1.0
+
+
+def _largest(plan: Present, catalogs: Catalogs) -> None:
+    """The largest batch of the plan's model by card and method; a cell becomes the plan."""
+    st.subheader(words.LARGEST[plan.scenario["work"]], anchor=False)
+    st.caption(plain(words.largest_caption(plan.row, catalogs)))
+    key = (plan.scenario, catalogs.version)
+    rows = remembered("largest", key, lambda: comparisons.largest_batches(plan.scenario, catalogs))
+    tables = [chart_tables.crossed(rows, "gpu", "line", name) for name in ("most", "grade")]
+    heads = {words.METHODS.get(line, line).replace("full", "Full"): line for line in tables[0].columns}
+    cards = list(tables[0].index)
+    names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
+    cells, grades = (table.set_axis(list(heads), axis=1).set_axis(names, axis=0) for table in tables)
+    st.dataframe(
+        cells.where(cells >= 1).style.apply(lambda _: grades.map(words.shade), axis=None),
+        column_config={name: NUMBER(name, format="%d") for name in heads} | {"Card · GiB": TEXT("Card · GiB", pinned=True)},
+        height="content",
+        on_select=lambda: _take_cell(cards, heads, rows, catalogs),
+        selection_mode="single-cell",
+        key=CELLS,
+        placeholder="–",
+        alt="The largest batch that one GPU has memory for, by card and method",
+    )
+
+
+def _take_cell(cards: list[str], heads: dict[str, str], rows: pd.DataFrame, catalogs: Catalogs) -> None:
+    """Callback: the cell's card and method at its largest batch become the plan."""
+    for index, name in chosen_in(CELLS, "cells"):
+        for row in records(rows):
+            if (row["gpu"], row["line"]) == (cards[index], heads.get(name)) and row["most"] >= 1:
+                job_state.adopt({**scenario_of(row), "batch": int(row["most"])}, "", catalogs)

@@ -1,0 +1,140 @@
+"""The words of Step through."""
+
+from calc.catalogs.load import Catalogs
+from calc.charts.walk import line_name, with_article
+from calc.evaluate import Row
+from calc.explain.step_through import STOPS, Figures
+from calc.say.numbers import counted, gib, is_missing, percent
+from calc.say.place import place, short_card
+from calc.say.setting import arrangement, name_of
+from calc.search.step_variants import Walk
+from views.charts.step_through import Choice, Slider, Words
+
+TITLE = {"training": "Where the memory goes in one training step", "inference": "Where the memory goes while serving"}
+UNIT = {"training": "sequence", "inference": "request"}
+AXIS = {"training": "Sequences at once", "inference": "Requests at once"}
+USE = "Use these settings in Plan ›"
+LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
+DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
+METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
+KEPT = {"none": "keep all", "full": "recompute all"}
+SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
+
+
+def around(row: Row, catalogs: Catalogs) -> str:
+    """What the picture starts from, and what to do with it."""
+    where = f" on {place(row)}" if row["instance"] else ""
+    plan = f"{name_of('model', row['model'], catalogs)}{where}, {arrangement(row, catalogs)}"
+    return f"Around the plan: {plan}. Move a slider: the picture follows."
+
+
+def fixed(row: Row, catalogs: Catalogs) -> str:
+    """Why a model has no sliders."""
+    model = name_of("model", row["model"], catalogs)
+    return f"The memory of {model} does not grow in straight lines, so these are the moments of the plan alone, without sliders."
+
+
+def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
+    """What the picture says."""
+    stops = tuple(f"{number} {stop}" for number, stop in enumerate(STOPS[work], start=1))
+    card = with_article(short_card(walk.card, catalogs))
+    title = "Flat base and slope: the cliff is where the line leaves the card"
+    return Words(
+        "Step through",
+        UNIT[work],
+        line_name(walk.card, catalogs),
+        f"{card[0].upper()}{card[1:]} has room for",
+        stops,
+        title,
+        AXIS[work],
+        USE,
+    )
+
+
+def sliders(walk: Walk, work: str) -> tuple[Slider, Slider]:
+    """The sliders of batch and tokens."""
+    bounds, plan = walk.bounds, walk.plan
+    batch = Slider(AXIS[work], plan["batch"], bounds.least_batch, bounds.most_batch, 1)
+    return batch, Slider("Tokens of each", plan["tokens"], *bounds.lengths, bounds.step_tokens)
+
+
+def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
+    """The dials, the sizes of real models first."""
+    return tuple(
+        Choice(
+            _dial(name, list(dial), catalogs), tuple(_value(name, value, catalogs) for value in dial), int(walk.plan[name]), name == "model"
+        )
+        for name, dial in walk.dials.items()
+    )
+
+
+def _dial(name: str, values: list[str], catalogs: Catalogs) -> str:
+    """The label of a dial; that of sizes has their ends."""
+    if name != "model" or len(values) == 1:
+        return DIALS[name]
+    sizes = [float(catalogs.models["parameters"][value]) / 1e9 for value in (values[0], values[-1])]
+    return f"Size, {sizes[0]:.1f}B to {int(sizes[1])}B" if sizes[1] >= 2 else f"Size, {sizes[0]:.2f}B to {sizes[1]:.2f}B"
+
+
+def _value(name: str, value: str, catalogs: Catalogs) -> str:
+    if name == "model":
+        return name_of("model", value, catalogs)
+    if name == "kv_precision":
+        return f"{8 if value else 16} bits" if value in ("", "fp8") else value
+    return KEPT.get(value, "recompute some") if name == "recompute" else METHODS.get(value, value)
+
+
+def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
+    """What the picture shows, in a sentence."""
+    figures = walk.figures
+    card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
+    return (
+        f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: {gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
+        f"for each {unit}; {card} has room for {_room(figures)}"
+    )
+
+
+def _room(figures: Figures) -> str:
+    return "any number" if figures.room == float("inf") else f"{figures.room:,.0f}"
+
+
+def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> str:
+    """The four things to read off the picture."""
+    figures, trains = walk.figures, row["work"] == "training"
+    card = with_article(short_card(walk.card, catalogs))
+    if trains:
+        slower = "" if is_missing(slower_ratio) or slower_ratio < 1.005 else f", for {percent(slower_ratio - 1)} more time"
+        flatter = "; nothing is left to recompute" if row["recompute"] == "full" else f"; recomputing all makes the slope flatter{slower}"
+        parts = {
+            "Fixed": "weights, gradients, optimizer state and working memory, whatever the batch.",
+            "Per sequence": f"activations and logits{flatter}.",
+        }
+        way = (
+            f"Accumulation trains the same step with {figures.room:,.0f} at once."
+            if figures.room >= 1
+            else "Divide the states over more GPUs, or train adapters."
+        )
+    else:
+        parts = {
+            "Fixed": "weights and what the engine needs for a prompt.",
+            "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
+        }
+        way = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
+    parts["Free"] = "what is left up to the dashed line, which is the card less its context and slack."
+    unit = UNIT[row["work"]]
+    cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {way}"
+    if figures.room == 0:
+        cliff = f"not even one {unit} fits {card}. {way}"
+    return "  \n".join(f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items())
+
+
+def largest_caption(row: Row, catalogs: Catalogs) -> str:
+    """What the table of largest batches counts."""
+    model, tokens = name_of("model", row["model"], catalogs), counted(int(row["sequence_tokens"]), "token")
+    kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
+    return f"{model}, {tokens}{kept}. –: not even one. A cell becomes the plan."
+
+
+def shade(grade: float) -> str:
+    """The background of a cell; none where nothing fits."""
+    return f"background-color: {SHADES[min(int(grade), len(SHADES)) - 1]}" if grade >= 1 else ""
