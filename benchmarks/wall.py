@@ -123,7 +123,12 @@ def main():
         for name, times in rounds[-1].items():
             line = "{cold:8,.0f} {warm:8,.0f} {p50:11,.0f} {p95:11,.0f} {painted:8}".format(**times)
             print(f"{number + 1:5}  {name:10}{line}", flush=True)
-    for part, name in (("cold", "first picture, cold"), ("warm", "first picture, warm"), ("p50", "change, median"), ("p95", "change, 95 %")):
+    for part, name in (
+        ("cold", "first picture, cold"),
+        ("warm", "first picture, warm"),
+        ("p50", "change, median"),
+        ("p95", "change, 95 %"),
+    ):
         values = [pages["dashboard"][part] / pages["bare"][part] for pages in rounds]
         print(f"{name:20} {median(values):5.2f} times the bare page ({min(values):.2f} to {max(values):.2f})")
 

@@ -20,7 +20,7 @@ QUIET = """() => new Promise(done => {
   };
   look();
 })"""
-CHART = '[data-testid="stVegaLiteChart"]'
+CHART, MAIN = '[data-testid="stVegaLiteChart"]', '[data-testid="stMain"]'
 
 
 def missing(what, cure):
@@ -52,12 +52,12 @@ def browser():
 
 
 def drawn(page, url):
-    """The page with its charts drawn; what the console complains of is kept on it."""
+    """The page drawn; what the console complains of is kept on it."""
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.goto(url)
-    page.wait_for_selector(f"{CHART} svg", timeout=60_000)
+    page.wait_for_selector(f"{MAIN} h1", timeout=60_000)
     settled(page)
     return errors
 

@@ -13,8 +13,7 @@ from views.shared.elements import button
 from views.shared.texts import TEXTS
 from views.shared.theme import INKS
 
-STYLE = Path(__file__).with_name("top_bar.css")
-MARK = Path(__file__).with_name("mark.svg").read_text("utf-8")
+STYLE, MARK = (Path(__file__).with_name(name).read_text("utf-8") for name in ("frame.css", "mark.svg"))
 FIELDS = TEXTS["kept"]["fields"]
 MOST_NAMED = 6
 
@@ -23,7 +22,7 @@ def draw(catalogs: Catalogs) -> None:
     """The same on every page, in the header, so that nothing below it moves."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
-    st.html(STYLE)
+    st.html(f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; }}\n{STYLE}</style>")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="top_bar"):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", help=_undone(undo.changed()), key="undo")
         share.popover(catalogs, date.today())

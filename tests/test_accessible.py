@@ -1,0 +1,71 @@
+"""Keyboard, screen reader, contrast, zoom and motion, on every page and tab in a real browser; axe judges names, roles and contrast."""
+
+import pytest
+from browser import drawn, missing, settled
+
+from views.session.tabs import TABS
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("accessible")]
+PLAN = ("", "?goal=serve&people=20&model=qwen3-32b", "?have=8+x+h100-80gb-sxm", "?model=llama-3.1-405b&usd_most=1", "bring")
+PAGES = [*PLAN, *(f"{page}?view={tab}" for page, tabs in TABS.items() for tab in tabs)]
+KEPT = "kept=A~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000"
+# Marks inside a chart, which its own label speaks for, and the frame's own menu, are not ours to name.
+EXCLUDED = [[".vega-embed"], ['[data-testid="stMainMenu"]'], ['[data-testid="stDataFrame"]']]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa"]}}
+WIDER = "(() => { const m = document.querySelector('[data-testid=\"stMain\"]'); return m.scrollWidth - m.clientWidth; })()"
+FOCUSED = """(() => { const e = document.activeElement, r = e.getBoundingClientRect();
+  return {name: e.getAttribute('aria-label') || e.innerText || e.id || e.tagName, body: e === document.body,
+          seen: r.width > 0 && r.height > 0, inMain: !!e.closest('[data-testid="stMain"]')}; })()"""
+
+
+@pytest.fixture(scope="module")
+def axe():
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        missing("axe is not installed", "pip install -r requirements/dev.txt")
+    return Axe()
+
+
+def page_of(browser, address, place, **context):
+    page = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | context)).new_page()
+    drawn(page, f"{address}{place}{'&' if '?' in place else '?'}{KEPT}")
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", PAGES)
+def test_axe_finds_no_name_role_table_or_contrast_missing(browser, address, axe, place, scheme):
+    page = page_of(browser, address, place, color_scheme=scheme)
+    violations = axe.run(page, context={"exclude": EXCLUDED}, options=RULES).response["violations"]
+    seen = {fault["id"]: [node["html"][:160] for node in fault["nodes"][:3]] for fault in violations}
+    page.context.close()
+    assert seen == {}
+
+
+@pytest.mark.parametrize("place", PAGES)
+def test_nothing_is_wider_than_the_screen_at_twice_the_size_or_on_a_phone_and_nothing_moves_by_itself(browser, address, place):
+    page = page_of(browser, address, place, viewport={"width": 720, "height": 450}, reduced_motion="reduce")
+    over = {"200 %": page.evaluate(WIDER)}
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
+    over["phone"] = page.evaluate(WIDER)
+    moving = page.evaluate("document.getAnimations().filter(a => a.playState === 'running').length")
+    page.context.close()
+    assert ({name: pixels for name, pixels in over.items() if pixels > 0}, moving) == ({}, 0)
+
+
+@pytest.mark.parametrize("place", ["", "compare?view=compare", "catalog?view=instances"])
+def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named(browser, address, place):
+    page = page_of(browser, address, place)
+    stops = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(FOCUSED))
+        if stops[-1]["body"]:
+            break
+    page.context.close()
+    names = [stop["name"] for stop in stops]
+    assert all(any(page_name in name for name in names) for page_name in ("Plan", "Compare & bill", "Understand", "Catalog"))
+    assert any(stop["inMain"] for stop in stops)
+    assert [stop for stop in stops if not (stop["body"] or (stop["seen"] and stop["name"].strip()))] == []
