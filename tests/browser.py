@@ -59,6 +59,7 @@ def drawn(page, url):
     page.goto(url)
     page.wait_for_selector(f"{MAIN} h1", timeout=60_000)
     settled(page)
+    page.wait_for_function("chart => [...document.querySelectorAll(chart)].every(e => e.querySelector('svg, canvas'))", arg=CHART)
     return errors
 
 
