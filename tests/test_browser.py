@@ -65,8 +65,10 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     assert chart_texts(page) != before
     assert "model=llama-3.2-3b" in page.url
 
+    page.get_by_role("button", name="Share").first.click()
+    settled(page)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="CSV").first.click()
+        page.locator('[data-testid="stDownloadButton"] button', has_text="CSV").click()
     content = Path(waiting.value.path()).read_bytes()
     scenarios, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert complaints == []
