@@ -113,7 +113,7 @@ def read_ebs(pricing, region, answers):
         for item in _products(pricing, fields):
             kind = offer_files.kind_of(item["product"]["attributes"].get("usagetype", ""))
             prices = [usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)]
-            if kind == "ebs-gp3" and prices:
+            if kind == "ebs-gp3" and prices and offer_files.is_of(item["product"]["attributes"], region):
                 answers.put_small("storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices))
     except (ClientError, BotoCoreError) as error:
         answers.note(f"EBS could not be read in {region} ({error}): its price stays as it was")
@@ -129,7 +129,7 @@ def _products(pricing, fields):
 def _read_product(item, region, wanted, scope, answers):
     attributes, terms = item["product"]["attributes"], item.get("terms", {})
     instance = attributes.get("instanceType", "")
-    if attributes.get("regionCode") != region:
+    if attributes.get("regionCode") != region or not offer_files.is_of(attributes, region):
         return
     if not is_plain_hour(instance, attributes.get("usagetype", ""), attributes.get("marketoption")):
         return
@@ -167,6 +167,9 @@ def read_plans(client, region, instances, scope, answers):
         "maxResults": 1000,
     }
     for rate in items(client, "describe_savings_plans_offering_rates", "searchResults", **request):
+        place = {fact["name"]: fact["value"] for fact in rate.get("properties", [])}.get("region", region)
+        if place != region:  # a Local Zone
+            continue
         plan, instance = rate["savingsPlanOffering"], plain_hour_of(rate["usageType"], rate["operation"])
         years = plan["durationSeconds"] / YEAR_SECONDS
         name = commitment(PLAN_TYPES.get(plan["planType"]), f"{years:g}yr", plan["paymentOption"])

@@ -15,6 +15,7 @@ BLOCKS = "capacity-block-offers"
 SOURCES = {BLOCKS: "Amazon EC2 DescribeCapacityBlockOfferings, the least of the offers for one instance, upfront fee over its hours"}
 BLOCK_HOURS = (24, 168)  # a day and a week
 LOOK_AHEAD = timedelta(weeks=8)  # as far as AWS offers
+MOST_SCORED = 10  # regions of one question, and zones or regions of its answer
 FEWEST_TYPES = 3  # scores of fewer are always low (API reference)
 HOURS_OF_MINUTES = 60
 
@@ -29,11 +30,12 @@ def fetch(session, region, scope, answers, today=None):
 
 
 def fetch_scores(session, regions, scope, answers):
-    """Read the spot placement score of each pool, for all regions at once: AWS limits questions."""
+    """Read the spot placement score of each pool, for as many regions at once as AWS scores."""
     ec2 = session.client("ec2", region_name="us-east-1", config=MANNERS)
     for pool in scope.pools:
         if len(pool) >= FEWEST_TYPES and any(map(scope.wants, pool)):
-            read_scores(ec2, regions, pool, answers)
+            for first in range(0, len(regions), MOST_SCORED):
+                read_scores(ec2, regions[first : first + MOST_SCORED], pool, answers)
 
 
 def read_quotas(client, region, codes, answers):
@@ -91,7 +93,10 @@ def _usd_per_hour(offer):
 
 
 def read_scores(client, regions, pool, answers):
-    """Keep one pool's best score in each region; regions that AWS leaves out have none."""
+    """Keep one pool's best score in each region; one that AWS leaves out has none.
+
+    AWS names its ten best zones: where it names as many, a region that is left out may have a score all the same.
+    """
     row = {"signal": "score", "of": "+".join(pool)}
     request = {"InstanceTypes": list(pool), "TargetCapacity": 1, "TargetCapacityUnitType": "units", "SingleAvailabilityZone": True}
     try:
@@ -102,6 +107,8 @@ def read_scores(client, regions, pool, answers):
     best = {score["Region"]: score for score in sorted(scores[::-1], key=itemgetter("Score"))}
     for region in regions:
         score = best.get(region, {})
+        if not score and len(scores) >= MOST_SCORED:
+            continue
         zone = {"zone": score["AvailabilityZoneId"]} if "AvailabilityZoneId" in score else {}
         answer = {"answer": "yes", "value": score["Score"], **zone} if score else {"answer": "none"}
         answers.signals.append({**row, "region": region, **answer})

@@ -3,13 +3,22 @@
 A service that cannot be read is noted, and its prices stay as they were. Products and terms are keyed by sku.
 """
 
-import json
 import re
 from http.client import HTTPException
 
+from refresh.columns import renamed
+from refresh.offer_stream import prices
+
 HOST = "https://pricing.us-east-1.amazonaws.com"
 URL = HOST + "/offers/v1.0/aws/{service}/current/{region}/index.json"
-SERVICES = ("AmazonSageMaker", "AmazonBedrock", "AmazonS3", "AmazonFSx", "AWSDataTransfer")
+ATTRIBUTES = {  # service -> the attributes by which its products are told apart
+    "AmazonSageMaker": ("component", "instanceName"),
+    "AmazonBedrock": ("model", "inferenceType", "feature"),
+    "AmazonS3": ("usagetype",),
+    "AmazonFSx": ("usagetype",),
+    "AWSDataTransfer": ("usagetype",),
+}
+SERVICES = tuple(ATTRIBUTES)
 KEY = "offer-file-{}"
 COMPONENTS = {"Training": "sagemaker_training", "Hosting": "sagemaker_hosting"}
 TOKENS = {"input tokens": "usd_per_million_input_tokens", "output tokens": "usd_per_million_output_tokens"}
@@ -20,6 +29,7 @@ USAGE = {  # usage type, after an optional prefix of the region -> entry of cata
     "DataTransfer-Regional-Bytes": "traffic-zones",
     "EBS:VolumeUsage.gp3": "ebs-gp3",
 }
+LUSTRE = "fsx-lustre-125"
 PREFIX = re.compile(r"[A-Z0-9]{2,5}-")
 
 
@@ -28,42 +38,46 @@ def fetch(scope, answers, progress, open_url):
     for region in scope.regions:
         for service in SERVICES:
             try:
-                with open_url(URL.format(service=service, region=region), timeout=60) as answer:
-                    rows = list(products(json.load(answer)))
-                count = sum(_keep(service, row, region, scope, answers) for row in rows)
-                answers.sources[KEY.format(service.lower())] = f"AWS public offer file of the region, {service}"
-                if not count:
-                    answers.note(f"{service} names no price that is kept in {region}: those there stay as they were")
+                _read(service, region, scope, answers, open_url)
             except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
                 answers.note(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were")
         progress(f"{region}: storage, traffic, SageMaker, Bedrock")
 
 
-def products(document):
-    """(attributes, unit, USD) of each product on demand: its dearest tier in USD."""
-    terms = document["terms"].get("OnDemand", {})
-    for sku, product in document["products"].items():
-        dimensions = [dimension for term in terms.get(sku, {}).values() for dimension in term["priceDimensions"].values()]
-        prices = [(float(dimension["pricePerUnit"]["USD"]), dimension) for dimension in dimensions if "USD" in dimension["pricePerUnit"]]
-        if prices:
-            usd, dimension = max(prices, key=lambda price: price[0])
-            entry = {**product["attributes"], "description": dimension.get("description", "")}
-            yield entry, dimension["unit"], usd
+def _read(service, region, scope, answers, open_url):
+    """Keep the prices of one file, once it is read to its end."""
+    source, attributes_seen = KEY.format(service.lower()), set()
+
+    def target_of(attributes):
+        attributes_seen.update(attributes)
+        return TARGETS[service](attributes, scope) if is_of(attributes, region) else None
+
+    with open_url(URL.format(service=service, region=region), timeout=60) as answer:
+        rows = list(prices(answer, target_of))
+    count = sum(_keep(*row, region, answers, source) for row in rows)
+    answers.sources[source] = f"AWS public offer file of the region, {service}"
+    if not count:
+        missing = renamed(ATTRIBUTES[service], attributes_seen)
+        why = f": {missing}" if attributes_seen and missing else ""
+        answers.note(f"{service} names no price that is kept in {region}{why}; those there stay as they were")
 
 
-def _keep(service, row, region, scope, answers):
-    """Keep one product where it is wanted; return whether it was."""
-    attributes, unit, usd = row
-    source = KEY.format(service.lower())
-    if service == "AmazonSageMaker":
-        return _sagemaker(attributes, unit, usd, region, scope, answers, source)
-    if service == "AmazonBedrock":
-        return _bedrock(attributes, unit, usd, region, scope, answers, source)
-    kind = _lustre(attributes) if service == "AmazonFSx" else kind_of(attributes.get("usagetype", ""))
-    if not kind or not unit.lower().startswith("gb") or not is_of(attributes, region):
-        return False
-    answers.put_small("storage_and_traffic", kind, region, source, usd_per_gib=usd)
-    return True
+def _keep(target, unit, usd, description, region, answers, source):
+    """Keep one price where its unit is as expected; return whether it was."""
+    catalog, entry, figure = target[:3]
+    if catalog == "prices":
+        if unit == "Hrs":
+            answers.put(figure, entry, region, source, usd_per_hour=usd, basis="published")
+        return unit == "Hrs"
+    if catalog == "storage_and_traffic":
+        sold = unit.lower().startswith("gb") and (entry != LUSTRE or _is_lustre_125(f"{target[3]} {description}"))
+        if sold:
+            answers.put_small(catalog, entry, region, source, **{figure: usd})
+        return sold
+    per_million = TOKEN_UNITS.get(unit.lower())
+    if per_million:
+        answers.put_small(catalog, entry, region, source, **{figure: round(usd * per_million, 6)}, sold_as=target[3])
+    return bool(per_million)
 
 
 def is_of(attributes, region):
@@ -78,33 +92,46 @@ def kind_of(usage_type):
     return USAGE.get(PREFIX.sub("", usage_type, count=1)) or USAGE.get(usage_type, "")
 
 
-def _lustre(attributes):
-    """FSx for Lustre, persistent SSD of 125 MB/s per TiB, by all attributes together."""
-    words = " ".join(map(str, attributes.values())).lower().replace("_", " ")
-    wanted = "lustre" in words and "ssd" in words and "persistent" in words and "backup" not in words
-    return "fsx-lustre-125" if wanted and re.search(r"(?<!\d)125 ?mb", words) else ""
+def _lustre(attributes, _):
+    """FSx for Lustre, told apart by all attributes and the description together."""
+    words = " ".join(map(str, attributes.values()))
+    return ("storage_and_traffic", LUSTRE, "usd_per_gib", words) if "lustre" in words.lower() else None
 
 
-def _sagemaker(attributes, unit, usd, region, scope, answers, source):
+def _is_lustre_125(words):
+    """Whether it is persistent SSD of 125 MB/s per TiB."""
+    words = words.lower().replace("_", " ")
+    return "ssd" in words and "persistent" in words and "backup" not in words and re.search(r"(?<!\d)125 ?mb", words) is not None
+
+
+def _by_usage(attributes, _):
+    kind = kind_of(attributes.get("usagetype", ""))
+    return ("storage_and_traffic", kind, "usd_per_gib") if kind else None
+
+
+def _sagemaker(attributes, scope):
     market = COMPONENTS.get(attributes.get("component", ""))
     instance = attributes.get("instanceName", "").removeprefix("ml.")
-    if not market or unit != "Hrs" or not is_of(attributes, region) or not scope.wants(instance) or instance not in scope.instances:
-        return False
-    answers.put(market, instance, region, source, usd_per_hour=usd, basis="published")
-    return True
+    return ("prices", instance, market) if market and scope.wants(instance) and instance in scope.instances else None
 
 
-def _bedrock(attributes, unit, usd, region, scope, answers, source):
-    """Keep standard on-demand tokens of a model in the catalog; other tiers have other prices."""
-    figure, units = TOKENS.get(attributes.get("inferenceType", "").lower()), TOKEN_UNITS.get(unit.lower())
+def _bedrock(attributes, scope):
+    """Standard on-demand tokens of a model in the catalog; other tiers have other prices."""
+    figure = TOKENS.get(attributes.get("inferenceType", "").lower())
     plain = attributes.get("feature") == "On-demand Inference" and not attributes.get("batch")
     tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower() in ("", "standard", "default")
     usual = not any(word in attributes.get("usagetype", "").lower() for word in ("mantle", "global", "cross-region", "long_ctx"))
     model = scope.models.get(plain_name(attributes.get("model", "")))
-    if not (figure and units and plain and tier and usual and model and is_of(attributes, region)):
-        return False
-    answers.put_small("endpoints", model, region, source, **{figure: round(usd * units, 6)}, sold_as=attributes["model"])
-    return True
+    return ("endpoints", model, figure, attributes["model"]) if figure and plain and tier and usual and model else None
+
+
+TARGETS = {  # service -> what a product is kept as: catalog, entry, figure
+    "AmazonSageMaker": _sagemaker,
+    "AmazonBedrock": _bedrock,
+    "AmazonS3": _by_usage,
+    "AmazonFSx": _lustre,
+    "AWSDataTransfer": _by_usage,
+}
 
 
 def plain_name(text):

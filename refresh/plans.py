@@ -3,18 +3,21 @@
 Only hours of Linux instances are kept; the file also lists Windows, Fargate, Lambda and unused reservations.
 """
 
-import csv
 import json
 from http.client import HTTPException
 
 from refresh.answers import PLANS, RefreshError, commitment
+from refresh.columns import rows_of
 
 OFFERS = "savings-plan-file"
 SOURCES = {OFFERS: "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 Instance plans)"}
 HOST = "https://pricing.us-east-1.amazonaws.com"
 INDEX_URL = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
 FAMILIES = {"ComputeSavingsPlans": "compute_plan", "EC2InstanceSavingsPlans": "instance_plan"}
-COLUMNS = ("DiscountedRate", "Currency", "DiscountedUsageType", "DiscountedOperation", "PurchaseOption", "LeaseContractLength")
+COLUMNS = (
+    *("DiscountedRate", "Currency", "Unit", "DiscountedUsageType", "DiscountedOperation", "DiscountedServiceCode"),
+    *("DiscountedRegionCode", "PurchaseOption", "LeaseContractLength", "Product Family"),
+)
 
 
 def fetch(scope, answers, progress, open_url, lines_of):
@@ -33,12 +36,12 @@ def fetch(scope, answers, progress, open_url, lines_of):
 def _read(url, region, scope, answers, progress, open_url, lines_of):
     with open_url(url, timeout=60) as answer:
         lines = lines_of(answer, region, progress)
-        rows = csv.reader(line for line in lines if line.startswith('"SKU"') or "BoxUsage:" in line)
-        header = next(rows, [])
-        if not set(COLUMNS) <= set(header):
-            raise RefreshError(f"the Savings Plan file of {region} has no header as expected")
-        read = [_plan(dict(zip(header, values, strict=True)), region, scope) for values in rows]
-    for name, instance, usd in filter(None, read):
+        rows = rows_of(lines, lambda line: "BoxUsage:" in line, COLUMNS, f"the Savings Plan file of {region}")
+        read = [plan for row in rows if (plan := _plan(row, region, scope))]
+    if not read:
+        answers.note(f"the Savings Plan file of {region} names no plan of an instance here: those known stay as they were")
+        return
+    for name, instance, usd in read:
         answers.put(name, instance, region, OFFERS, usd_per_hour=usd, basis="published")
     cover(region, answers)
 
@@ -46,10 +49,10 @@ def _read(url, region, scope, answers, progress, open_url, lines_of):
 def _plan(row, region, scope):
     """(name, instance, USD) of a plain Linux hour of a wanted instance in the region, or None."""
     years = f"{row['LeaseContractLength'].removesuffix('yr')}yr"
-    name = commitment(FAMILIES.get(row.get("Product Family")), years, row["PurchaseOption"])
+    name = commitment(FAMILIES.get(row["Product Family"]), years, row["PurchaseOption"])
     instance = plain_hour_of(row["DiscountedUsageType"], row["DiscountedOperation"])
-    here = row.get("DiscountedRegionCode", region) == region and row.get("DiscountedServiceCode", "AmazonEC2") == "AmazonEC2"
-    sold = row.get("Unit", "Hrs") == "Hrs" and row["Currency"] == "USD"
+    here = row["DiscountedRegionCode"] == region and row["DiscountedServiceCode"] == "AmazonEC2"
+    sold = row["Unit"] == "Hrs"
     wanted = name and instance in scope.instances and scope.wants(instance)
     return (name, instance, float(row["DiscountedRate"])) if here and sold and wanted else None
 

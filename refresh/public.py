@@ -1,6 +1,5 @@
 """Prices without credentials: the public offer files (streamed CSV) and the Spot Advisor."""
 
-import csv
 import json
 import time
 from http.client import HTTPException
@@ -8,6 +7,7 @@ from urllib.request import urlopen
 
 from refresh import offer_files, plans
 from refresh.answers import LISTED, Answers, RefreshError, is_plain_hour, reserved
+from refresh.columns import rows_of
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -17,6 +17,11 @@ SOURCES = {
 OFFER_URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
 SMALL = ("EBS:VolumeUsage.gp3", "DataTransfer-Regional-Bytes")  # usage types in EC2's file beside instances
+COLUMNS = (  # that are read, of some ninety
+    *("TermType", "OfferTermCode", "LeaseContractLength", "OfferingClass", "PurchaseOption", "Unit", "PricePerUnit", "Currency"),
+    *("Product Family", "Location", "Location Type", "Region Code", "Instance Type", "Instance Family", "Tenancy", "usageType"),
+    *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
+)
 PATIENCE = (2, 8)  # seconds between tries to open a file
 SHOW_EVERY_BYTES = 100 * 2**20
 
@@ -56,21 +61,14 @@ def read_offers(region, scope, answers, open_url, progress):
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
         lines = lines_of(answer, region, progress)
-        rows = csv.reader(
-            line
-            for line in lines
-            if line.startswith('"SKU"') or ("Linux" in line and "Usage" in line) or any(f'{name}"' in line for name in SMALL)
-        )
-        columns = next(rows, None)
-        if not columns or "PricePerUnit" not in columns:
-            raise RefreshError(f"the offer file of {region} has no header as expected; run it again later.")
-        for values in rows:
-            row = dict(zip(columns, values, strict=True))
+        for row in rows_of(lines, _may_be_kept, COLUMNS, f"the offer file of {region}"):
+            if row["Location Type"] != "AWS Region" or row["Region Code"] not in ("", region):
+                continue  # Local Zones ask other prices
             _keep_small(row, region, answers)
-            if _wanted(row, region, scope, answers):
+            if _wanted(row, scope, answers):
                 _keep(row, region, answers, terms_of)
     for instance, terms in terms_of.items():
-        for market, figures in reserved((*term, prices) for (*term, _), prices in terms.items()).items():
+        for market, figures in reserved((*term, prices.items()) for (*term, _), prices in terms.items()).items():
             answers.put(market, instance, region, OFFERS, **figures)
     for market in LISTED:
         answers.covered[market].add(region)
@@ -89,37 +87,42 @@ def lines_of(answer, region, progress):
         raise RefreshError(f"the file of {region} broke off after {read} of {announced} bytes; run it again.")
 
 
+def _may_be_kept(line):
+    """Whether a line can be an instance's hour, storage or traffic: most lines are neither."""
+    return ("Linux" in line and "Usage" in line) or any(f'{name}"' in line for name in SMALL)
+
+
 def _keep_small(row, region, answers):
     """Keep storage and traffic, which EC2's file lists too."""
-    kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" and row.get("Currency") == "USD" else ""
-    here = row.get("Location Type", "AWS Region") == "AWS Region" and row.get("Region Code", region) in ("", region)
-    if kind and here and row["Unit"].startswith("GB"):
+    kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" else ""
+    if kind and row["Unit"].startswith("GB"):
         answers.put_small("storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"]))
 
 
-def _wanted(row, region, scope, answers):
+def _wanted(row, scope, answers):
     """Whether a line is a plain Linux hour of an instance in the catalog; new types are noted."""
     instance = row["Instance Type"]
     tenancy, family = ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
-    linux = row["Operating System"] == "Linux" and row.get("Pre Installed S/W", "NA") in ("", "NA")
-    sold = row["Tenancy"] == tenancy and row["Product Family"] == family and row.get("CapacityStatus", "Used") == "Used"
-    if not (linux and sold and is_plain_hour(instance, row["usageType"], row.get("MarketOption"))):
+    linux = row["Operating System"] == "Linux" and row["Pre Installed S/W"] in ("", "NA")
+    sold = row["Tenancy"] == tenancy and row["Product Family"] == family and row["CapacityStatus"] == "Used"
+    if not (linux and sold and is_plain_hour(instance, row["usageType"], row["MarketOption"])):
         return False
-    if row.get("Currency") != "USD" or not scope.wants(instance):
+    if not scope.wants(instance):
         return False
-    if instance not in scope.instances and row.get("Instance Family") == "GPU instance":
+    if instance not in scope.instances and row["Instance Family"] == "GPU instance":
         answers.note(f"{instance} is sold and new: its shape comes in when the refresh runs with credentials")
     return instance in scope.instances
 
 
 def _keep(row, region, answers, terms_of):
     instance, usd = row["Instance Type"], float(row["PricePerUnit"])
-    answers.regions[region] = row.get("Location", region).rpartition("(")[2].rstrip(")")
+    answers.regions[region] = row["Location"].rpartition("(")[2].rstrip(")")
     if row["TermType"] == "OnDemand":
         answers.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
     elif row["TermType"] == "Reserved":
         term = tuple(row[name] for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode"))
-        terms_of.setdefault(instance, {}).setdefault(term, []).append((row["Unit"], usd))
+        usd_of = terms_of.setdefault(instance, {}).setdefault(term, {})
+        usd_of[row["Unit"]] = max(usd_of.get(row["Unit"], 0), usd)  # a line that comes twice counts once
 
 
 def read_advisor(scope, answers, open_url):

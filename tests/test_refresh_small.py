@@ -171,6 +171,24 @@ def test_scores_of_a_pool_over_regions():
     assert (there["region"], there["answer"]) == ("us-west-2", "none")
 
 
+def test_scores_are_asked_for_ten_regions_at_a_time():
+    from refresh.capacity import fetch_scores
+
+    pool = ("g5.2xlarge", "g5.4xlarge", "g5.xlarge")
+    regions = [f"us-east-{number}" for number in range(1, 24)]
+    answering, request = Session(), {"InstanceTypes": list(pool), "TargetCapacity": 1, "TargetCapacityUnitType": "units"}
+    parts = [regions[:10], regions[10:20], regions[20:]]
+    for part in parts:
+        scores = [{"Region": part[0], "AvailabilityZoneId": f"az{zone}", "Score": zone} for zone in range(len(part))]
+        parameters = {**request, "SingleAvailabilityZone": True, "RegionNames": part}
+        answering.expect("ec2", "get_spot_placement_scores", {"SpotPlacementScores": scores}, parameters)
+    answers = Answers()
+    fetch_scores(answering, regions, Scope(tuple(regions), None, frozenset(pool), {}, pools=(pool,)), answers)
+    answering.stubs["ec2", "us-east-1"].assert_no_pending_responses()
+    rows = [(row["region"], row["answer"]) for row in answers.signals]
+    assert rows == [(parts[0][0], "yes"), (parts[1][0], "yes"), (parts[2][0], "yes"), *((region, "none") for region in parts[2][1:])]
+
+
 def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatch):
     """One region with credentials: prices, spot, small files, EBS, blocks refused, quota, scores; what is left is in the catalogs."""
     monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))

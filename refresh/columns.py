@@ -1,0 +1,32 @@
+"""AWS's CSV files: a header that is checked as a whole, then the rows that are wanted."""
+
+import csv
+from difflib import get_close_matches
+
+from refresh.answers import RefreshError
+
+
+def rows_of(lines, wanted, columns, file):
+    """The rows in USD as dicts; of the lines after the header only the `wanted` are read."""
+    header = next((values for values in csv.reader(lines) if len(values) > 2), [])  # before it stand pairs of facts about the file
+    if missing := renamed(columns, header):
+        raise RefreshError(f"{file} has not the columns that were agreed: {missing}. AWS has changed its form, and refresh/ must follow.")
+    currencies = set()
+    for values in csv.reader(line for line in lines if wanted(line)):
+        row = dict(zip(header, values, strict=True))
+        currencies.add(row["Currency"])
+        if row["Currency"] == "USD":
+            yield row
+    if currencies and "USD" not in currencies:
+        raise RefreshError(f"{file} has prices in {', '.join(sorted(currencies))}, not in USD: nothing of it can be used.")
+
+
+def renamed(names, there):
+    """Which of the names are not there, each with the new one that is nearest; empty if all are."""
+    left = {_plain(name): name for name in there if name not in names}
+    missing = [(name, get_close_matches(_plain(name), left, 1, 0.5)) for name in names if name not in there]
+    return ", ".join(f"{name} is missing" + (f" (perhaps now {left[near[0]]})" if near else "") for name, near in missing)
+
+
+def _plain(name):
+    return "".join(filter(str.isalnum, name.lower()))
