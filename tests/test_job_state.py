@@ -259,3 +259,10 @@ def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
     run(app)
     run(app.segmented_control(key="work").set_value("serve"))
     assert app.segmented_control(key="load").value == "users"
+
+
+def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
+    app = opened(days_most="3", examples="20000")
+    run(app.number_input(key="days_most").set_value(None))
+    run(app.number_input(key="examples").set_value(None))
+    assert (address(app)["days_most"], address(app)["examples"]) == ([""], ["20000"])

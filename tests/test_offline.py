@@ -154,7 +154,7 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     run(app.segmented_control(key="load").set_value("tokens_total"))
     assert address(app)["tokens_total"] == ["1e9"]
     run(app.text_input(key="tokens_total").set_value("3 images"))
-    assert "write a number of tokens" in app.warning[0].value
+    assert "rite a number of tokens" in app.warning[0].value
 
 
 def test_a_scenario_taken_as_the_plan_keeps_its_work_in_all(catalogs):

@@ -22,7 +22,8 @@ ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
 def counted(row: Row, catalogs: Catalogs) -> None:
     """The starting time that is counted; it opens a field for each assumption."""
-    with popover(f"{_starting(row)} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
+    starting = f"Counted: {span(_start_hours(row))} to start and load." if row["start_hours"] > 0 else "Starting is not counted."
+    with popover(f"{starting} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
         if pane.open:
             _fields(row, catalogs)
 
@@ -33,34 +34,27 @@ def editor(row: Row, catalogs: Catalogs) -> None:
         _fields(row, catalogs)
 
 
-def _starting(row: Row) -> str:
-    """Counted: 10 min to start and load."""
-    if not row["start_hours"] > 0:
-        return "Starting is not counted."
-    return f"Counted: {span(row['start_hours'] / _starts(row))} to start and load."
-
-
-def _starts(row: Row) -> float:
-    return row["attempts"] if row["work"] == "training" else 1
+def _start_hours(row: Row) -> float:
+    """Hours to start the machines once."""
+    return row["start_hours"] / (row["attempts"] if row["work"] == "training" else 1)
 
 
 def _fields(row: Row, catalogs: Catalogs) -> None:
     table = catalogs.assumptions.drop(ASKED_ABOVE)
-    entries = {**TEXTS["assumptions"]["worked_out"], **table.sort_values("basis", key=lambda basis: basis.map(_order)).to_dict("index")}
+    entries = {
+        **TEXTS["assumptions"]["worked_out"],
+        **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
+    }
     st.markdown(
         f"**Assumptions of time and cost**, {len(extra_state.assumed().keys() & entries)} of {len(entries)} changed. An empty field "
         "takes the value in grey. The link and the CSV contain what you set."
     )
-    starts = row["start_hours"] / _starts(row) * HOUR_SECONDS
+    starts = _start_hours(row) * HOUR_SECONDS
     plan = {"utilization": three(row["utilization_ratio"]), "start_seconds": "by machine" if is_missing(starts) else f"{starts:,.0f}"}
     inputs = bounded_inputs(catalogs)
     for name, entry in entries.items():
         _field(inputs[name], entry, plan[name] if name in plan else f"{entry['value']:,.12g}")
     button("The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume")
-
-
-def _order(basis: str) -> int:
-    return ORDER.index(basis) if basis in ORDER else len(ORDER)
 
 
 def _field(column: Input, entry: dict[str, Any], default: str) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
@@ -44,7 +43,8 @@ def _fields(fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalo
         KEYS.sharding: catalogs.shardings.index,
     }
     for name, usual in TEXT["usual"][work].items():
-        pills(name, _ordered(able.get(name, usual), usual), chosen, catalogs)
+        ids = list(able.get(name, usual))
+        pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
     needed, place = chosen.get("instances_needed"), chosen.get("instance")
     auto = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
     names = instance_names(catalogs)
@@ -72,8 +72,3 @@ def _summary(by_hand: dict[str, Any], work: str, catalogs: Catalogs) -> None:
             sentence = ", ".join(words(name, value, catalogs) for value in values)
             button(f"{label_of(name, work)}: {sentence}", job_state.to_auto, name, icon="close", type="tertiary", key=f"auto_{name}")
         button("All automatic", job_state.to_auto, *by_hand, icon="undo", type="tertiary", key="all_to_auto")
-
-
-def _ordered(ids: list[str] | pd.Index, first: list) -> list:
-    """The usual ones first, the others in the order of their catalog."""
-    return [*(value for value in first if value in ids), *(value for value in ids if value not in first)]

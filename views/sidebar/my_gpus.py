@@ -1,6 +1,7 @@
 """The cards or instances that a team has: kind and count of each."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -18,21 +19,20 @@ def machines(catalogs: Catalogs) -> None:
     kinds = kinds_of(catalogs)
     names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.gpus.index} | instance_names(catalogs)
     for place, (name, count) in enumerate(kinds):
+        look: dict[str, Any] = {} if place == 0 else {"label_visibility": "collapsed"}
         with row():
-            state = shown(f"kind_{place}", name, partial(_take_kind, kinds, place))
-            st.selectbox("Card or instance", list(names), index=None, format_func=names.__getitem__, placeholder="Choose one", **state)
-            state = shown(f"count_{place}", count, partial(_take_count, kinds, place))
-            st.number_input("How many", 0, MOST_MACHINES, value=None, step=1, width=88, **state)
+            state = shown(f"kind_{place}", name, partial(_take, kinds, place, 0))
+            st.selectbox("Card or instance", list(names), index=None, format_func=names.__getitem__, **look, **state)
+            state = shown(f"count_{place}", count, partial(_take, kinds, place, 1))
+            st.number_input("How many", 0, MOST_MACHINES, value=None, step=1, width=88, **look, **state)
     if kinds[-1][0]:
         button("Another kind", _one_more, icon="add", type="tertiary", key="add_kind")
 
 
-def _take_kind(kinds: Kinds, place: int, name: str | None) -> None:
-    take_machines([*kinds[:place], (name, kinds[place][1]), *kinds[place + 1 :]])
-
-
-def _take_count(kinds: Kinds, place: int, count: int | None) -> None:
-    take_machines([*kinds[:place], (kinds[place][0], count or 0), *kinds[place + 1 :]])
+def _take(kinds: Kinds, place: int, part: int, value: Any) -> None:
+    """Callback: another name or count of a kind."""
+    new = [*kinds[place][:part], value, *kinds[place][part + 1 :]]
+    take_machines([*kinds[:place], (new[0], new[1] or 0), *kinds[place + 1 :]])
 
 
 def _one_more() -> None:

@@ -1,5 +1,6 @@
-"""What a service is measured for: number format, load, lengths and speed."""
+"""What a service has to answer: its number format, load, lengths and speed."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -29,11 +30,11 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     elif measured == KEYS.users:
         whole("Requests at once", KEYS.users)
     elif measured == KEYS.requests_per_second:
-        number("Requests per second, at the peak", KEYS.requests_per_second)
+        number("Requests per second, at the peak", KEYS.requests_per_second, "")
     else:
         with row():
             st.text_input("Tokens, images or hours in all", key=KEYS.tokens_total, **SESSION)
-            _most_instances(fields)
+            number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or measure(fields["model"], 1, catalogs).words != IMAGES:  # which are read without a text
         _lengths(catalogs)
     if measured != KEYS.tokens_total:
@@ -41,13 +42,9 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
             number("First token, s", KEYS.first_token_seconds)
             seconds = fields[KEYS.token_seconds]
             scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
-            _most_instances(fields)
+            if not fields["have"]:
+                number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         st.caption("As fast as people read. Tighter costs money.")
-
-
-def _most_instances(fields: dict[str, Any]) -> None:
-    if not fields["have"]:
-        whole("Most instances", KEYS.instances_most, NO_LIMIT)
 
 
 def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
@@ -62,18 +59,11 @@ def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
 
 def _people(catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
-    share, usual = extra_state.assumed().get("share_active"), catalogs.assumptions["value"]["share_active"]
+    share, usual = extra_state.assumed().get("share_active"), f"{100 * catalogs.assumptions['value']['share_active']:g}"
     with row():
         whole("People", KEYS.people)
-        scaled(
-            "Active at a time, %",
-            "active_percent",
-            share,
-            100,
-            lambda new: extra_state.put("share_active", new),
-            f"{100 * usual:g}",
-            max_value=100.0,
-        )
+        take = partial(extra_state.put, "share_active")
+        scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
         if users := present(catalogs).job.get("users"):
             st.caption(f"{counted(int(users), 'request')} at once")
 

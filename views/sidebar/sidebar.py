@@ -8,7 +8,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.say.numbers import count
 from calc.search.inputs import STEP_TOKENS
-from calc.search.job_fields import tokens_of_run
+from calc.search.job_fields import is_offline, tokens_of_run, work_of
 from views.session import SESSION, address, is_phone, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
@@ -51,9 +51,12 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             served.load(fields, catalogs)
         else:
             _trained(fields, by_hand_now)
-        if not fields["have"]:
+        if not fields["have"]:  # for which nothing is paid
             where.place_and_markets(fields, catalogs)
-        _limits(fields)
+            with row():
+                number("Budget, $" if work_of(fields) == "training" or is_offline(fields) else "$ a month", KEYS.usd_most)
+                number("$ an hour", KEYS.usd_per_hour_most)
+                whole("Most instances", KEYS.instances_most, NO_LIMIT)
         by_hand.group(fields, by_hand_now, catalogs)
         assumptions.counted(present(catalogs).row, catalogs)
 
@@ -98,20 +101,4 @@ def _trained(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
     with row():
         whole("Context, tokens", KEYS.sequence_tokens)
         whole("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
-        if fields["have"]:
-            number("Days at most", KEYS.days_most)
-        else:
-            whole("Most instances", KEYS.instances_most, NO_LIMIT)
-
-
-def _limits(fields: dict[str, Any]) -> None:
-    """What an answer must keep; an empty field is no limit. Nothing is paid for what is there."""
-    keeps_coming = fields["goal"] == "serve" and questions.load() != KEYS.tokens_total
-    with row():
-        if not keeps_coming and not (fields["have"] and fields["goal"] != "serve"):
-            number("Days at most", KEYS.days_most)
-        if not fields["have"]:
-            number("$ a month" if keeps_coming else "Budget, $", KEYS.usd_most)
-            number("$ an hour", KEYS.usd_per_hour_most)
-            if keeps_coming:
-                number("Spare instances", "spare", "0", format="%.0f", step=1.0)
+        number("Days at most", KEYS.days_most)

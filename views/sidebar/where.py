@@ -4,7 +4,6 @@ from typing import Any
 
 import streamlit as st
 
-from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.search.job_fields import is_offline, work_of
@@ -19,8 +18,8 @@ CAPACITY = TEXTS["sidebar"]["capacity"]
 
 def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
-    names, work = catalogs.regions["name"], work_of(fields)
-    sold = [market for market in BY_USE if sold_for(market, work, is_offline(fields))]
+    names = catalogs.regions["name"].to_dict()
+    sold = [market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))]
     signed = [market for market in fields["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
     paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
     regions = _listed([names[region] for region in fields["regions"]], "regions") or "Anywhere"
@@ -29,8 +28,8 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
-        described = _region_names(catalogs)
-        st.multiselect("Regions", list(described), format_func=described.__getitem__, key=KEYS.regions, placeholder="Anywhere", **SESSION)
+        look: dict[str, Any] = {"format_func": lambda region: f"{region} · {names[region]}", "placeholder": "Anywhere"}
+        st.multiselect("Regions", list(names), key=KEYS.regions, **look, **SESSION)
         state = shown("markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold))
         titles = {market: MARKETS[market].title for market in (*sold, *signed)}
         st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
@@ -59,8 +58,3 @@ def discount() -> None:
 
 def _take_discount(ratio: float | None) -> None:
     extra_state.put("paid_ratio", None if ratio is None else 1 - ratio)
-
-
-@kept("regions")
-def _region_names(catalogs: Catalogs) -> dict[str, str]:
-    return {region: f"{region} · {name}" for region, name in catalogs.regions["name"].items()}
