@@ -83,12 +83,12 @@ def table(app, column):
 
 
 def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_and_every_line(app):
-    assert (title(app), list(app.error)) == ("Bring what you have", [])
+    assert (title(app), list(app.error)) == ("Start from a config, a launch file or an error", [])
     assert "axolotl" in app.caption[0].value
     run(app.text_area(key="brought_text").set_value(LORA))
     assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
-    shown = table(app, "What becomes of it").set_index("Field")
-    assert (shown.index[0], shown.loc["packing", "What becomes of it"]) == ("packing", "no place here")
+    shown = table(app, "What became of it").set_index("Field")
+    assert (shown.index[0], shown.loc["packing", "What became of it"]) == ("packing", "not used by the estimate")
     assert shown.loc["max_length", "In the plan"] == "Sequence: 1,024"
 
 
@@ -102,18 +102,56 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
     assert by_hand(app, "instance") == []
 
 
-def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app):
+def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_first(app):
     run(app.text_area(key="brought_log").set_value(MESSAGE))
-    assert ["by its capacity A10G or L4" in page_text(app), "Plain lack" in page_text(app)] == [True, True]
+    assert ["by its capacity A10G or L4" in page_text(app), "Plain lack" in page_text(app)] == [True, False]
+    assert ["this is another run" in page_text(app), app.dataframe, taken(app)] == [True, [], []]
+    run(app.selectbox(key="brought_model").set_value("qwen3-0.6b"))
+    assert ["Plain lack" in page_text(app), table(app, "measured_gib")["measured_gib"].iloc[0]] == [True, pytest.approx(20.3)]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
     run(app.text_area(key="brought_text").set_value(LORA))
-    parts = table(app, "measured_gib")
-    assert parts["measured_gib"].iloc[0] == pytest.approx(20.3)
-    assert parts["estimated_gib"].iloc[0] != before
+    assert "brought_model" not in {box.key for box in app.selectbox}
+    assert table(app, "measured_gib")["estimated_gib"].iloc[0] != before
+
+
+def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_hand_comes_first(app):
+    text = MESSAGE.replace("21.96", "79.65").replace("21.80", "79.50").replace("20.30", "77.00")
+    run(app.text_area(key="brought_log").set_value(text))
+    assert "brought_model" not in {box.key for box in app.selectbox}
+    heads = [head.value for head in app.subheader]
+    assert heads == ["Why it ran out", "On the machine you have", "On another machine"]
+    first = taken(app)[0]
+    run(first.click())
+    assert title(app).startswith("About ")
+
+
+def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
+    config = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
+    app.file_uploader(key="brought_files").set_value(
+        [("a.yaml", config.encode(), "text/yaml"), ("ours-8l.json", json.dumps(HF).encode(), "")]
+    )
+    run(app.text_area(key="brought_log").set_value(MESSAGE))
+    run(taken(app)[0].click())
+    assert (app.session_state["model"], [*app.session_state["custom_models"]]) == ("ours-8l", ["ours-8l"])
+
+
+@pytest.mark.parametrize("text", ["vllm serve ./ours --max-model-len 8192", TRL.replace("meta-llama/Llama-3.1-8B", "./ours")])
+def test_files_without_a_model_of_the_catalog_ask_for_it(app, text):
+    run(app.text_area(key="brought_text").set_value(text))
+    assert [title(app).endswith(": which model does it run?"), list(app.error), list(app.warning)] == [True, [], []]
+    assert len(table(app, "In the file"))
+    run(app.selectbox(key="brought_model").set_value("qwen3-8b"))
+    assert " Qwen3 8B takes " in title(app)
+    run(app.button(key="take_brought").click())
+    assert app.session_state["model"] == "qwen3-8b"
+
+
+def taken(app):
+    return [button for button in app.button if button.key and button.key.removeprefix("take_").isdigit()]
 
 
 @pytest.mark.parametrize(("key", "text", "sentence"), CASES["unreadable"])
 def test_what_cannot_be_read_is_one_sentence(app, key, text, sentence):
     run(app.text_area(key=key).set_value(text))
     assert [sentence in error.value for error in app.error] == [True]
-    assert title(app) == "Bring what you have"
+    assert title(app) == "Start from a config, a launch file or an error"

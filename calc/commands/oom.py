@@ -6,12 +6,11 @@ from pathlib import Path
 from calc.catalogs.load import Catalogs
 from calc.commands.command import Command, plan_rows, write_result
 from calc.files.brought import brought
-from calc.files.oom.explain import explained, text_of
+from calc.files.oom.explain import explained, origin, text_of
 from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import MACHINES, NOTHING_FITS, effect
-from calc.say.place import card_name
 from calc.search.advice import advise
 
 CHANGES = 5
@@ -33,20 +32,16 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
     explanation = explained(text, row, catalogs)
-    cards = (
-        f"By its capacity the card is {' or '.join(card_name(card, catalogs) for card in explanation.cards[:2])}."
-        if explanation.cards
-        else ""
-    )
-    lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in explanation.sentences)]
+    sentences = (origin(explanation, catalogs), *explanation.sentences)
+    lines = [f"# {log} beside {run}", "", *(f"- {sentence}" for sentence in sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
     changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
     mends = explanation.lacking_bytes > 0
     for stays, title in MACHINES.items():
         listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
-        sentences = [f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}" for change in listed]
-        lines += ["", f"## {title}", "", *sentences] if listed else []
+        effects = [f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}" for change in listed]
+        lines += ["", f"## {title}", "", *effects] if listed else []
     lines += [] if len(changes) else ["", NOTHING_FITS]
     return "\n".join(lines) + "\n"
 

@@ -1,5 +1,7 @@
 """What to change about the row on view: three changes, the others on request."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -19,6 +21,7 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 
 SHOWN = 3
+LOWER = re.compile(r"^[a-z](?=[a-z-]*(?: |$))")  # of a word that is no name: full recompute, not bf16 or p5.48xlarge
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
 NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
@@ -35,12 +38,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
         return
     shown = tried.index.isin(_first(tried))
     lines(tried[shown], row, market, catalogs)
-    if not shown.all():
-        others = tried[~shown]
-        with st.expander(f"{counted(len(others), 'more change')}", on_change="rerun", key="more_changes") as more:
-            if more.open:
-                lines(others, row, market, catalogs)
-                st.caption(_caption(row))
+    others(tried[~shown], row, market, catalogs)
     st.caption("Each is estimated anew and keeps your limits; the rest of the plan stays.")
 
 
@@ -50,14 +48,32 @@ def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lack
     return remembered("advice", key, lambda: advise(row, catalogs, market, job, lacking_bytes))
 
 
-def lines(shown: pd.DataFrame, row: Row, market: str, catalogs: Catalogs, mends: bool = False) -> None:
-    """A button for each change, which makes it the plan, and its effect; other work last."""
+def others(rest: pd.DataFrame, row: Row, *look: Any) -> bool:
+    """The changes that are not shown first, in a closed group; whether one was pressed."""
+    if not len(rest):
+        return False
+    with st.expander(counted(len(rest), "more change"), on_change="rerun", key="more_changes") as more:
+        pressed = bool(more.open) and lines(rest, row, *look)
+        if more.open and not rest["set"].map(lambda change: change.keys().isdisjoint(PRICED_ELSEWHERE)).all():
+            st.caption(_caption(row))
+    return pressed
+
+
+def lines(shown: pd.DataFrame, row: Row, market: str, catalogs: Catalogs, mends: bool = False, adopt: Callable = job_state.adopt) -> bool:
+    """A button for each change, which makes it the plan, and its effect, other work last."""
+    pressed = False
     for index, change in shown.sort_values("same_work", ascending=False, kind="stable").iterrows():
         scenario = {**scenario_of(row), **change["set"]}
         market_then = scenario.pop("market", market)
         with st.container(horizontal=True, vertical_alignment="center"):
-            button(change["change"], job_state.adopt, scenario, market_then, catalogs, key=f"take_{index}")
-            st.markdown(plain(effect(change.to_dict(), row, catalogs, mends)), width="content")
+            label, words = map(_capital, (change["change"], effect(change.to_dict(), row, catalogs, mends)))
+            pressed |= button(label, adopt, scenario, market_then, catalogs, key=f"take_{index}")
+            st.markdown(plain(words), width="content")
+    return pressed
+
+
+def _capital(text: str) -> str:
+    return LOWER.sub(lambda first: first[0].upper(), text)
 
 
 def _first(tried: pd.DataFrame) -> list[int]:

@@ -94,15 +94,20 @@ def to_auto(*names: Any) -> None:
 
 def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
-    state = st.session_state
-    fields, by_hand = job_fields_of(scenario, catalogs, state[KEYS.goal])
+    job, by_hand = adopted(scenario, market, catalogs)
+    to_auto(*(name for name in BY_HAND if name not in UNSHOWN))
+    choose(**job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
+
+
+def adopted(scenario: Row, market: str, catalogs: Catalogs) -> tuple[dict[str, Any], dict[str, list]]:
+    """The job fields and the columns by hand that a scenario makes of this session's job."""
+    fields, by_hand = job_fields_of(scenario, catalogs, st.session_state[KEYS.goal])
     job = {**job_fields(), **fields}
     if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**job, "goal": "tune"})]:
         del by_hand["train_tokens"]
     if market in JOB["markets"].choices:
         job["markets"] = [market]
-    to_auto(*(name for name in BY_HAND if name not in UNSHOWN))
-    choose(**job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
+    return job, by_hand
 
 
 def reset() -> None:

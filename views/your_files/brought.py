@@ -1,4 +1,4 @@
-"""Panels of the Bring page: the fields to fill, the estimate, the lines of the files."""
+"""A run from its files: the fields to fill, its memory, its way into the plan, its lines."""
 
 from typing import Any
 
@@ -10,13 +10,15 @@ from calc.columns import GLOSSARY
 from calc.files.brought import Brought, brought, sorted_documents
 from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
-from calc.files.configs.lines import STANDINGS, Line
+from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
 from calc.search.compare import in_words
+from calc.search.job_fields import job_of
+from calc.search.job_words import job_sentence
 from views.charts.tank import tank_svg
 from views.plan.memory import components
 from views.session import SESSION, job_state, kept
@@ -27,32 +29,38 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import figures
 from views.shared.tables import TEXT, grid
-from views.shared.texts import TEXTS
 from views.shared.theme import Ink
 
+TITLE = "Start from a config, a launch file or an error"
+INTRO = "Paste or upload the files of one run. Headroom reads them as text and never runs them."
+CONFIG = "Configs and launch commands: {}. Add the model's config.json where the catalog lacks the model."
 EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
 MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
-FILES_HELP = TEXTS["brought"]["files_help"]
-TAKE_HELP = TEXTS["brought"]["take_help"]
-ORDER = ("unused", "read", "open", "assumed", "idle", "aside")
-SHORT = TEXTS["brought"]["short"]
-SAID = TEXTS["brought"]["said"]
-WIDTHS = TEXTS["brought"]["widths"]
+WHICH_MODEL = "Which model does it run?"
+QUESTION = "This is the memory of your run as its files set it. What to rent for it is on Plan: "
+STANDINGS = {  # of a line, in the order of the table -> what became of it
+    "unused": "not used by the estimate",
+    "read": "read",
+    "open": "left to the plan",
+    "assumed": "the tool's default",
+    "idle": "without effect on memory or cost",
+    "aside": "another command",
+}
+OUTSIDE = {"assumed": "settled by the tool's default", "open": STANDINGS["open"]}
+WIDTHS: dict[str, Any] = {"Field": "medium", "In the file": "medium", "What became of it": "small", "In the plan": "large", "File": "small"}
+CHOSEN = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
 
 
 def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of its failure."""
+    st.markdown(INTRO)
     left, right = st.columns(2, gap="medium")
     with left:
-        text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=EXAMPLE, **SESSION)
+        text = st.text_area("Config or launch command", key="brought_text", height=150, placeholder=EXAMPLE, **SESSION)
     with right:
-        log = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
-    files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=FILES_HELP)
-    what_is_read = (
-        f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
-        "Text only: nothing of it is run."
-    )
-    st.caption(what_is_read)
+        log = st.text_area("Out-of-memory message or log", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
+    files = st.file_uploader("Or upload them, several at once", key="brought_files", accept_multiple_files=True)
+    st.caption(f"{CONFIG.format(names_of_tools())} Logs: torch's messages and memory_summary, the start of vLLM and SGLang.")
     configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
     if text.strip():
         configs.insert(0, ("pasted", text.encode()))
@@ -60,20 +68,34 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
 
 
 def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
-    """The run that the documents describe, read once; a fault costs one sentence."""
+    """The run of the documents, read once; its model is asked for where they name none."""
     if not documents:
         return None
     try:
-        return remembered("brought", (documents, catalogs.version), lambda: brought(documents, catalogs))
+        result = _read(documents, "", catalogs)
+        if result.lacks_model and (model := which_model(result.row["problem"], result.catalogs)):
+            result = _read(documents, model, catalogs)
     except (ConfigProblem, ConfigError) as error:
         st.error(plain(str(error)), icon=":material/block:")
         return None
+    return result
+
+
+def which_model(why: str, catalogs: Catalogs) -> str:
+    """The model that the visitor names for a run whose files do not; empty until then."""
+    names = catalogs.models["name"].to_dict()
+    label = {"format_func": names.__getitem__, "placeholder": "Choose or type a name", "help": plain(why) or None}
+    return st.selectbox(WHICH_MODEL, list(names), index=None, key="brought_model", **label, **SESSION) or ""
+
+
+def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> Brought:
+    return remembered("brought", (documents, model, catalogs.version), lambda: brought(documents, catalogs, model))
 
 
 def estimate(result: Brought, ink: Ink) -> None:
     """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
     row = result.row
-    if row["problem"]:
+    if row["problem"] and not result.lacks_model:
         st.warning(plain(row["problem"]), icon=":material/rule:")
     if row["memory_bytes"] != row["memory_bytes"]:
         return
@@ -81,26 +103,26 @@ def estimate(result: Brought, ink: Ink) -> None:
     st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(components(row))
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = button("Make it the plan", _take, result, icon="arrow_forward", type="primary", key="take_brought", help=TAKE_HELP)
+        taken = button("Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought")
         button("Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
-        st.caption(plain(_goes_on(result)))
+        st.markdown(plain(QUESTION + _becomes(result)), width="stretch")
     if taken:
         st.switch_page("views/plan/page.py")
 
 
 def lines(result: Brought) -> None:
-    """Every field of the files and what became of it; fields without a place come first."""
+    """Every field of the files and what became of it; what is not used comes first."""
     st.subheader("Line by line", anchor=False)
     st.markdown(plain(_summary(result.lines)))
-    table = pd.DataFrame([_line(field, result) for field in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
+    order = list(STANDINGS)
+    table = pd.DataFrame([_line(field, result) for field in sorted(result.lines, key=lambda line: order.index(line.standing))])
     columns = {name: TEXT(name, width=width) for name, width in WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
 
 def _take(result: Brought) -> None:
     """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
-    _add_models(result)
-    job_state.adopt(result.scenario, "", result.catalogs)
+    adopt(result, result.scenario, "", result.catalogs)
 
 
 def _keep(result: Brought) -> None:
@@ -109,21 +131,27 @@ def _keep(result: Brought) -> None:
     kept.keep(result.row, _name(result))
 
 
+def adopt(result: Brought, *plan: Any) -> None:
+    """Callback: the plan becomes a scenario of the run, whose models the session then has."""
+    _add_models(result)
+    job_state.adopt(*plan)
+
+
 def _add_models(result: Brought) -> None:
     for model, entry in result.models.items():
         session_catalogs.add_model(model, entry)
 
 
 def heading(run: Brought | None) -> str:
-    """TRL: training Llama 3.1 8B takes 23.1 GiB per GPU."""
+    """TRL: training Llama 3.1 8B takes 23.1 GiB on each GPU."""
     if run is None:
-        return "Bring what you have"
+        return TITLE
     row = run.row
-    work = "serving" if row["work"] == "inference" else "training"
+    if run.lacks_model:
+        return f"{_name(run)}: {WHICH_MODEL[0].lower()}{WHICH_MODEL[1:]}"
+    work = f"{'serving' if row['work'] == 'inference' else 'training'} {name_of('model', row['model'], run.catalogs)}"
     memory = row["memory_bytes"]
-    if memory != memory:
-        return f"{_name(run)} cannot be estimated yet"
-    return f"{_name(run)}: {work} {name_of('model', row['model'], run.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
+    return f"{_name(run)}: {work} " + (f"takes {gib(figures(row)['memory_gib'])} on each GPU" if memory == memory else "needs a change")
 
 
 def _name(run: Brought) -> str:
@@ -131,19 +159,19 @@ def _name(run: Brought) -> str:
     return " with ".join(tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool)
 
 
-def _goes_on(run: Brought) -> str:
-    """What the plan will choose by itself."""
-    names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
-    left = [name for column, name in names.items() if column not in run.scenario]
-    return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
+def _becomes(run: Brought) -> str:
+    """The job that Plan has with this run, and what the plan chooses by itself."""
+    fields, by_hand = job_state.adopted(run.scenario, "", run.catalogs)
+    left = [name for column, name in CHOSEN.items() if column not in run.scenario]
+    return job_sentence(job_of(fields, by_hand), run.catalogs) + (f" Plan chooses {' and '.join(left)}." if left else "")
 
 
 def _summary(lines: list[Line]) -> str:
-    """33 fields in the files: 11 read, 22 without bearing; 5 choices are defaults."""
-    inside, outside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
-    sentence = ", ".join(f"{inside.count(standing)} {SAID[standing]}" for standing in STANDINGS if standing in inside)
-    more = " and ".join(f"{outside.count(standing)} {SAID[standing]}" for standing in STANDINGS if standing in outside)
-    return f"{counted(len(inside), 'field')} in the files: {sentence}." + (f" Beside them {more}." if more else "")
+    """8 fields in the files: 6 read, 2 not used by the estimate. Not in them: 12 left open."""
+    inside, outside = [[line.standing for line in lines if bool(line.file) is in_file] for in_file in (True, False)]
+    parts = [f"{inside.count(name)} {words}" for name, words in STANDINGS.items() if name in inside]
+    more = [f"{outside.count(name)} {words}" for name, words in OUTSIDE.items() if name in outside]
+    return f"{counted(len(inside), 'field')} in the files: {', '.join(parts)}." + (f" Not in them: {', '.join(more)}." if more else "")
 
 
 def _line(line: Line, run: Brought) -> dict[str, str]:
@@ -153,7 +181,7 @@ def _line(line: Line, run: Brought) -> dict[str, str]:
     cells = (
         line.field if line.file else "",
         line.text,
-        SHORT[line.standing],
+        STANDINGS[line.standing],
         ", ".join(settled),
         line.file or ("" if default else line.field),
     )

@@ -1,50 +1,99 @@
 """An out-of-memory text explained: its parts beside the estimate, and what would fit."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
+from calc import estimate
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.brought import Brought
-from calc.files.oom.explain import LogProblem, OomExplanation, explained, text_of
-from calc.say.numbers import counted
-from calc.say.place import card_name
+from calc.files.oom.explain import LogProblem, OomExplanation, explained, origin, text_of
+from calc.say.change import MACHINES, NOTHING_FITS
+from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
-from views.plan import changes as advice
+from calc.search.standing import scenario_of
+from views.plan import changes
+from views.session import SESSION, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared.markdown import plain
+from views.shared.row_words import where
 from views.shared.tables import columns_of, grid
+from views.your_files.brought import adopt, which_model
+
+LAYOUT = ("instance", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "accumulation_steps")
+SHOWN = 4  # changes under each heading
+NO_ESTIMATE = "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
 
 
 def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catalogs: Catalogs) -> None:
     """The texts explained beside the run that was brought with them, else beside the plan."""
     row, run_catalogs = (brought.row, brought.catalogs) if brought else (plan.row, catalogs)
     if row["memory_bytes"] != row["memory_bytes"]:
-        st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
+        st.info(NO_ESTIMATE, icon=":material/info:")
         return
     try:
         text = "\n".join(text_of(content) for content in logs)
-        result = remembered("explained", (text, row, run_catalogs.version), lambda: explained(text, row, run_catalogs))
+        result = _explained(text, row, run_catalogs)
+        st.subheader("Why it ran out" if result.failure else "What the log says", anchor=False)
+        is_other = not brought and bool(result.cards) and plan.row["gpu"] not in result.cards
+        if is_other:
+            st.markdown(plain(origin(result, run_catalogs)))
+            if not (on := _on_its_card(result, plan.row, run_catalogs)):
+                return
+            result = _explained(text, on, run_catalogs)
     except LogProblem as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    st.subheader("Why it ran out" if result.failure else "What it tells", anchor=False)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [_read(result, run_catalogs), *result.sentences])))
+    sentences = [*([] if is_other else [origin(result, run_catalogs)]), *result.sentences]
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
     if result.parts:
-        whose = "the run above" if brought else "the plan"
-        st.caption(plain(f"Beside {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
+        whose = "your run" if brought or is_other else "the plan"
+        st.caption(plain(f"Estimate of {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
         table = pd.DataFrame([part.in_gib() for part in result.parts])
         grid(table, columns_of("measured_parts"), "What was measured beside the estimate", "oom_parts")
-    advice.panel(result.row, plan.market, plan.job, run_catalogs)
+    limits = {} if brought or is_other else plan.job
+    if _remedies(result, plan.market, limits, run_catalogs, partial(adopt, brought) if brought else job_state.adopt):
+        st.switch_page("views/plan/page.py")
 
 
-def _read(result: OomExplanation, catalogs: Catalogs) -> str:
-    """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
-    card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in result.cards[:2])}" if result.cards else ""
-    if result.failure is None:
-        return f"A log{card}." if card else "A log that names no card."
-    gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
-    several = f"{counted(result.messages, 'message')}, here the fullest card's: from " if result.messages > 1 else "From "
-    release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
-    return f"{several}{gpu}{card}{release}."
+def _explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
+    return remembered("explained", (text, row, catalogs.version), lambda: explained(text, row, catalogs))
+
+
+def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Row | None:
+    """The run of a message from another card than the plan's, once its model is named."""
+    card = result.cards[0]
+    other = f"The plan is on {where(planned, catalogs)}, so this is another run. Paste its config above, or say what it runs."
+    st.markdown(plain(other))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        model = which_model("", catalogs)
+        least = (result.failure.gpu or 0) + 1 if result.failure else 1
+        name = f"How many {short_card(card, catalogs)}?"
+        gpus = st.number_input(name, least, value=least, step=1, key="brought_gpus", width=200, **SESSION)
+    if not model:
+        return None
+    scenario = {name: value for name, value in scenario_of(planned).items() if name not in LAYOUT}
+    row = estimate({**scenario, "model": model, "gpu": card, "gpus": float(gpus)}, catalogs, solve=False)
+    if row["problem"]:
+        st.warning(plain(row["problem"]), icon=":material/rule:")
+    return row if row["memory_bytes"] == row["memory_bytes"] else None
+
+
+def _remedies(result: OomExplanation, market: str, limits: dict, catalogs: Catalogs, take: Callable) -> bool:
+    """What makes it fit, on the machine at hand first; whether one was taken."""
+    tried = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
+    taken, mends = False, result.lacking_bytes > 0
+    if not len(tried):
+        st.markdown(NOTHING_FITS)
+    first = tried.groupby("same_machine", sort=False).head(SHOWN)
+    for stays, title in MACHINES.items():
+        part = first[first["same_machine"] == stays]
+        if len(part):
+            st.subheader(title, anchor=False)
+            taken |= changes.lines(part, result.row, market, catalogs, mends, take)
+    return changes.others(tried.drop(first.index), result.row, market, catalogs, mends, take) or taken

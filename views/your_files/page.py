@@ -1,4 +1,4 @@
-"""The Bring page: a team's config becomes a plan, an out-of-memory message is explained."""
+"""Your files: a team's config becomes a plan, an out-of-memory message is explained."""
 
 import streamlit as st
 

@@ -10,8 +10,11 @@ from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
 from calc.files.oom.parts import MeasuredPart, cards_of_capacity, on_card, parts_of_failure, parts_of_figures
+from calc.say.numbers import counted
+from calc.say.place import short_card
 
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
+SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
     "This is a pickle or an archive, which runs what it holds when it is read; give text: the message, torch.cuda.memory_summary(), "
     "or torch.cuda.memory_stats() written as JSON."
@@ -35,7 +38,20 @@ class OomExplanation(NamedTuple):
     row: Row
     parts: list[MeasuredPart]
     sentences: list[str]
-    lacking_bytes: float  # what was refused, at least; 0 where nothing was
+    lacking_bytes: float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
+
+
+def origin(result: OomExplanation, catalogs: Catalogs) -> str:
+    """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
+    cards = " or ".join(short_card(card, catalogs) for card in result.cards[:2])
+    by_capacity = f", by its capacity {cards}" if cards else ""
+    if result.failure is None:
+        return f"From a card of {cards}'s capacity." if cards else "The log names no card."
+    gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
+    several = f"{counted(result.messages, 'message')}; this one is the fullest card's, " if result.messages > 1 else ""
+    release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
+    start = f"{several}from" if several else "From"
+    return f"{start} {gpu}{by_capacity}{release}."
 
 
 def text_of(content: bytes) -> str:
@@ -68,5 +84,5 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
-    lacking = worst.tried if worst else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
+    lacking = worst.tried + SPARE_RATIO * (total or 0.0) if worst else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
     return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking)
