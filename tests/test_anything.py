@@ -24,7 +24,7 @@ from calc.scenarios.problems import TableError
 
 PAGES = ("compare", "pay", "instances", "step", "explore", "bring", "models", "prices", "method", "accuracy")
 OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "setups", "model_form", "more_changes")
-OPEN += ("cards", "all_catalogs", "type_by_region", "step_table")
+OPEN += ("cards", "all_catalogs", "type_by_region", "step_table", "other_calculators")
 TABS = {
     "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
     "explore_tab": ("GPUs", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),

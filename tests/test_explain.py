@@ -114,4 +114,7 @@ def test_the_four_systems_stand_beside_our_estimate(catalogs):
     assert table.loc["ours", "problem"] == table.loc["d", "problem"] == ""
     assert "tuning lora" in table.loc["a", "problem"]
     assert table.loc["a", ["memory_bytes", *COMPONENTS]].isna().all()
+    assert not any(table["warns"])
+    experts = compared_with_ours(estimate({"model": "mixtral-8x7b"}, catalogs, solve=False), catalogs).set_index("system")
+    assert [letter for letter, warns in experts["warns"].items() if warns] == ["c"]
     assert table.loc["d", list(COMPONENTS)].sum() == pytest.approx(table.loc["d", "memory_bytes"])

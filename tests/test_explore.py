@@ -13,8 +13,10 @@ from calc.plan.communicated import communicated
 from calc.search import comparisons
 from calc.search.comparisons import over_gpus
 from calc.search.guide import SERVING_QUESTIONS, TRAINING_QUESTIONS, guide
+from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.units import GIB
+from views.understand.comparisons_words import leaf as leaf_words
 
 TRAINED = {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge"}
 TRAINED |= {"recompute": "full", "sequence_tokens": 4096, "batch": 2, "accumulation_steps": 8, "train_tokens": 150e6}
@@ -131,12 +133,24 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     job = {"model": "llama-3.1-8b", "work": work, "hours_most": 168} if work == "training" else {"model": "llama-3.1-8b", "work": work}
     leaves = guide({**job, "batch": 64}, catalogs())
     assert [leaf.question for leaf in leaves] == [question for question, _, _ in tree]
-    for leaf, (_, fixes, _) in zip(leaves, tree, strict=True):
+    assert len(leaves) == 6
+    assert leaves[-1].holds
+    assert leaves[-1].row["instances_needed"] >= 2
+    for leaf, (_, fixes, _) in zip(leaves[:-1], tree[:-1], strict=True):
         alone = answer({**job, **fixes}, catalogs()).iloc[0]
         assert leaf.holds == (not alone["problem"])
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (alone["instance"], alone["usd_per_hour"])
     first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
     assert (first.holds, bool(first.problem)) == (False, True)
+
+
+def test_the_plans_own_answer_is_marked_in_the_guide():
+    job = {"model": "llama-3.1-8b", "work": "training", "method": "full"}
+    row = options(job, catalogs()).rows[0]
+    leaves = guide(job, catalogs())
+    (own,) = [leaf for leaf in leaves if leaf.is_same(row)]
+    assert own.question == "Does full training fit on one instance?"
+    assert [("your plan" in leaf_words(leaf, row, catalogs())) for leaf in leaves] == [leaf is own for leaf in leaves]
 
 
 TABS = ("GPUs", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")

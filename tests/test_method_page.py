@@ -12,7 +12,6 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
-from calc.explain.calculators import SYSTEMS
 from calc.memory import block_forms
 from calc.plan.bill import billed
 from calc.say.numbers import gib
@@ -51,18 +50,13 @@ def test_the_bill_of_every_market_has_its_formulas():
         assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made
 
 
-def test_every_component_system_range_phase_and_omission_is_said(app):
+def test_every_component_range_phase_and_omission_is_said(app):
     titles = [expander.label for expander in app.expander]
     code = "\n".join(block.value for block in app.code)
     alive = [name for name in COMPONENTS if any(title.startswith(f"**{COMPONENT_LABELS[name]}**") for title in titles)]
     assert "weights_bytes" in alive
     assert "overhead_bytes" in alive
     assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
-    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
-    for system in SYSTEMS:
-        assert system.title in cells
-        assert system.leaves_out in cells
-    assert "Headroom" in cells
     text = page_text(app)
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
         assert words in text

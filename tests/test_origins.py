@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from examples import recorded
 
-from calc.explain.calculators import GB, SYSTEMS, parts_by
+from calc.explain.calculators import GB, SYSTEMS, parts_by, slips
 from calc.units import GIB
 
 MODELS = recorded("cases/origins.json")["models"]
@@ -51,4 +51,28 @@ def test_what_a_system_cannot_express_is_said(row, letters, words):
         parts, problem = parts_by(system, scenario)
         assert (problem == "") == (system.letter not in letters)
         assert words in problem or problem == ""
-        assert np.isnan(sum(parts.values())) == (problem != "")
+        assert np.isnan(sum(parts.values())) == (problem != "" and "this is the same" not in problem)
+
+
+def test_what_lacks_only_the_layout_is_counted_on_one_gpu():
+    scenario = {**PLAIN, **LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"]}
+    spread = {**scenario, "sharding": "zero2", "gpus": 8, "tensor_parallel": 2, "recompute": "selective-ops"}
+    for system in SYSTEMS:
+        parts, problem = parts_by(system, spread)
+        assert parts == parts_by(system, scenario)[0]
+        assert problem.endswith("this is the same on one GPU, with every activation kept.")
+
+
+def test_b_divides_a_pipeline_and_d_counts_int8_and_int4():
+    scenario = {**LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"]}
+    b, staged = by("b", scenario), by("b", {**scenario, "pipeline_parallel": 4, "gpus": 4})
+    assert all(staged[name] == pytest.approx(b[name] / 4) for name in b)
+    served = {precision: by("d", {**scenario, "precision": precision, "trains": 0})["weights"] for precision in ("bf16", "int8", "int4")}
+    assert served["bf16"] == 2 * served["int8"] == 4 * served["int4"]
+
+
+def test_the_slips_of_the_texts_are_shown_with_what_they_should_be(catalogs):
+    a, b = slips(catalogs).itertuples()
+    assert (a.system, a.printed_bytes) == ("a", 42.7 * GB)
+    assert a.least_bytes / GIB == pytest.approx(54, abs=0.1)
+    assert (b.printed_bytes / GB, b.least_bytes / GB) == (52, pytest.approx(104, rel=0.002))

@@ -8,6 +8,7 @@ import pytest
 from pages import opened, page_text, run, title
 
 from calc import estimate
+from calc.explain.calculators import SYSTEMS
 from calc.explain.step_through import MOST_MISS, Bounds, at_point, surfaces, with_point
 from calc.search.options import options
 from calc.search.standing import scenario_of
@@ -189,3 +190,17 @@ def test_the_moments_are_a_table_too():
     assert table.columns[-1] == "zero_grad"
     assert table.iloc[-1]["GiB per GPU"] == "In all"
     assert table.iloc[-1][1:].max() == pytest.approx(table.iloc[:-1]["backward"].sum())
+
+
+@pytest.mark.parametrize("query", [{}, {"goal": "serve"}, {"model": "mixtral-8x7b"}], ids=["training", "serving", "experts"])
+def test_four_other_calculators_are_shown_for_this_step(query):
+    app = opened("step", **query)
+    app.session_state["other_calculators"] = True
+    cells = "\n".join(str(cell) for table in run(app).table for cell in table.value.to_numpy().ravel())
+    for system in SYSTEMS:
+        assert system.title in cells
+        assert system.leaves_out in cells
+        assert (system.warns in cells) == (not system.warns or "model" in query)
+    assert "Headroom" in cells
+    assert "A prints 42.7 GB" in page_text(app)
+    assert "B prints 52.0 GB" in page_text(app)

@@ -6,7 +6,7 @@ A system is its formula, as its own text states it, and the choices that it can 
 from collections.abc import Callable, Mapping
 from math import floor, sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,11 @@ from calc.table import Words
 
 GB = 10**9
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+WITHOUT: dict[str, Row] = {  # what a system counts instead of what it does not know
+    "on one GPU": {"gpus": 1.0, "sharding": "none", **dict.fromkeys(PARALLEL, 1.0)},
+    "with every activation kept": {"recompute": "none"},
+}
+INSTEAD = {**dict.fromkeys(("sharding", *PARALLEL), "on one GPU"), "recompute": "with every activation kept"}
 
 
 class System(NamedTuple):
@@ -34,6 +39,9 @@ class System(NamedTuple):
     training_choices: dict[str, Mapping[str, float]]  # of scenarios that train
     formula: Callable[[Row], dict[str, float]]
     range_bytes: float = np.nan  # to either side of its total, where it states one
+    degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
+    warns: str = ""  # of a mixture of experts
+    slip: Mapping[str, Any] | None = None  # a figure of its text that cannot be
 
 
 def _system_a(of: Row) -> dict[str, float]:
@@ -56,9 +64,13 @@ def _system_a(of: Row) -> dict[str, float]:
 
 
 def _system_b(of: Row) -> dict[str, float]:
-    """N e, N e and 12 N over the GPUs under ZeRO-3; 12 h s L e b; heads of 128, none shared. [B]"""
-    here = of["parameters"] / (of["gpus"] if of["sharding"] else 1)
-    tokens = of["batch"] * of["sequence_tokens"] * of["layers"] * of["hidden"] * of["precision"]
+    """N e, N e and 12 N over the GPUs under ZeRO-3 or stages; 12 h s L e b; heads of 128. [B]
+
+    A stage of a pipeline has its share of the parameters and the layers; no heads are shared.
+    """
+    stages = of["pipeline_parallel"]
+    here = of["parameters"] / (of["gpus"] if of["sharding"] else stages)
+    tokens = of["batch"] * of["sequence_tokens"] * of["layers"] / stages * of["hidden"] * of["precision"]
     return {
         "weights_bytes": here * of["precision"],
         "gradients_bytes": here * of["precision"] * of["trains"],
@@ -108,32 +120,59 @@ SYSTEMS = [System(letter, formula=FORMULAS[letter], **entry) for letter, entry i
 
 
 def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
-    """The components by one calculator, NaN where it cannot express the scenario; why not. [B]"""
+    """The components by one calculator, NaN where it cannot express the scenario; why not. [B]
+
+    One that lacks only the layout or the recompute has the same without it, and says so.
+    """
     read = system.choices | (system.training_choices if scenario["trains"] else {})
-    unknown = [f"{column} {scenario[column]}" for column, numbers in read.items() if scenario[column] not in numbers]
-    unknown += [f"{column} layout" for column in PARALLEL if scenario[column] > 1]
-    numbers = {column: values.get(scenario[column], np.nan) for column, values in read.items()}
-    result = system.formula({**scenario, **dict.fromkeys(system.training_choices, 0.0), **numbers})
+    unknown = {column: str(scenario[column]) for column, numbers in read.items() if scenario[column] not in numbers}
+    unknown |= {column: "layout" for column in PARALLEL if scenario[column] > 1 and column not in system.degrees}
+    instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
+    counted = scenario | {name: value for words in instead for name, value in WITHOUT[words].items()}
+    numbers = {column: values.get(counted[column], np.nan) for column, values in read.items()}
+    result = system.formula({**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers})
     if not unknown:
         return result, ""
-    column, _, value = unknown[0].partition(" ")
-    return dict.fromkeys(result, np.nan), f"System {system.letter.upper()} knows no {column.replace('_', ' ')} {value}."
+    lacks = " and no ".join(f"{name.replace('_', ' ')} {value}" for name, value in unknown.items())
+    problem = f"System {system.letter.upper()} knows no {lacks}"
+    if unknown.keys() <= INSTEAD.keys():
+        return result, f"{problem}: this is the same {', '.join(sorted(instead))}."
+    return dict.fromkeys(result, np.nan), f"{problem}."
 
 
 def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     """Our estimate and that of each calculator, a row each, with the range that it states.
 
-    A system that cannot express the scenario has NaN and the reason in `problem`; a component that it leaves out is 0.
+    A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in `problem`; a component that it
+    leaves out is 0. `warns`: what its own text says of such a model.
     """
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
     columns = {name: joined[name].by_row(1) if isinstance(joined[name], Words) else joined[name] for name in joined}
     scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
     named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
-    rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": ""}]
+    rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}]
+    has_experts = scenario["active_parameters"] < scenario["parameters"]
     for system in SYSTEMS:
         result, problem = parts_by(system, scenario)
         total = sum(result.values())
         stated = {"memory_low_bytes": total - system.range_bytes, "memory_high_bytes": total + system.range_bytes}
         of_system = {"system": system.letter, "title": system.title, "leaves_out": system.leaves_out, "problem": problem, "fits": ""}
+        of_system["warns"] = system.warns if has_experts else ""
         rows.append(rows[0] | dict.fromkeys(COMPONENTS, 0 * total) | result | {"memory_bytes": total} | stated | of_system)
+    return pd.DataFrame(rows)
+
+
+def slips(catalogs: Catalogs) -> pd.DataFrame:
+    """Figures that the texts print and that cannot be, with the least that it takes. [B]"""
+    rows = [
+        {
+            "system": system.letter,
+            "of": system.slip["of"],
+            "printed_bytes": system.slip["printed_gb"] * GB,
+            "least_bytes": float(catalogs.models["parameters"][system.slip["model"]]) * system.slip["bytes_each"],
+            "why": system.slip["why"],
+        }
+        for system in SYSTEMS
+        if system.slip
+    ]
     return pd.DataFrame(rows)

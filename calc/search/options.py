@@ -88,6 +88,19 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     return _options(row, ranked, combined.tried, catalogs)
 
 
+def on_several_instances(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
+    """The options of a job among those on two or more instances."""
+    row = JobRow.of(job)
+    try:
+        ranked, combined = _ranked(row, catalogs)
+    except JobError:
+        ranked = None
+    if ranked is None:
+        return options(job, catalogs)
+    classes = np.where(ranked.candidates["instances"] > 1, ranked.classes, np.maximum(ranked.classes, ranking.OUTSIDE))
+    return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
+
+
 def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinations]:
     """The ranking of a job's candidates, None where it has none; and its candidates."""
     job = _settled(catalogs)(row)

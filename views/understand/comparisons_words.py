@@ -114,10 +114,11 @@ def guide(leaves: list[Leaf]) -> str:
     return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
 
 
-def leaf(answered: Leaf, catalogs: Catalogs) -> str:
-    """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; what it means."""
+def leaf(answered: Leaf, plan_row: Row, catalogs: Catalogs) -> str:
+    """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; whether it is the plan."""
     row = answered.row
-    head = f"**{answered.question}** {'✓ Yes' if answered.holds else '✗ No'}. {answered.meaning}."
+    mark = " · **your plan**" if answered.is_same(plan_row) else ""
+    head = f"**{answered.question}** {'✓ Yes' if answered.holds else '✗ No'}{mark}. {answered.meaning}."
     if not row["answer"]:
         return f"{head}  \n{answered.problem}"
     precision = name_of("precision", row["precision"], catalogs)

@@ -90,7 +90,7 @@ def _guide(plan: Present, catalogs: Catalogs) -> None:
     for index, leaf in enumerate(leaves):
         with st.container(border=True):
             answer, action = st.columns([5, 1], vertical_alignment="center")
-            answer.markdown(plain(words.leaf(leaf, catalogs)))
+            answer.markdown(plain(words.leaf(leaf, plan.row, catalogs)))
             choice: tuple[Any, ...] = (scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
             with action:
                 button("Use in plan", job_state.adopt, *choice, disabled=not leaf.row["answer"], key=f"guide_{index}")

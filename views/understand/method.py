@@ -8,7 +8,6 @@ from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.explain import calculators
 from calc.explain.bill import explain_bill
 from calc.explain.derivation import explain, rules_that_apply
 from calc.memory import overhead
@@ -26,7 +25,6 @@ from views.shared.markdown import plain
 from views.shared.theme import FITS, INKS
 from views.understand import method_panels as panel
 from views.understand import method_words
-from views.understand.comparisons import memory_bars
 
 
 def draw(title: DeltaGenerator) -> None:
@@ -132,24 +130,6 @@ def draw(title: DeltaGenerator) -> None:
 
     st.subheader("What is left out", anchor=False)
     st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
-
-    st.subheader("What four published calculators say", anchor=False)
-    systems = calculators.compared_with_ours(row, catalogs)
-    labels = ["Headroom", *(f"System {letter.upper()}" for letter in systems["system"][1:])]
-    memory_bars(
-        systems.assign(problem="").fillna(dict.fromkeys(COMPONENTS, 0)),
-        labels,
-        method_words.totals(systems),
-        "Memory per GPU of this scenario, by system",
-        method_words.systems_alt(systems),
-        "method_systems",
-        ink,
-    )
-    panel.systems(systems)
-    st.caption(
-        "Each system's own formula as its text states it, for the exact parameters and sizes of this model. Where it "
-        "prints GB of 10^9 bytes, the bytes are shown in GiB here."
-    )
 
     st.subheader("Sources", anchor=False)
     st.markdown("\n".join(f"- {what}: [{who}]({url})" for what, who, url in method_words.SOURCES))

@@ -1,11 +1,9 @@
 """Tables of the Method page: rules, columns, terms of a block, moments, other systems."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from calc.evaluate import Row
-from calc.say.numbers import gib, three
+from calc.say.numbers import gib
 from calc.units import GIB
 from views.shared.tables import columns_of, grid, text_table
 from views.understand import method_words as words
@@ -80,25 +78,4 @@ def moments(rows: pd.DataFrame) -> None:
             for place, row in rows.iterrows()
         ],
         "Moments of a step and what is alive in them",
-    )
-
-
-def _range(row: Row) -> str:
-    if np.isnan(row["memory_low_bytes"]):
-        return ""
-    return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
-
-
-def systems(rows: pd.DataFrame) -> None:
-    """Our estimate and four published systems: figures, ranges and what each leaves out."""
-    text_table(
-        [
-            {
-                "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
-                "Per GPU": "–" if np.isnan(row["memory_bytes"]) else gib(row["memory_bytes"] / GIB) + _range(row),
-                "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
-            }
-            for row in rows.to_dict("records")
-        ],
-        "What each system says of this scenario",
     )

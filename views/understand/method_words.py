@@ -88,19 +88,3 @@ def label(name: str) -> str:
 def prose(docstring: str) -> str:
     """The words of the code on one line, names without their quotes."""
     return " ".join(docstring.replace("`", "").split())
-
-
-def totals(systems: pd.DataFrame) -> pd.DataFrame:
-    """What stands at the end of each system's bar: its total, and how far it is from ours."""
-    sizes = systems["memory_bytes"].astype(float)
-    against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if index else "" for index, size in enumerate(sizes)]
-    return ["cannot express it" if np.isnan(size) else gib(size / GIB) + words for size, words in zip(sizes, against, strict=True)]
-
-
-def systems_alt(systems: pd.DataFrame) -> str:
-    """The takeaway of the systems' chart."""
-    ours, *others = systems["memory_bytes"].astype(float) / GIB
-    others = pd.Series(others).dropna()
-    if not len(others):
-        return "None of the four systems can express this scenario"
-    return f"{gib(ours)} here, {gib(others.min())} to {gib(others.max())} in the other systems"

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.walk import by_moment, line_name, walk_table
+from calc.explain.calculators import compared_with_ours, slips
 from calc.explain.step_through import STOPS
 from calc.memory.moments import components_of
 from calc.plan.figures import records
@@ -19,7 +20,7 @@ from views.session import is_phone, job_state
 from views.session.present_plan import Present, as_set, present
 from views.session.remembered import remembered
 from views.shared.markdown import plain
-from views.shared.tables import NUMBER, TEXT, chosen_in, grid
+from views.shared.tables import NUMBER, TEXT, chosen_in, grid, text_table
 from views.shared.theme import INKS, Ink
 from views.understand import comparisons_words
 from views.understand import step_through_words as words
@@ -46,6 +47,7 @@ def draw(title: DeltaGenerator) -> None:
         _largest(plan, catalogs)
         st.subheader("Read it", anchor=False)
         st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
+        _others(plan, catalogs)
 
 
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -125,3 +127,13 @@ def _take_cell(cards: list[str], heads: dict[str, str], rows: pd.DataFrame, cata
         for row in records(rows):
             if (row["gpu"], row["line"]) == (cards[index], heads.get(name)) and row["most"] >= 1:
                 job_state.adopt({**scenario_of(row), "batch": int(row["most"])}, "", catalogs)
+
+
+def _others(plan: Present, catalogs: Catalogs) -> None:
+    """What four published calculators say of this very step, and where their texts slip."""
+    with st.expander("Four other calculators, for this step", key="other_calculators", on_change="rerun") as others:
+        if others.open:
+            systems = compared_with_ours(pd.Series(plan.row), catalogs)
+            text_table([words.system(row) for row in records(systems)], words.systems_alt(systems))
+            st.caption(words.OTHERS)
+            st.markdown(plain("\n".join(f"- {words.slip(row)}" for row in records(slips(catalogs)))))

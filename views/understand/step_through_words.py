@@ -1,13 +1,17 @@
 """The words of Step through."""
 
+import pandas as pd
+
 from calc.catalogs.load import Catalogs
 from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
+from calc.explain.calculators import GB
 from calc.explain.step_through import STOPS, Figures
-from calc.say.numbers import counted, gib, is_missing, percent
+from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of
 from calc.search.step_variants import Walk
+from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
 
 TITLE = {"training": "Where the memory goes in one training step", "inference": "Where the memory goes while serving"}
@@ -18,6 +22,7 @@ LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests o
 DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
 KEPT = {"none": "keep all", "full": "recompute all"}
+OTHERS = "Each calculator's own formula for this model's exact parameters and sizes. They print GB of 10^9 bytes; here all is GiB."
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
@@ -138,3 +143,29 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
 def shade(grade: float) -> str:
     """The background of a cell; none where nothing fits."""
     return f"background-color: {SHADES[min(int(grade), len(SHADES)) - 1]}" if grade >= 1 else ""
+
+
+def system(row: Row) -> dict[str, str]:
+    """A calculator's figure for the step, its range, and what it does not count."""
+    total, low, high = (row[name] / GIB for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    known = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
+    return {
+        "Calculator": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
+        "Per GPU": "–" if is_missing(total) else known,
+        "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"]))) or "This estimate.",
+    }
+
+
+def systems_alt(systems: pd.DataFrame) -> str:
+    """The takeaway of the table of calculators."""
+    ours, *others = systems["memory_bytes"].astype(float) / GIB
+    sizes = pd.Series(others).dropna()
+    if not len(sizes):
+        return "None of the four calculators can express this step"
+    return f"{gib(ours)} here, {gib(sizes.min())} to {gib(sizes.max())} by the others"
+
+
+def slip(row: Row) -> str:
+    """A figure that a text prints and that cannot be, with what it should be."""
+    printed, least = (f"{three(row[name] / GB)} GB" for name in ("printed_bytes", "least_bytes"))
+    return f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} ({gib(row['least_bytes'] / GIB)})."
