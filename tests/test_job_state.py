@@ -266,3 +266,11 @@ def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
     run(app.number_input(key="days_most").set_value(None))
     run(app.number_input(key="examples").set_value(None))
     assert (address(app)["days_most"], address(app)["examples"]) == ([""], ["20000"])
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_users_of_an_earlier_link_are_requests_at_once(version):
+    app = opened(v=version, goal="serve", users="20", model="llama-3.1-8b")
+    assert app.segmented_control(key="load").value == "users"
+    assert app.number_input(key="users").value == 20
+    assert "20 requests at once" in job_line(app)

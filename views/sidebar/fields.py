@@ -7,7 +7,7 @@ import streamlit as st
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.say.place import card_name
+from calc.say.place import short_card
 from views.session import SESSION
 from views.session.questions import shown
 from views.shared.elements import segments
@@ -45,9 +45,9 @@ def popover(label: str, key: str, **look: Any) -> Any:
 
 @kept("gpus", "instances")
 def instance_names(catalogs: Catalogs) -> dict[str, str]:
-    """Every instance type with its cards: p5.48xlarge · 8 × H100 SXM5 80GB."""
+    """Every instance type with its cards: p5.48xlarge · 8 × H100."""
     sold = zip(catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True)
-    return {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in sold}
+    return {instance: f"{instance} · {gpus:.0f} × {short_card(gpu, catalogs)}" for instance, gpus, gpu in sold}
 
 
 def _last(key: str, empty: str) -> Any:

@@ -22,7 +22,7 @@ LOADS = {KEYS.people: "People", KEYS.users: "At once", KEYS.requests_per_second:
 def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
     choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
-    measured = questions.load()
+    measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
     state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
     choice("Load", words=LOADS, **state, label_visibility="visible", persist_state=None)
     if measured == KEYS.people:
@@ -33,9 +33,9 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
         number("Requests per second, at the peak", KEYS.requests_per_second, "")
     else:
         with row():
-            st.text_input("Tokens, images or hours in all", key=KEYS.tokens_total, **SESSION)
+            st.text_input(f"{words[1].capitalize()} in all", key=KEYS.tokens_total, **SESSION)
             number("Days at most", KEYS.days_most)
-    if measured != KEYS.tokens_total or measure(fields["model"], 1, catalogs).words != IMAGES:  # which are read without a text
+    if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
         _lengths(catalogs)
     if measured != KEYS.tokens_total:
         with row():
