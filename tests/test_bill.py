@@ -18,7 +18,7 @@ from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options
-from views.compare_and_bill import ways_words as ways
+from views.compare_and_bill import prices, quota, use
 
 
 def by_market(row, catalogs):
@@ -227,7 +227,7 @@ def test_small_lines_are_priced_each_by_itself(catalogs):
     assert stored_lines["usd"].to_dict() == pytest.approx(usd)
     there = small_lines(bill(catalogs, **SHORT_RUN, region="ap-south-1"), catalogs).set_index("kind")
     assert there["usd"].isna().to_dict()["traffic-internet"]
-    written = {line["What"]: line["USD"] for line in ways.small_lines(there.reset_index())}
+    written = {line["What"]: line["USD"] for line in prices.small_lines(there.reset_index())}
     assert (written["Out to the internet, once"], written["S3 Standard, a month"][:2]) == ("not known here", "$6")
 
 
@@ -242,24 +242,24 @@ def test_storage_is_paid_in_the_sizes_that_it_is_sold_in():
 def test_whose_price_of_a_token_it_is_is_said(catalogs):
     listed = bill(catalogs, **LOADED)
     assert endpoint_facts(listed, catalogs)["sold_as"] == "meta.llama3-1-8b-instruct-v1:0"
-    sentence = ways.per_token(listed, endpoint_facts(listed, catalogs))
+    sentence = use.per_token(listed, endpoint_facts(listed, catalogs))
     assert "As Amazon Bedrock lists meta.llama3-1-8b-instruct-v1:0 in us-east-1 (2026-09-17)" in sentence
     private = bill(catalogs, **LOADED, endpoint_usd_per_million_output_tokens=2.0)
     assert endpoint_facts(private, catalogs) == {}
-    assert ways.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
+    assert use.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "Make prices reads its list" in ways.per_token(none, endpoint_facts(none, catalogs))
+    assert "Make prices reads its list" in use.per_token(none, endpoint_facts(none, catalogs))
 
 
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
     row = bill(catalogs, **SHORT_RUN)
-    quota = ways.quota_of(row, catalogs)
-    assert quota.code == "L-417A185B"
-    assert ways.answered(answers_of_aws(row, quota.code, catalogs), quota) == [ways.NOT_ASKED]
+    needed = quota.quota_of(row, catalogs)
+    assert needed.code == "L-417A185B"
+    assert quota.answered(answers_of_aws(row, needed.code, catalogs), needed) == [quota.NOT_ASKED]
     answered = replace(catalogs, capacity=pd.DataFrame(recorded("cases/capacity.json")["answers"], columns=list(catalogs.capacity)))
-    assert ways.answered(answers_of_aws(row, quota.code, answered), quota) == recorded("cases/capacity.json")["sentences"]
+    assert quota.answered(answers_of_aws(row, needed.code, answered), needed) == recorded("cases/capacity.json")["sentences"]
 
 
 def test_a_missing_savings_plan_is_said_where_other_commitments_are_known(catalogs):
-    assert "`make prices` reads them" in ways.no_commitments(on_markets(bill(catalogs, **LOADED), catalogs))
-    assert "No price of a commitment" in ways.no_commitments(on_markets(bill(catalogs, **SHORT_RUN), catalogs))
+    assert "`make prices` reads them" in prices.no_commitments(on_markets(bill(catalogs, **LOADED), catalogs))
+    assert "No price of a commitment" in prices.no_commitments(on_markets(bill(catalogs, **SHORT_RUN), catalogs))

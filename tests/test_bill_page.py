@@ -1,10 +1,10 @@
-"""The Bill page: what is paid and for what, how sure it is, what is not in it; assumptions that reach every page."""
+"""Other ways to pay: what is paid for what, every price, how sure it is; assumptions that reach every page."""
 
 from datetime import date
 
 import pytest
 from examples import table
-from pages import address, opened, page_text, run, title
+from pages import address, opened, page_text, run, title, turned
 
 from calc import estimate
 from calc.plan.bill import billed, on_markets
@@ -13,8 +13,7 @@ from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.search.options import options
 from calc.speed.basis import BASES
-from views.compare_and_bill import bill_words as words
-from views.compare_and_bill import ways_words as ways
+from views.compare_and_bill import pay, prices, sure
 from views.shared.row_words import TIME_RESTS_ON
 from views.sidebar.assumptions import ASKED_ABOVE
 
@@ -24,8 +23,15 @@ QUOTA = "in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
 SERVE = {"goal": "serve", "model": "qwen2.5-32b", "instance": "p5.48xlarge", "users": "20", "prompt_tokens": "6000"}
 
 
+PANELS = ("paid_lines", "break_even", "availability", "small_lines", "run_length", "spot_details", "token_costs")
+
+
 def bill(**query):
-    return opened("pay", **query)
+    """The tab with all of its panels open."""
+    app = opened(**query)
+    for name in PANELS:
+        app.session_state[name] = True
+    return turned(app, "pay")
 
 
 def paid(app):
@@ -58,9 +64,9 @@ def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and
     for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
         assert heading in text
     markets = app.dataframe[0].value.set_index("Paid as")
-    assert markets["USD in all"][["On demand", "Spot"]].tolist() == pytest.approx([row["run_usd_on_demand"], row["run_usd_spot"]])
+    assert markets["Cost"][["On demand", "Spot"]].tolist() == pytest.approx([row["run_usd_on_demand"], row["run_usd_spot"]])
     assert markets["Hours billed"]["Capacity block"] % 24 == 0
-    assert (markets["Of"] != "").equals(markets["USD in all"].notna())
+    assert (markets["Price of"] != "").equals(markets["Cost"].notna())
     assert f"(L-417A185B) {QUOTA}" in text
     assert "L-417A185B" in "\n".join(block.value for block in app.code)
 
@@ -81,7 +87,7 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
 def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
     market = on_markets(row, catalogs).iloc[0].to_dict()
     reason = "a card whose shares of the data sheet are taken from another class of card"
-    sentence = words.how_sure(row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20))[0]
+    sentence = sure.how_sure(row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20))[0]
     assert TIME_RESTS_ON[basis] in sentence
     assert reason in sentence
     assert ("calibrated" in sentence) == (basis == "calibrated")
@@ -123,9 +129,9 @@ def test_a_plan_without_a_price_says_so(catalogs):
     unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
     markets = on_markets(unpriced, catalogs)
     work = "Fine-tune Llama 3.2 1B on 100 million tokens"
-    assert words.heading(unpriced, scenario, catalogs) == f"No price is known on 1 × H100 SXM5 80GB: {work}"
-    assert ways.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
-    assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
+    assert pay.heading(unpriced, work) == f"No price is known: {work}"
+    assert prices.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
+    assert "none is known on demand" in " ".join(sure.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
 
 
 def test_a_refused_plan_and_a_model_that_cannot_serve_show_no_bill():

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc import estimate
 from calc.files.link.kept import MOST_KEPT
-from views.compare_and_bill.compare_panels import AGAIN, AWAY
+from views.compare_and_bill.answers import COPY, PLAN, REMOVE
 
 KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",
@@ -22,7 +22,7 @@ def keys(app, *names):
 
 def act(app, place, action):
     turned(app, "compare")
-    return run(app.button(key=f"take_{place}").click() if action == "take" else app.menu_button(key=f"more_{place}").set_value(action))
+    return run(app.menu_button(key=f"more_{place}").set_value(action))
 
 
 def test_kept_scenarios_go_along_to_every_page():
@@ -32,13 +32,13 @@ def test_kept_scenarios_go_along_to_every_page():
 
 
 def test_removing_is_undone_and_done_again_and_a_copy_has_a_name_of_its_own():
-    app = act(opened(kept=KEPT), 0, AWAY)
+    app = act(opened(kept=KEPT), 0, REMOVE)
     assert address(app)["kept"] == KEPT[1:]
     run(app.button(key="undo").click())
     assert address(app)["kept"] == KEPT
     run(with_share(app).button(key="redo").click())
     assert address(app)["kept"] == KEPT[1:]
-    app = act(opened(kept=KEPT), 0, AGAIN)
+    app = act(opened(kept=KEPT), 0, COPY)
     assert [text.split("~")[0] for text in address(app)["kept"]] == ["A", "A 2", "B"]
 
 
@@ -62,8 +62,8 @@ def test_each_change_is_a_step_back_looking_is_none_and_a_change_after_undo_leav
 
 def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():
     app = opened(kept=KEPT, model="qwen2.5-7b", gpus="4")
-    before = address(turned(app, "compare"))
-    act(app, 0, "take")
+    before = address(run(turned(app, "compare")))
+    act(app, 0, PLAN)
     after = address(app)
     assert (after["model"], after["gpus"], after["instance"], after["markets"]) == (["llama-3.1-8b"], ["8"], ["p4de.24xlarge"], ["spot"])
     run(app.button(key="undo").click())
@@ -106,8 +106,10 @@ def test_runs_and_months_are_changed_in_place():
 
 def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
     row = estimate(SCENARIO | {"sharding": "zero2"}, catalogs, solve=False)
-    rows = session([("keep", {**row, "market": "spot"})])["rows"]
-    assert rows["scenario"].tolist() == ["A", "B", "1 x p4de.24xlarge"]
+    rows = session([("keep", {**row, "market": "spot"}, None, "Fine-tune it")])["rows"]
+    assert rows["scenario"].tolist() == ["A", "B", "Full · p4de.24xlarge on spot"]
+    assert rows["job"].tolist()[1:] == ["Fine-tune GPT-2", "Fine-tune it"]
+    assert rows["plan_months"].tolist() == [12, 12, 1]  # a run is planned once
     last = rows.iloc[-1]
     assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
     assert pd.isna(rows["usd"].iloc[1])

@@ -9,7 +9,7 @@ from calc.cost.terms import committed_copies
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
 from calc.plan.bill import billed
-from calc.plan.plan_bill import against_budget, by_market, paid_months, plan_bill
+from calc.plan.plan_bill import against_budget, paid_months, plan_bill
 
 RUN = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
 SERVICE = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
@@ -35,12 +35,15 @@ def test_runs_and_commitments_are_paid_as_often_as_they_are_made(bill):
     assert paid_months(12, 2, 0) == 2
 
 
-def test_sums_by_market_are_those_of_the_lines_and_a_budget_says_what_is_left(bill):
-    sums = by_market(bill.reset_index()).set_index("market")
-    assert sums["scenarios"].tolist() == [2, 1, 1, 4]
-    for period in ("month_usd", "quarter_usd", "year_usd"):
-        assert sums[period]["all"] == pytest.approx(bill[period].sum()) == pytest.approx(sums[period].drop("all").sum())
-        assert sums[period]["on-demand"] == pytest.approx(bill.loc[["weekly run", "service"], period].sum())
+def test_what_is_made_once_is_paid_once_and_a_budget_says_what_is_left(bill):
+    once = plan_bill(bill.reset_index().assign(plan_months=1)).set_index("scenario")
+    ends = once["work"] == "training"
+    assert once["once_usd"][ends].tolist() == pytest.approx(once["year_usd"][ends].tolist())
+    assert once["monthly_usd"][~ends].tolist() == pytest.approx(once["month_usd"][~ends].tolist())
+    assert once[["once_usd", "monthly_usd"]].notna().sum(axis="columns").tolist() == [1] * len(once)
+    assert bill["once_usd"].isna().all()  # each is at work for several months
+    run = bill.loc["weekly run"]
+    assert run["start_usd"] == pytest.approx(4 * run["start_hours"] * run["usd_per_hour"])
     total = bill["year_usd"].sum()
     budget = against_budget(bill, 2 * total, "year")
     assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx((total, total, 0.5))
@@ -83,17 +86,20 @@ def test_the_csv_of_a_plan_is_read_again_with_the_same_bill(bill, catalogs):
 
 KEPT = [
     "A~market~on-demand~model~gpt2~instance~g6e.xlarge~train_tokens~1000000000~runs_per_month~4~plan_months~6",
-    "B~market~spot~model~gpt2~instance~g6e.xlarge~train_tokens~1000000000",
+    "B~market~spot~model~llama-3.2-1b~instance~g6e.xlarge~train_tokens~1000000000",
 ]
 
 
-def test_the_page_sums_what_is_kept_against_a_budget():
-    app = opened("pay", kept=KEPT, budget_usd="1000000", budget_for="quarter")
-    text = "\n".join(element.value for element in app.markdown).replace("\\", "")
-    assert "of the budget of $1,000,000" in text
-    assert "a quarter" in text
-    assert [row[0] for row in app.table[-1].value.to_numpy()] == ["On demand", "Spot", "**Together**"]
+def test_the_page_sums_what_is_ticked_against_a_budget():
+    app = opened("compare", kept=KEPT, budget_usd="1000000", budget_for="quarter")
+    (bar,) = app.get("progress")
+    assert "of the budget; $" in bar.proto.text.replace("\\", "")
+    assert [row[0].split(",")[:2] for row in app.table[0].value.to_numpy()] == [
+        ["A", " 4 runs a month for 6 months"],
+        ["B", " on spot"],
+        ["**Together**"],
+    ]
     assert address(app)["kept"] == KEPT
     run(app.number_input(key="budget_usd").set_value(0.01))
-    assert "over it" in "\n".join(element.value for element in app.markdown)
+    assert "over it" in app.get("progress")[0].proto.text
     assert address(app)["budget_for"] == ["quarter"]

@@ -1,13 +1,23 @@
-"""A CSV given to the Compare page: rows estimated, wrong rows named, wrong files answered with one sentence."""
+"""A CSV opened on Compare & bill: rows estimated, wrong rows named, wrong files answered with one sentence."""
+
+import re
+from datetime import date
 
 import pytest
-from pages import opened, run, title
+from examples import table as table_of
+from pages import address, opened, page_text, run
 
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import earlier
+from calc.files.csv.earlier import MOST_ROWS, earlier
+from calc.plan.bill import billed
 from views.compare_and_bill.earlier import _csv
 
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
+HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
+COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000~plan_months~1"
+PLAIN = f"plain~market~on-demand~{COMMON}"
+EIGHT_BIT = f"8-bit~market~on-demand~{COMMON}~optimizer~adamw-8bit"
+PAIR = ({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"})
 GOOD = "plain,llama-3.2-1b,1,none,g6e.xlarge,1\n"
 
 
@@ -19,9 +29,18 @@ def app():
 def uploaded(app, content, name="plans.csv"):
     """The page after a file was given."""
     content = content.encode() if isinstance(content, str) else content
+    if not app.file_uploader:
+        run(app.button(key="open_csv").click())
     run(app.file_uploader(key="uploaded").set_value((name, content, "text/csv")))
-    assert title(app) == "Nothing is kept yet"
     return app
+
+
+def names(app):
+    return [text.split("~")[0] for text in address(app).get("kept", [])]
+
+
+def accept(app):
+    return app.button(key="accept_earlier")
 
 
 def table(app):
@@ -32,7 +51,7 @@ def table(app):
 def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
     uploaded(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
     assert not app.error
-    assert "3 scenarios: 1 fit, 2 not understood." in " ".join(element.value for element in app.markdown)
+    assert "3 answers: 1 fit, 2 not understood." in " ".join(element.value for element in app.markdown)
     warning = app.warning[0].value
     assert "Row 1: " in warning
     assert "no-such-model" in warning
@@ -55,7 +74,7 @@ def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
 def test_the_best_thousand_of_more_are_shown(app):
     uploaded(app, "model,batch\n" + "".join(f"gpt2,{batch}\n" for batch in range(1, 1202)))
     assert len(table(app)) == 1000
-    assert any("The best 1,000 of 1,201 scenarios" in element.value for element in app.caption)
+    assert any("The best 1,000 of 1,201 answers" in element.value for element in app.caption)
 
 
 def test_what_the_page_writes_can_be_given_back_and_gives_the_same_rows_again(catalogs):
@@ -64,3 +83,73 @@ def test_what_the_page_writes_can_be_given_back_and_gives_the_same_rows_again(ca
     again, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert not complaints
     assert _csv(earlier(again, "plans.csv", catalogs)) == content
+
+
+def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs):
+    scenarios = {"scenario": "plain"}, {"scenario": "fresh", "batch": 2}, {"scenario": "8-bit", "optimizer": "lion"}
+    rows = table_of(scenarios, **HOLD | {"sequence_tokens": 4096, "train_tokens": 1.5e8, "plan_months": 1})
+    older = billed(rows.assign(market="on-demand"), catalogs).assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
+    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
+    words = page_text(app)
+    assert "1 new, 1 changed, 1 as kept" in words
+    assert "Of 3 hourly prices in the file of 2026-01-02, 3 cost less today" in words
+    shown = app.dataframe[0].value
+    assert set(shown["then_usd_per_hour"]) == {99.0}
+    assert names(app) == ["plain", "8-bit"]
+    assert accept(app).label == "Keep 2 answers"
+    run(accept(app).click())
+    assert names(app) == ["plain", "8-bit", "fresh", "8-bit (plans)"]
+    assert not app.file_uploader
+    run(app.button(key="undo").click())
+    assert names(app) == ["plain", "8-bit"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("scenario,model,batch\ngood,gpt2,1\nbad,gpt2,half\n", "Row 2: batch 'half' is not a whole number from 1 up to 1e+15"),
+        ("scenario,model\ngood,gpt2\nbad,no-such\n", "Row 2: model 'no-such' is not in the catalog; choose one such as"),
+    ],
+)
+def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentence):
+    app = uploaded(opened("compare", kept=[PLAIN]), content)
+    assert (sentence in page_text(app), "Nothing is kept of a file that is not understood whole" in page_text(app)) == (True, True)
+    assert accept(app).disabled
+    assert names(app) == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),  # more: test_export.py
+    [(b"\x89PNG\xff", "is not UTF-8"), (b"", "is empty"), (b"model\n" + b"gpt2\n" * (MOST_ROWS + 1), "at most")],
+    ids=("picture", "empty", "too many"),
+)
+def test_a_file_that_is_no_table_costs_one_sentence(content, sentence):
+    app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), content)
+    assert [sentence in error.value and "plans.csv" in error.value for error in app.error] == [True]
+    assert names(app) == ["plain", "8-bit"]
+
+
+def test_a_file_with_more_than_there_is_room_for_is_left():
+    rows = "".join(f"s{number},gpt2,{number + 1}\n" for number in range(25))
+    app = uploaded(opened("compare"), "scenario,model,batch\n" + rows)
+    assert "There is room for 24 more answers" in page_text(app)
+    assert accept(app).disabled
+
+
+def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
+    rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
+    older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
+    content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
+    words = page_text(uploaded(opened("compare"), content))
+    assert "in the file of 2026-01-02, 2 cost more today" in words
+    assert re.search(r"p5.48xlarge on demand in us-east-1: \$49.00 → \$55.04 an hour \(12 % more\), its price of \d+ \w+ 20", words)
+    assert re.search(r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB \(20 % less\)", words)
+    assert "The verdict of 8-bit was 'does not fit' and is 'fits' today." in words
+    assert "Facts of the catalogs have changed." in words
+    assert "formulas" not in words
+
+
+def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
+    rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
+    words = page_text(uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
+    assert ("none of 2 has moved" in words, "→" in words) == (True, False)

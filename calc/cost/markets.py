@@ -82,8 +82,8 @@ MARKETS = {
     "capacity-block": Market(
         "capacity block",
         "capacity_block",
-        "Booked ahead to the slow end of the run, in whole days to 14 and whole weeks to 182, at most 64 instances in one block, and "
-        "paid in full; the one way to be sure of the newest cards.",
+        "Paid up front, ends on a date: booked to the slow end of the run, in whole days to 14 and whole weeks to 182, at most 64 "
+        "instances in one block; the one way to be sure of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
         work="training",  # a block ends, and a service does not, unless its work is offline

@@ -24,9 +24,13 @@ WAY_COLUMNS = (  # what on_markets adds to the columns of a job
 
 
 def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Estimated rows with the columns of BILL, each on its market."""
+    """Estimated rows with the columns of BILL, each on its market.
+
+    Machines that one has, named in the column `have`, are not paid: NaN.
+    """
     job = job_of_rows(rows, rows["market"], 0, catalogs)
-    return rows.assign(**{name: getattr(job, name) for name in BILL})
+    rented = np.where(rows["have"] == "", 1.0, np.nan) if "have" in rows else 1.0
+    return rows.assign(**{name: getattr(job, name) * (rented if name.startswith("usd") else 1.0) for name in BILL})
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
@@ -70,6 +74,23 @@ def attempt_usd(row: dict[str, Any]) -> float:
     slow = hours * float(row["run_high_hours"] / row["run_hours"])
     billed = billed_hours(row["market"], np.ones(1), np.array([hours]), np.array([slow]), attempts + 1)
     return float((billed[0] - row["billed_hours"]) * row["usd_per_hour"])
+
+
+def spare_usd(row: dict[str, Any]) -> float:
+    """One more instance of a billed row's service for its hours, on its market. [USD]"""
+    return float(row["usd_per_hour"] / row["instances"] * row["billed_hours"])
+
+
+def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
+    """The market of a row, and what costs less where one signs: the cheapest of each term.
+
+    `markets` is a table of on_markets. What is signed for is a commitment of years or a capacity block; one that costs more than
+    the market or than on demand is left out.
+    """
+    most = markets.loc[markets["market"].isin([market, BY_USE[0]]), "usd"].min()
+    signed = markets[markets["committed_usd"].notna() & (markets["usd"] < most) & (markets["market"] != market)]
+    least = signed.sort_values("usd", kind="stable").drop_duplicates("committed_hours").sort_values("committed_hours", kind="stable")
+    return pd.concat([markets[markets["market"] == market], least])
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:

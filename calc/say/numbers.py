@@ -57,6 +57,11 @@ def about(value: float | None) -> str:
     return f"${value:,.0f}" if value is not None and 9.995 <= abs(value) < 100 else usd(value)
 
 
+def billed_usd(value: float | None) -> str:
+    """Money of a bill, whose lines have a sum: $3.36, $49, $16,352."""
+    return f"${value:,.0f}" if value is not None and abs(value) >= 9.995 else usd(value)
+
+
 def percent(ratio: float | None) -> str:
     """A share in whole per cent: 12 %, under 1 %."""
     if ratio is None or is_missing(ratio):

@@ -100,6 +100,17 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
     return quantities
 
 
+def speed_ratio(first: dict[str, Any], other: dict[str, Any]) -> float:
+    """The tokens per second of another row over those of the first, of the work that is billed."""
+    name = "run_tokens_per_second" if ends_of(first) else "tokens_per_second"
+    return float(other[name]) / float(first[name])
+
+
+def pace_change(first: dict[str, Any], other: dict[str, Any]) -> float:
+    """How much longer the run of another row takes, or each token of its service. [s]"""
+    return float(other["seconds"]) - float(first["seconds"])
+
+
 def _memory(first: dict[str, Any], other: dict[str, Any]) -> Difference:
     parts = {name: float(other[name]) - float(first[name]) for name in COMPONENTS}
     estimated = not np.isnan(sum(parts.values()))

@@ -1,60 +1,97 @@
-"""The Compare page: kept scenarios side by side, and what their differences are made of."""
+"""The tab Compare and bill: the kept answers of each job, the ticked ones as a bill."""
 
-from datetime import date
-from functools import partial
+from typing import NamedTuple
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calc.files.csv import tables as csv_tables
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.plan.aged import then_of
 from calc.plan.bill import billed
 from calc.plan.figures import records
-from calc.say.numbers import counted
-from calc.search.compare import FEWEST, choices
-from views.compare_and_bill import compare_panels as panel
-from views.compare_and_bill import compare_words, earlier
+from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
+from calc.say.numbers import counted, is_missing
+from calc.search.answer_name import answer_name
+from calc.search.compare import FEWEST
+from calc.search.job_words import short_job
+from views.compare_and_bill import answers, signing, the_bill
+from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
 from views.session import kept
 from views.session.present_plan import present
-from views.shared import tables
+from views.shared import aged_words as aged
+from views.shared.elements import dialog
 from views.shared.markdown import plain
 from views.shared.theme import INKS
+
+NOTHING_KEPT = "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
+
+
+class Compared(NamedTuple):
+    """The answers as billed rows, the same as records, and their jobs with the ticks."""
+
+    rows: pd.DataFrame
+    records: list[Row]
+    jobs: list[JobAnswers]
+
+    @property
+    def ticked(self) -> list[int]:
+        """The places of the answers in the bill."""
+        return [job.ticked for job in self.jobs]
+
+
+def compared(catalogs: Catalogs) -> Compared:
+    """What is kept, or the present answer alone."""
+    rows = plan_bill(kept.rows(catalogs) if kept.kept() else _present(catalogs))
+    return Compared(rows, records(rows), answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist()))
+
+
+def _present(catalogs: Catalogs) -> pd.DataFrame:
+    """The answer shown on Plan as the one row; a run of it once."""
+    plan = present(catalogs)
+    is_estimated = not is_missing(plan.row["memory_bytes"])
+    beside = {"market": plan.market, "job": short_job(plan.job, catalogs), "have": plan.job.get("have") or "", "in_bill": "yes"}
+    row = plan.row | beside | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
+    row |= {"plan_months": 1} if ends_of(row) else {}
+    return billed(pd.DataFrame([row]), catalogs)
 
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
-    catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
-    rows = billed(kept.rows(catalogs), catalogs)
-    everything = records(rows)
+    catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    every = compared(catalogs)
+    bill = every.rows.iloc[every.ticked]
+    title.title(plain(the_bill.heading(bill)), anchor=False)
+    title.markdown(_counted(every) if kept.kept() else NOTHING_KEPT)
+    _since_kept(every.records, catalogs)
+    for job in every.jobs:
+        answers.answers_of(job, every.records, ink, catalogs)
+    dialog("Rename the answer", answers.RENAMED, answers.rename)
+    left, right = st.columns(2, gap="large")
+    with left:
+        the_bill.draw(bill, every.ticked if kept.kept() else [])
+    with right:
+        in_bill = [every.records[place] for place in every.ticked]
+        signing.cheaper(in_bill, catalogs)
+        signing.not_in_it(in_bill)
+    if len(every.records) >= FEWEST:
+        with st.expander("What differs, and every figure side by side", on_change="rerun", key="side_by_side_open") as pane:
+            if pane.open:
+                side_by_side(every.rows, every.records, catalogs)
 
-    with st.container(horizontal=True):
-        panel.keep_answers(present(catalogs))
-        file = earlier.chooser()
-        if everything:
-            csv = partial(csv_tables.dated_csv, rows, catalogs, date.today())
-            tables.download(f"Kept as CSV ({counted(len(rows), 'row')})", csv, "headroom-kept.csv", "kept_csv")
-    earlier.preview(file, catalogs)
-    if not everything:
-        title.title("Nothing is kept yet", anchor=False)
-        st.markdown(compare_words.NOTHING_KEPT)
-        return
 
-    shown = panel.shown(everything)
-    shown_rows = [everything[index] for index in shown]
-    title.title(plain(compare_words.heading(shown_rows)), anchor=False)
-    panel.since_kept(shown_rows, shown, catalogs)
-    panel.cards(shown_rows, shown, ink)
-    if len(shown_rows) < FEWEST:
-        st.info("Keep a second scenario on Plan, or duplicate this one, and the two stand side by side.", icon=":material/bookmark_add:")
-        return
+def _counted(every: Compared) -> str:
+    """2 jobs, 4 kept answers; the ticked one of each job is in the bill."""
+    of = "the ticked one of each job is" if len(every.records) > len(every.jobs) else "all of them are"
+    return f"{counted(len(every.jobs), 'job')}, {counted(len(every.records), 'kept answer')}; {of} in the bill."
 
-    table = choices(rows.iloc[shown], catalogs)
-    names = [row["scenario"] for row in shown_rows]
-    st.subheader("What differs", anchor=False)
-    panel.words_table(table[table["differs"]], names, "The choices in which the scenarios differ")
-    st.subheader("Memory, money and time", anchor=False)
-    panel.figures_table(shown_rows, names)
-    with st.expander("The same in all of them", key="same_in_all"):
-        panel.words_table(table[~table["differs"]], names[:1], "The choices that the scenarios share")
-    st.caption(compare_words.HOW)
+
+def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:
+    """What has changed of each answer since it was kept; nothing where all is as it was."""
+    changes = {row["scenario"]: aged.changed(row | then_of(entry), catalogs) for row, entry in zip(rows, kept.kept(), strict=False)}
+    lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences]
+    if lines:
+        st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")

@@ -1,5 +1,6 @@
-"""A CSV of an earlier meeting, estimated with today's catalogs and kept on a click."""
+"""A CSV of an earlier meeting in a dialog, estimated today and kept on a click; CSV out."""
 
+from datetime import date
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -16,32 +17,40 @@ from calc.files.csv.earlier import Earlier, earlier, standings
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
+from calc.plan.plan_bill import plan_bill
 from calc.say.numbers import counted, is_missing
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import TableError, quoted
+from calc.search.job_words import short_job
 from calc.search.standing import rank
+from views.session import catalogs as session_catalogs
 from views.session import kept
 from views.shared import aged_words as aged
 from views.shared import tables
-from views.shared.elements import button
+from views.shared.elements import button, dialog
 from views.shared.markdown import plain
 
 ROWS = 1000  # as many as a browser scrolls well
 SENTENCES = 5
 
 
-def chooser() -> Any:
-    """Where a file is given; returns it, or None."""
-    with st.popover("Bring a CSV back", icon=":material/upload_file:"):
-        st.caption(
-            "One row per scenario, as the CSV buttons of these pages write them. Only `model` is needed: an empty cell takes "
-            "its default, and results are worked out anew. Nothing is kept before you say so."
-        )
-        return st.file_uploader("CSV of scenarios", type="csv", key="uploaded", label_visibility="collapsed")
+OPEN = "csv_open"
 
 
-def preview(file: Any, catalogs: Catalogs) -> None:
-    """The scenarios of the file, then and today; an unreadable file costs one sentence."""
+def csv_out_and_in() -> None:
+    """At the right of the tabs: open a CSV, and all that is kept as one, with its bill."""
+    catalogs = session_catalogs.catalogs()
+    button("Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv")
+    dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
+    if kept.kept():
+        csv = partial(csv_tables.dated_csv, plan_bill(kept.rows(catalogs)), catalogs, date.today())
+        tables.download("CSV", csv, "headroom-kept.csv", "kept_csv", type="tertiary", help="Kept answers with their bill, a row each")
+
+
+def _opened(catalogs: Catalogs) -> None:
+    """The answers of a file, then and today; an unreadable file costs one sentence."""
+    st.caption("A row for each answer, as the CSV buttons write them. Only `model` is needed: an empty cell takes its default.")
+    file: Any = st.file_uploader("CSV of answers", type="csv", key="uploaded", label_visibility="collapsed")
     if file is None:
         st.session_state.pop("earlier", None)
         return
@@ -52,22 +61,16 @@ def preview(file: Any, catalogs: Catalogs) -> None:
         st.error(plain(str(error)), icon=":material/block:")
         return
     states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
-    with st.container(border=True):
-        st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
-        if prices := _prices(result.rows):
-            st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
-        _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
-        ranked = rank(result.rows.assign(standing=states)).head(ROWS)
-        _table(ranked, catalogs)
-        if len(result.rows) > ROWS:
-            st.caption(f"The best {ROWS:,} of {len(result.rows):,} scenarios are shown; the CSV has all of them.")
-        _accept(result, states, name)
-        tables.download(
-            f"Estimates as CSV ({counted(len(result.rows), 'row')})",
-            partial(_csv, result),
-            f"{PurePath(file.name).stem}-estimated.csv",
-            "uploaded_csv",
-        )
+    st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
+    if moved := _prices(result.rows):
+        st.markdown(plain("\n".join([moved, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
+    _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
+    _accept(result, states, name)
+    _table(rank(result.rows.assign(standing=states)).head(ROWS), catalogs)
+    if len(result.rows) > ROWS:
+        st.caption(f"The best {ROWS:,} of {len(result.rows):,} answers are shown; the CSV has all of them.")
+    csv_name = f"{PurePath(file.name).stem}-estimated.csv"
+    tables.download(f"Estimates as CSV ({counted(len(result.rows), 'row')})", partial(_csv, result), csv_name, "uploaded_csv")
 
 
 def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
@@ -76,7 +79,7 @@ def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
     if cached and cached[0] == file.file_id and cached[1] is catalogs:
         return cached[2]
     cells = csv_tables.read_csv(file.getvalue(), name)
-    with st.spinner(f"Estimating {counted(len(cells), 'scenario')}"):
+    with st.spinner(f"Estimating {counted(len(cells), 'answer')}"):
         result = earlier(cells, name, catalogs)
     st.session_state["earlier"] = (file.file_id, catalogs, result)
     return result
@@ -98,7 +101,7 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     tables.show(
         shown,
         tables.columns_of("earlier_scenarios"),
-        "Scenarios of the file, then and now",
+        "Answers of the file, then and now",
         "earlier_rows",
         {name: shown[name] for name in ("name", "verdict", "then_gib")},
     )
@@ -107,20 +110,22 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
 def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
     wanted = np.flatnonzero(np.isin(states, ("new", "changed")))
-    room = MOST_KEPT - len(kept.kept())
-    obstacle = _obstacle(result.unread, len(wanted), room)
+    obstacle = _obstacle(result.unread, len(wanted), MOST_KEPT - len(kept.kept()))
     if obstacle:
         st.caption(obstacle)
-    rows, look = result.rows.iloc[wanted].to_dict("records"), {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
-    button(f"Keep {counted(len(wanted), 'scenario')}", _keep, rows, PurePath(name).stem, icon="bookmark_add", **look)
+    look = {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
+    args = (result.rows.iloc[wanted].to_dict("records"), PurePath(name).stem, "plan_months" in result.table)
+    if button(f"Keep {counted(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look):
+        st.rerun()
 
 
-def _keep(rows: list[Row], file: str) -> None:
-    """Callback: keep the rows; a name in use gets the name of the file beside it."""
-    names = {entry["name"] for entry in kept.kept()}
+def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
+    """Callback: keep the rows, a name in use with the name of the file; close the dialog."""
+    names, catalogs = {entry["name"] for entry in kept.kept()}, session_catalogs.catalogs()
     for row in rows:
         name = str(row["scenario"])
-        kept.keep(row, f"{name} ({file})" if name in names else name or None)
+        kept.keep(row, f"{name} ({file})" if name in names else name or None, row["job"] or short_job(row, catalogs), is_planned)
+    st.session_state.pop(OPEN, None)
 
 
 def _csv(result: Earlier) -> bytes:
@@ -147,7 +152,7 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
         (len(unread), "not understood"),
     ]
     states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
-    parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(states_counted)}."]
+    parts = [f"{counted(len(rows), 'answer')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(states_counted)}."]
     return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])
 
 
@@ -180,11 +185,11 @@ def _refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
 def _obstacle(unread: list[str], wanted: int, room: int) -> str:
     """Why nothing of the file can be kept; empty where it can."""
     if unread:
-        return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and give it again."
+        return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and open it again."
     if not wanted:
-        return "Every scenario of the file that can be run is kept already."
+        return "Every answer of the file that can be run is kept already."
     if wanted > room:
-        return f"There is room for {room} more scenarios: remove some that are kept, or give a file with fewer."
+        return f"There is room for {room} more answers: remove some that are kept, or open a file with fewer."
     return ""
 
 

@@ -1,6 +1,7 @@
 """The Compare & bill page: kept answers and their bill, other ways to pay, the shelf."""
 
-from views.compare_and_bill import bill, compare, shelf
+from views.compare_and_bill import compare, earlier, pay, shelf
 from views.shared.elements import tabs_of
 
-tabs_of("compare", {"compare": ("Compare", compare.draw), "pay": ("Bill", bill.draw), "shelf": ("Shelf", shelf.draw)})
+tabs = {"compare": ("Compare and bill", compare.draw), "pay": ("Other ways to pay", pay.draw), "shelf": (shelf.name(), shelf.draw)}
+tabs_of("compare", tabs, earlier.csv_out_and_in)

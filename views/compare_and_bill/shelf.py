@@ -1,30 +1,214 @@
-"""The Shelf page: the team's saved plans, with their cost then and today."""
+"""The tab Shelf: the team's saved plans, with their cost then and today."""
+
+import os
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.files.link.now import answers_now
+from calc.plan.aged import Moved, changes
+from calc.say.numbers import changed_by, counted, is_missing, percent
+from calc.search.job_words import job_sentence, short_job
+from calc.search.options import Options
 from shelf import plans as shelf_plans
-from views.compare_and_bill import shelf_panels as panel
+from shelf import stores
+from shelf.plans import LONGEST, Plan, Run, ShelfError
+from views.session import address
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
+from views.session.remembered import remembered
+from views.shared import aged_words as aged
+from views.shared import answer_words as plan_words
+from views.shared.answer_words import day_text
 from views.shared.markdown import plain
+from views.shared.tables import chosen_in, columns_of, grid, of_rows
+
+VARIABLE = "HEADROOM_SHELF"
+NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
+PATIENCE_SECONDS = 5
+WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
+KEY = "shelf_plans"
+TALLEST = 460  # pixels
+ABOUT = """Plans that the team keeps by name. Saving adds a version and never replaces one; a link passes a plan on without the shelf.
+Names are as typed: nobody signs in, so anyone who reaches this page can read, open and add."""
+EMPTY = "No plan yet. Put the present one here: give it a name and say who you are."
+NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
+
+
+def name() -> str:
+    """The name of the tab: Shelf (3): one is up 12 %; of a database only once the tab was open."""
+    if "://" in os.environ.get(VARIABLE, "") and "shelf_seen" not in st.session_state:
+        return "Shelf"
+    try:
+        plans = shelf_plans.newest(store())
+    except ShelfError:
+        return "Shelf"
+    moves = [change.ratio for row in _rows_now(plans, session_catalogs.catalogs()) if (change := _move(row))]
+    most = max(moves, key=abs, default=0.0)
+    alike = sum(ratio * most > 0 for ratio in moves)
+    direction, size = "up" if most > 0 else "down", percent(abs(most))
+    moved = "" if not alike else f": one is {direction} {size}" if alike == 1 else f": {alike} are {direction}, most by {size}"
+    return f"Shelf ({len(plans)}){moved}" if plans else "Shelf"
 
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
+    heading_place = title.container()
+    title.caption(ABOUT)
     try:
-        run = panel.store()
-        st.caption(panel.ABOUT)
-        panel.putting(run, present(catalogs).options, catalogs)
+        run = store()
+        putting(run, present(catalogs).options, catalogs)
         plans = shelf_plans.newest(run)
-    except shelf_plans.ShelfError as error:
-        title.title("The shelf is out of reach", anchor=False)
+    except ShelfError as error:
+        heading_place.title("The shelf is out of reach", anchor=False)
         st.error(plain(str(error)), icon=":material/block:")
         return
+    heading_place.title(heading(plans), anchor=False)
+    if plans:
+        chosen(run, *listed(plans, catalogs), catalogs)
+    else:
+        st.markdown(EMPTY)
 
-    title.title(panel.heading(plans), anchor=False)
-    if not plans:
-        st.markdown(panel.EMPTY)
+
+def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
+    """Today's row of each plan's answer; None where its link names none."""
+    links = [plan.link for plan in plans]
+    return remembered("shelf", (links, catalogs.version), lambda: answers_now([_query(plan) for plan in plans], catalogs))
+
+
+def store() -> Run:
+    """What runs the shelf's statements; raises ShelfError."""
+    place = os.environ.get(VARIABLE) or str(stores.FILE)
+    if "://" not in place:
+        return stores.in_file(place)
+    patience: dict[str, Any] = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
+    try:
+        return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
+    except ModuleNotFoundError:
+        raise ShelfError(NEEDS) from None
+    except Exception as error:  # what an address that is none raises is SQLAlchemy's, which need not be installed, or the driver's
+        raise ShelfError(f"{VARIABLE} is not the address of a database ({type(error).__name__}): docs/serve.md has one.") from None
+
+
+def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
+    """The form that puts the present plan onto the shelf; what it said last stays under it."""
+    row = options.rows[0]
+    if not row["answer"]:
+        st.caption(NOTHING_TO_SAVE)
         return
-    panel.chosen(run, *panel.listed(plans, catalogs), catalogs)
+    answer = plan_words.heading(options, catalogs)
+    with st.form("to_shelf"):
+        st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            usual = short_job(options.job, catalogs)[: LONGEST["name"]]
+            name = st.text_input("Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name")
+            who = st.text_input("Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session")
+            pressed = st.form_submit_button("Put on the shelf", type="primary", icon=":material/inventory_2:")
+    if pressed:
+        _save(run, name, who, answer, row)
+
+
+def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
+    seen = st.session_state.get("shelf_seen", "")
+    money = {field: None if is_missing(row[field]) else float(row[field]) for field in ("usd", "usd_per_hour")}
+    try:
+        plan = shelf_plans.save(run, name, who, answer[: LONGEST["answer"]], urlencode(address.address().query, doseq=True), **money)
+        st.success(plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
+    except ShelfError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+
+
+def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] | None]:
+    """Lists the plans; returns the chosen or newest plan and its row of today."""
+    st.session_state["shelf_seen"] = max(plan.saved_at for plan in plans)
+    rows = _rows_now(plans, catalogs)
+    of_rows(KEY, [plan.id for plan in plans])
+    table = {
+        "name": [plan.name for plan in plans],
+        "then": [plan.usd for plan in plans],
+        "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
+        "moved": [_moved(row) for row in rows],
+        "saved_by": [plan.saved_by for plan in plans],
+        "saved_at": [_when(plan.saved_at) for plan in plans],
+        "versions": [plan.versions for plan in plans],
+        "answer": [plan.answer for plan in plans],
+    }
+    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": TALLEST if len(plans) > 12 else "content"}
+    grid(table, columns_of("shelf"), "The plans on the shelf, what they cost then and cost now", KEY, **look)
+    index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
+    return plans[index], rows[index]
+
+
+def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
+    """One plan: what has changed since it was saved, the way back to it, and its versions."""
+    st.subheader(plain(plan.name), anchor=False)
+    st.markdown(plain(_version(plan, plan.versions)))
+    sentences = [] if row is None else aged.changed(row, catalogs)
+    as_it_was = "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or as_it_was))
+    with st.container(horizontal=True):
+        _open_button(plan, catalogs, "primary")
+        with st.popover("Copy link", icon=":material/link:"):
+            st.code(plan_words.link((st.context.url or "").removesuffix("shelf"), _query(plan)), language=None, wrap_lines=True)
+    if plan.versions > 1:
+        with st.expander(f"All {plan.versions} versions", key="shelf_versions"):
+            stand = shelf_plans.versions(run, plan.name)
+            for number, version in zip(range(plan.versions, 0, -1), stand, strict=False):
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    _open_button(version, catalogs, "tertiary")
+                    st.markdown(plain(_version(version, number)), width="stretch")
+
+
+def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "tertiary"]) -> None:
+    if st.button("Open", icon=":material/open_in_new:", type=look, key=f"open_{look}_{plan.id}"):
+        address.open_link(_query(plan), catalogs)
+        st.switch_page("views/plan/page.py")
+
+
+def _query(plan: Plan) -> dict[str, list[str]]:
+    return parse_qs(plan.link, keep_blank_values=True)
+
+
+def heading(plans: list[Plan]) -> str:
+    """3 plans on the shelf."""
+    return f"{counted(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
+
+
+def _when(saved_at: str) -> str:
+    """22 November 2026, 11:02 UTC."""
+    try:
+        return f"{day_text(saved_at[:10])}, {datetime.fromisoformat(saved_at):%H:%M} UTC"
+    except ValueError:
+        return saved_at
+
+
+def _moved(row: Row | None) -> str:
+    """9 % more; the same; empty where one of the two is not known."""
+    if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
+        return ""
+    change = _move(row)
+    return changed_by(change.ratio) if change else "the same"
+
+
+def _move(row: Row | None) -> Moved | None:
+    """The change of a plan's money, if any."""
+    return next((moved for moved in changes(row) if moved.figure == "usd"), None) if row else None
+
+
+def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
+    """What saving did; and whose versions came in between, which stand beside it."""
+    others = [version for version in stand if version.id != plan.id and version.saved_at > seen] if seen else []
+    sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
+    names = ", ".join(dict.fromkeys(version.saved_by for version in others))
+    return f"{sentence} {names} saved this name too since you looked: both stand." if others else sentence
+
+
+def _version(plan: Plan, number: int) -> str:
+    """Version 2 by Ana, 22 November 2026, 11:02 UTC: the answer."""
+    return f"Version {number} by {plan.saved_by}, {_when(plan.saved_at)}: {plan.answer}"

@@ -1,4 +1,4 @@
-"""The wide search and the scenarios of a CSV, in an expander that starts closed."""
+"""The wide search, in an expander that starts closed."""
 
 from functools import partial
 from time import perf_counter
@@ -23,7 +23,6 @@ from calc.search.reasons import reasons
 from calc.search.wide import best, estimated, named, points, wide_search, within
 from calc.search.widened import FORMS, PLACES, form_of, widened
 from calc.units import GIB
-from views.compare_and_bill import earlier
 from views.plan import search_form
 from views.session import job_state
 from views.session.present_plan import Present
@@ -63,8 +62,6 @@ def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
                 _four_forms(plan, catalogs)
             elif search := _found(plan, catalogs, *search_form.form(plan, catalogs)):
                 _results(search, plan, ink, catalogs)
-        st.divider()
-        earlier.preview(earlier.chooser(), catalogs)
 
 
 def _found(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:

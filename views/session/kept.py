@@ -1,4 +1,4 @@
-"""Kept scenarios: name, market, choices and figures of the day, all in the link."""
+"""Kept answers: name, job, market, choices, figures of the day and the tick, in the link."""
 
 import re
 from datetime import date
@@ -9,19 +9,26 @@ import streamlit as st
 
 from calc import estimate
 from calc.catalogs.load import Catalogs
-from calc.cost.job import job_of_rows
+from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.files.link.kept import MOST_KEPT, differing, scenario_name
+from calc.files.link.kept import MOST_KEPT, TEXTS, differing, linkable, scenario_name
 from calc.plan.aged import figures_of
+from calc.plan.bill import billed
+from calc.plan.figures import records
 from calc.scenarios.inputs import DEFAULTS
+from calc.search.answer_name import answer_name
 from calc.search.job_fields import CHOSEN
+from calc.search.job_words import short_job
+from calc.search.options import options
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 from views.session.remembered import remembered
 
+PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
+
 
 def kept() -> list[dict[str, Any]]:
-    """The kept scenarios in their order: name, market, scenario."""
+    """The kept answers in their order: name, market, scenario; job, have, then, in_bill if any."""
     return st.session_state["kept"]
 
 
@@ -30,11 +37,22 @@ def is_full() -> bool:
     return len(kept()) >= MOST_KEPT
 
 
-def keep(row: Row, name: str | None = None) -> None:
-    """Callback: a row with its inputs and its market is kept, under a name of its own."""
+def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = False) -> None:
+    """Callback: a row with its inputs and its market is kept, under a name of its own.
+
+    `job` is its job in short, without it the job on screen. A run is planned once, unless its months are planned already.
+    """
     if is_full():
         return
-    _set([*kept(), {"name": _free(scenario_name(name or _usual_name(row))), **written_down(row)}])
+    catalogs = session_catalogs.catalogs()
+    asks = {} if job else options(job_state.current().job, catalogs).job
+    texts = {"job": job or short_job(asks, catalogs), "have": row.get("have") or asks.get("have") or ""}
+    beside = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
+    beside |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
+    entry: dict[str, Any] = {"name": _free(scenario_name(name or answer_name(row, catalogs))), **beside, **written_down(row)}
+    entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
+    entry["scenario"] |= {"start_seconds": 0} if "have" in beside else {}
+    _set([*kept(), entry])
 
 
 def keep_all(rows: list[Row]) -> None:
@@ -56,7 +74,12 @@ def is_kept(row: Row) -> bool:
     if not kept():
         return False
     scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
-    return any(entry["scenario"] == scenario and entry["market"] == row.get("market") for entry in kept())
+    return any(_answer(entry["scenario"]) == _answer(scenario) and entry["market"] == row.get("market") for entry in kept())
+
+
+def _answer(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The scenario without what the bill is planned with."""
+    return {name: value for name, value in scenario.items() if name not in PLANNED}
 
 
 def remove(index: int) -> None:
@@ -70,18 +93,39 @@ def rename(index: int, name: str) -> None:
 
 
 def plan(index: int, **columns: Any) -> None:
-    """Callback: set the runs a month and the months of a kept scenario."""
-    scenario = kept()[index]["scenario"] | columns
-    scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
-    changed = {name: value for name, value in kept()[index].items() if name != "then"} | {"scenario": scenario}
-    _set([changed if place == index else entry for place, entry in enumerate(kept())])
+    """Callback: set the runs a month, the months or another column of a kept scenario."""
+    _set([_with(entry, columns) if place == index else entry for place, entry in enumerate(kept())])
+
+
+def take_discount(percent: float | None) -> None:
+    """Callback: what the job and every kept answer pay less than listed; below 0 it is a tax."""
+    paid = 1 - percent / 100 if percent else None
+    extra_state.put("paid_ratio", paid)
+    _set([_with(entry, {"paid_ratio": paid}) for entry in kept()])
+
+
+def _with(entry: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
+    """A kept entry with other columns, and without figures of the day that they change."""
+    scenario = entry["scenario"] | columns
+    scenario = {name: value for name, value in scenario.items() if name not in columns or value not in (None, DEFAULTS.get(name))}
+    stays = {name: value for name, value in entry.items() if name != "then" or columns.keys() <= {*PLANNED}}
+    return stays | {"scenario": scenario}
+
+
+def tick(index: int, places: list[int]) -> None:
+    """Callback: of the answers of its job, at `places`, this one is in the bill."""
+    ticked = [{name: value for name, value in entry.items() if name != "in_bill"} if place in places else entry
+              for place, entry in enumerate(kept())]  # fmt: skip
+    ticked[index] |= {"in_bill": "yes"}
+    _set(ticked)
 
 
 def duplicate(index: int) -> None:
     """Callback: once more, right after itself."""
     if not is_full():
         entry = kept()[index]
-        _set([*kept()[: index + 1], entry | {"name": _free(entry["name"])}, *kept()[index + 1 :]])
+        copy = {name: value for name, value in entry.items() if name != "in_bill"} | {"name": _free(entry["name"])}
+        _set([*kept()[: index + 1], copy, *kept()[index + 1 :]])
 
 
 def move(index: int, by: int) -> None:
@@ -101,27 +145,20 @@ def take(index: int) -> None:
 
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:
-    """Every kept scenario estimated anew, with market, usd, hours and usd_per_hour."""
+    """Every kept answer estimated and billed anew, with job, market, have and in_bill."""
     return remembered("kept", (kept(), catalogs.version), lambda: _estimated(kept(), catalogs))
 
 
 def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"])
     frame: pd.DataFrame = estimate(table, catalogs, solve=False)
-    markets = [entry["market"] for entry in entries]
-    done = job_of_rows(frame, markets, 0, catalogs)
-    return frame.assign(market=markets, usd=done.usd, hours=done.hours, usd_per_hour=done.usd_per_hour, seconds=done.seconds)
+    jobs = [entry.get("job") or short_job(row, catalogs) for entry, row in zip(entries, records(frame), strict=True)]
+    beside = {name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")}
+    return pd.concat([pd.DataFrame({"job": jobs}), billed(frame.assign(**beside), catalogs)], axis="columns")
 
 
 def _set(entries: list[dict[str, Any]]) -> None:
     st.session_state["kept"] = entries
-
-
-def _usual_name(row: Row) -> str:
-    """1 x p5.48xlarge; a card or nothing where no instance is named."""
-    count = row.get("instances_needed")
-    place = row.get("instance") or row.get("gpu") or row["model"]
-    return f"{count:.0f} x {place}" if row.get("instance") and count == count and count else str(place)
 
 
 def _free(name: str, index: int | None = None) -> str:

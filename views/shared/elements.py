@@ -1,6 +1,6 @@
 """Buttons, switches, tabs and charts as every page has them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,11 +9,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from views.session import SESSION
 from views.session.tabs import key_of
+from views.shared.markdown import plain
 
 
 def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
     """A button that calls `act` before the page is drawn; `icon` names a Material symbol."""
     return st.button(label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look)
+
+
+def points(sentences: Sequence[str]) -> None:
+    """Sentences as a list."""
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
 
 
 def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
@@ -42,12 +48,25 @@ def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
                 body()
 
 
-def tabs_of(page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]]) -> None:
-    """A page of tabs: id -> title and what draws it, which puts its heading above the tabs."""
+def tabs_of(
+    page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]], beside: Callable[[], None] | None = None
+) -> None:
+    """A page of tabs: id -> title and what draws it with its heading; `beside` is at the right."""
     title = st.container()
     titles = {tab: words for tab, (words, _) in bodies.items()}
-    st.session_state.setdefault(key_of(page), next(iter(bodies)))
-    bodies[segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)][1](title)
+    st.session_state.setdefault(key_of(page), next(iter(titles)))
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        tab = segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)
+        if beside:
+            with st.container(horizontal=True, width="content"):
+                beside()
+    bodies[tab][1](title)
+
+
+def dialog(title: str, key: str, body: Callable[[], None], **look: Any) -> None:
+    """A dialog that is open while the session has its key; closing it forgets the key."""
+    if key in st.session_state:
+        st.dialog(title, on_dismiss=lambda: st.session_state.pop(key, None), **look)(body)()
 
 
 def draw(spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None) -> None:

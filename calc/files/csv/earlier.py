@@ -24,8 +24,8 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 class Earlier(NamedTuple):
     """The scenario cells, a billed row for each, and sentences for what could not be read.
 
-    `rows` has market, then_prices_as_of and then_* (aged.THEN): what the file says, empty where it says nothing. `unread` has a
-    sentence for each row with an unreadable cell: nothing is taken from such a file.
+    `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_* (aged.THEN): what the file
+    says, empty where it says nothing. `unread` has a sentence for each row with an unreadable cell: nothing is taken from such a file.
     """
 
     table: pd.DataFrame
@@ -46,7 +46,8 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     rows = pd.DataFrame(estimate(table, catalogs, solve))
     market = _said(cells, "market").replace("", "on-demand")
     is_market = market.isin(list(MARKETS)).to_numpy()
-    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy()), catalogs)
+    beside = {name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy() for name in ("job", "have", "in_bill")}
+    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **beside), catalogs)
     hourly = np.select(
         [market == name for name in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
     )

@@ -14,13 +14,13 @@ from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
 from calc.plan.aged import STARTS_COUNTED, VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
-from calc.plan.plan_bill import PERIODS
+from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *VERSIONS, "instances"])
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *PAID, *VERSIONS, "instances", "in_bill"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

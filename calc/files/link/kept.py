@@ -1,6 +1,7 @@
 """Kept scenarios in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
 
-The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer.
+The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer. So are
+the job in short, the machines that one has, and in_bill~yes of the answer of a job that is in the bill.
 """
 
 import math
@@ -19,6 +20,7 @@ NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
 WORDS_THEN = {"fits": re.compile("yes|tight|no"), "made_on": re.compile(r"\d{4}-\d{2}-\d{2}")}
 VERSION_THEN = re.compile("[0-9a-f]{8}")
+TEXTS = {"job": 120, "have": 120}  # beside a scenario, and how long each may be
 BETWEEN = "~"  # needs no escape in an address; ids and numbers do not contain it
 MOST_KEPT = 24
 LONGEST_NAME = 60
@@ -37,7 +39,8 @@ def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
 
 def _pairs_of(entry: Row) -> dict[str, float | str]:
     then = {SAID_THEN + name: value for name, value in entry.get("then", {}).items()}
-    return {"market": entry["market"], **entry["scenario"], **then}
+    beside = {name: entry[name] for name in (*TEXTS, "in_bill") if entry.get(name)}
+    return beside | {"market": entry["market"], **entry["scenario"], **then}
 
 
 def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
@@ -73,7 +76,8 @@ def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callab
     complaints += wrong
     market = scenario.pop("market", "on-demand")
     then = {name: scenario.pop(SAID_THEN + name) for name in THEN if SAID_THEN + name in scenario}
-    return {"market": market, "scenario": scenario} | ({"then": then} if then else {})
+    beside = {name: scenario.pop(name) for name in (*TEXTS, "in_bill") if name in scenario}
+    return {**beside, "market": market, "scenario": scenario} | ({"then": then} if then else {})
 
 
 def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, float | str]:
@@ -93,6 +97,10 @@ def _value(name: str, text: str, value_of: Callable) -> float | str | None:
         return text if text in MARKETS else None
     if name.startswith(SAID_THEN):
         return _said_then(name.removeprefix(SAID_THEN), text)
+    if name in TEXTS:
+        return linkable(text, TEXTS[name])
+    if name == "in_bill":
+        return text if text == "yes" else None
     if name not in inputs_by_name() or name == "scenario":
         return None
     return value_of(name, text)
@@ -110,7 +118,12 @@ def _said_then(name: str, text: str) -> float | str | None:
 
 def scenario_name(text: str) -> str:
     """A name that fits a table and a link: short, on one line."""
-    return " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip() or "Scenario"
+    return linkable(text, LONGEST_NAME) or "Scenario"
+
+
+def linkable(text: str, longest: int) -> str:
+    """A text as a link can hold it among others: on one line, not longer than this."""
+    return " ".join(text.replace(BETWEEN, "-").split())[:longest].strip()
 
 
 def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:

@@ -1,7 +1,6 @@
-"""The wording of the Bill page: what is paid for, how sure it is, what it leaves out."""
+"""What one answer's bill is made of, line by line, and how sure it is."""
 
 from datetime import date
-from typing import Any
 
 import pandas as pd
 
@@ -10,50 +9,39 @@ from calc.cost import offers
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
-from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
 from calc.say.place import cards
-from calc.search.job_words import short_job
-from calc.units import GIB, HOUR_SECONDS
+from calc.units import HOUR_SECONDS
 from views.shared import row_words
-from views.shared.texts import TEXTS
+from views.shared.markdown import plain
+from views.shared.tables import text_table
 
-LINES = TEXTS["bill"]["lines"]
-BASIS = TEXTS["bill"]["basis"]
-
-
-def is_billed(row: Row) -> bool:
-    """Whether there is a plan to bill: an answer, or the nearest one outside a limit."""
-    return not is_missing(row["memory_bytes"])
-
-
-def outside(row: Row, problem: str) -> str:
-    """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
-    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
-
-
-def heading(row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
-    """About $245 once: fine-tune Llama 3.1 8B on 150 million tokens."""
-    work = short_job(job, catalogs)
-    if not is_billed(row):
-        return f"No bill as it is set: {work}"
-    if is_missing(row["usd"]):
-        return f"No price is known on {place(row, catalogs)}: {work}"
-    times = "a month" if not ends_of(row) else "once" if row["attempts"] == 1 else f"for {row['attempts']:g} attempts"
-    return f"About {about(row['usd'])} {times}: {work}"
+LINES = {
+    "start": "Starting, from the request of the machines to the first step, and the last save",
+    "first_token": "Starting, from the request of the machines to the first token",
+    "checkpoint": "Checkpoints: training waits while they are written",
+    "lost_work": "Work done twice after AWS took an instance back",
+    "restart": "Restarts on another instance",
+    "attempts": "Further attempts at the same run, as many as are set among the assumptions",
+    "spare": "Spare instances in another zone or of another type, for when one fails or AWS takes some back",
+    "unused": "Hours that are billed and not needed",
+    "ratio": "Discount and tax of your own",
+}
+BASIS = {
+    "published": "read from AWS or a named source",
+    "derived": "worked out from the price of another region",
+    "observed": "the median of what the zones asked",
+    "estimated": "worked out from the saving that the Spot Advisor names",
+    "assumed": "assumed",
+    "private": "your own contract's",
+}
 
 
-def owned(row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
-    """Nothing is paid on 2 × p5.48xlarge, which you have: Fine-tune Llama 3.1 8B."""
-    return f"Nothing is paid on {row_words.where(row, catalogs)}, which you have: {short_job(job, catalogs)}"
-
-
-def if_rented(row: Row) -> str:
-    """On demand, 2 × p5.48xlarge cost $110 an hour: $66 for this run; empty without a price."""
-    hourly = row["usd_per_hour_on_demand"]
-    if is_missing(hourly):
-        return ""
-    total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
-    return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
+def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
+    """What is paid, what for, how long, $; `table` is of bill.lines."""
+    heads = ("What is paid", "For", "Time", "$ an hour", "$")
+    rows = [dict(zip(heads, map(plain, line), strict=True)) for line in _paid(row, table, catalogs)]
+    text_table(rows, "The lines of the bill")
 
 
 def place(row: Row, catalogs: Catalogs) -> str:
@@ -82,7 +70,7 @@ def summary(row: Row, market_line: Row) -> str:
     return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
 
 
-def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
+def _paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
     """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
     lines: list[tuple[str, ...]] = []
     for line in table.to_dict("records"):
@@ -149,7 +137,7 @@ def between(low: float, high: float) -> str:
 
 def _price(row: Row, market_line: Row, today: date) -> str:
     share = row_words.own_share(row)
-    share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
+    share = f" All prices are paid {share} (Your discount)." if share else ""
     if market_line["basis"] == "private":
         return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
     if not market_line["basis"]:
@@ -194,44 +182,6 @@ def _spot(row: Row) -> str:
 
 SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}. Capacity is not promised."
 SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
-
-
-def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
-    """What interruptions do to a run on spot, as labels and values."""
-    young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
-    return (
-        ("Interruptions expected in the run", three(row["expected_interruptions"])),
-        ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
-        ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
-        ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
-        ("Time that spot adds", "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run"),
-        ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
-        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
-        (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
-    )
-
-
-SOURCES = TEXTS["bill"]["sources"]
-
-
-def serving(row: Row) -> tuple[tuple[str, ...], ...]:
-    """Label, value, note: how fast it answers and what a million tokens cost."""
-    first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
-    further = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
-    return (
-        ("First token", duration(row["time_to_first_token_seconds"]), first),
-        ("Each further token", duration(row["time_per_output_token_seconds"]), further),
-        ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
-        ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
-    )
-
-
-def load(row: Row) -> str:
-    """How many deployments a load takes, or where to set it."""
-    if is_missing(row["load_deployments"]):
-        return "To be billed for a load, set “Load to serve” among the assumptions below."
-    load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
-    return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
 
 
 def tokens(row: Row) -> str:

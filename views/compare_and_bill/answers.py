@@ -1,0 +1,120 @@
+"""The answers of a job: one is ticked and in the bill; the others say how they differ."""
+
+from html import escape
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.plan.plan_bill import JobAnswers
+from calc.say.numbers import about, counted, is_missing
+from calc.say.setting import arrangement
+from calc.say.verdict import memory_of
+from views.charts.tank import tank_html
+from views.compare_and_bill.differences import in_a_line
+from views.session import kept
+from views.shared import row_words
+from views.shared.answer_words import pace
+from views.shared.elements import button
+from views.shared.markdown import faint, plain
+from views.shared.theme import Ink
+
+PLAN, RENAME, COPY, UP, DOWN, REMOVE = "Make it the plan", "Rename", "Keep a copy", "Move up", "Move down", "Remove"
+WIDTHS = (2.6, 6.6, 0.9)  # of name, figures and menu
+LONGEST_NAME = 60
+RENAMED = "renamed"  # the place whose name is asked for
+
+
+def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -> None:
+    """The job and its answers, a row each; one that is not kept has neither tick nor menu."""
+    st.subheader(f"{plain(job.job)} {faint(plain(_about(job, rows)))}", anchor=False)
+    for place in job.places:
+        row = rows[place]
+        name, figures, menu = st.columns(WIDTHS, vertical_alignment="top")
+        with name:
+            _name(row, place, job, catalogs)
+        with figures:
+            if row["problem"]:
+                st.error(plain(row["problem"]), icon=":material/block:")
+            else:
+                st.html(_figures(row, rows[job.ticked], ink, catalogs))
+        with menu:
+            _menu(row, place, job)
+
+
+def _about(job: JobAnswers, rows: list[Row]) -> str:
+    """Once · 3 answers, $34 to $54."""
+    ticked = rows[job.ticked]
+    often = "once" if not is_missing(ticked["once_usd"]) else "every month"
+    priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
+    span = f", {about(min(priced))} to {about(max(priced))}" if len(priced) > 1 else ""
+    return f"{often} · {counted(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often
+
+
+def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
+    """The tick with the name, and the setting under it."""
+    setting = "" if row["problem"] else arrangement(row, catalogs)
+    label = plain(f"**{row['scenario']}**") + (f"  \n{faint(plain(setting))}" if setting else "")
+    if not kept.kept():
+        st.markdown(label)
+        return
+    key = f"in_bill_{place}_{row['scenario']}"
+    st.session_state[key] = place == job.ticked
+    st.checkbox(label, key=key, on_change=kept.tick, args=(place, job.places))
+
+
+def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
+    """HTML: memory, of its card, cost, time, and the difference from the ticked answer."""
+    tank = tank_html(row, ink, row_words.tank_alt(row))
+    against = "the one in the bill" if row is ticked or ticked["problem"] else in_a_line(ticked, row, catalogs)
+    cells = (
+        (
+            f"Memory, of its card: {escape(row_words.verdict(row))}",
+            f"<div title='{escape(memory_of(row), quote=True)}'>{tank}</div>",
+            "1 1 220px",
+        ),
+        ("Cost", f"<b>{'yours' if row['have'] else escape(about(row['usd']))}</b>", "0 0 80px"),
+        ("Time", escape(pace(row)), "0 0 150px"),
+        ("Against the ticked one", against, "2 1 280px"),
+    )
+    grey = f"color:{ink.faint};font-size:13px;margin-bottom:3px"
+    parts = [f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>" for label, value, flex in cells]
+    return f"<div style='display:flex;flex-wrap:wrap;gap:6px 24px;font-size:15px;color:{ink.text}'>{''.join(parts)}</div>"
+
+
+def _menu(row: Row, place: int, job: JobAnswers) -> None:
+    """What else can be done with a kept answer."""
+    if not kept.kept():
+        return
+    entries = [*[PLAN] * (not row["problem"]), RENAME, *[COPY] * (not kept.is_full())]
+    entries += [*[UP] * (place != job.places[0]), *[DOWN] * (place != job.places[-1]), REMOVE]
+    st.menu_button("More", entries, on_click=_act, args=(place, job.places), type="tertiary", key=f"more_{place}")
+
+
+def _act(place: int, places: list[int]) -> None:
+    """Callback: what was chosen in the menu of an answer."""
+    action = st.session_state[f"more_{place}"]
+    if action == RENAME:
+        st.session_state[RENAMED] = place
+    elif action in (UP, DOWN):
+        to = places[places.index(place) + (1 if action == DOWN else -1)]
+        kept.move(place, to - place)
+    else:
+        {PLAN: kept.take, COPY: kept.duplicate, REMOVE: kept.remove}[action](place)
+
+
+def rename() -> None:
+    """In a dialog: another name for a kept answer."""
+    place = st.session_state[RENAMED]
+    st.text_input("Name", kept.kept()[place]["name"], max_chars=LONGEST_NAME, key="new_name")
+    if button("Rename", _rename, place, type="primary", key="rename"):
+        st.rerun()
+
+
+def _rename(place: int) -> None:
+    """Callback: the name; where the answer is one of six chosen side by side, it stays chosen."""
+    before = kept.kept()[place]["name"]
+    kept.rename(place, st.session_state["new_name"])
+    after, state = kept.kept()[place]["name"], st.session_state
+    state["side_by_side"] = [after if chosen == before else chosen for chosen in state.get("side_by_side", [])]
+    state.pop(RENAMED, None)

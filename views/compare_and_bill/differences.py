@@ -1,0 +1,168 @@
+"""What answers differ in: against the ticked one in a line, and every figure side by side."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts.tables import COMPONENT_LABELS
+from calc.columns import COMPONENTS
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.memory.moments import components_of
+from calc.say.change import cause_in_words
+from calc.say.numbers import about, duration, gib, is_missing, percent, signed, span, three, usd
+from calc.search.answer_name import other_work
+from calc.search.compare import MOST, Difference, choices, differences, pace_change, speed_ratio
+from calc.units import GIB
+from views.shared.markdown import plain
+from views.shared.row_words import own_terms
+from views.shared.tables import text_table
+from views.shared.theme import COMPONENT_COLOURS
+
+SAME_RATIO = 1e-4  # smaller differences do not show
+HOW = """Differences in memory are those of the components. Those in money and time are divided among their factors by the
+logarithmic mean (Ang 2005), so that the parts sum to the whole; the largest is named. All answers are estimated with today's catalogs."""
+
+
+def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
+    """HTML: +$5, 26 min less: trains adapters only, 2.4 times the tokens a second."""
+    result = differences(first, other)
+    money, longer = result.get("usd"), 0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other)
+    changes = [] if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO else [signed(money.change, about)]
+    changes += [_time(longer, first)] if abs(longer) > SAME_RATIO * first["seconds"] else []
+    work = [f"<b>{escape(words)}</b>" for words in other_work(first, other, catalogs)]
+    causes = [*work, escape(_cause_of_money(result, first, other))] if changes else work
+    return ": ".join(filter(None, (", ".join(changes) or "the same cost and time", ", ".join(filter(None, causes)))))
+
+
+def _time(longer_seconds: float, first: Row) -> str:
+    """26 min less; 12 ms a token more."""
+    return f"{duration(abs(longer_seconds))} {'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
+
+
+def _cause_of_money(result: dict[str, Difference], first: Row, other: Row) -> str:
+    """Speed and price where both differ, else what mostly makes the difference."""
+    hourly, speed = result["usd_per_hour"].ratio, speed_ratio(first, other)
+    if "hours" in result and abs(hourly) > SAME_RATIO and abs(speed - 1) > SAME_RATIO:
+        market = f"{MARKETS[other['market']].phrase}, " if first["market"] != other["market"] else ""
+        return f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price of an hour"
+    cause = result["usd"].cause if "usd" in result else ""
+    return _cause(cause, first, other) if cause else ""
+
+
+def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
+    """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
+    places = _shown(records)
+    shown, names = [records[place] for place in places], [plain(records[place]["scenario"]) for place in places]
+    table = choices(rows.iloc[places], catalogs)
+    _choices(table[table["differs"]], names, "The choices in which the answers differ")
+    first = shown[0]
+    for row in shown[1:]:
+        if lines := [] if first["problem"] or row["problem"] else _against(first, row):
+            st.markdown(plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}."))
+    figures = [{"": label, **dict(zip(names, cells, strict=True))} for label, cells in _figures(shown)]
+    text_table(figures, "Memory by component, money and time of each answer")
+    st.markdown("The same in all of them")
+    _choices(table[~table["differs"]], names[:1], "The choices that the answers share")
+    st.caption(HOW)
+
+
+def _shown(rows: list[Row]) -> list[int]:
+    """The places of all, or of the chosen six at most."""
+    names, state = [row["scenario"] for row in rows], st.session_state
+    if len(rows) <= MOST:
+        return list(range(len(rows)))
+    state["side_by_side"] = [name for name in state.get("side_by_side", []) if name in names] or names[:MOST]
+    chosen = st.multiselect(f"Side by side, {MOST} at most", names, key="side_by_side", max_selections=MOST, persist_state="session")
+    return sorted(names.index(name) for name in chosen) or list(range(MOST))
+
+
+def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
+    """A row per choice, a column per answer."""
+    cells = table[["label", *range(len(names))]].itertuples(index=False)
+    lines = [{"": label, **dict(zip(names, map(plain, words), strict=True))} for label, *words in cells]
+    if lines:
+        text_table(lines, alt)
+    else:
+        st.caption("Nothing.")
+
+
+def _against(first: Row, other: Row) -> list[str]:
+    """How a row differs from the first: memory, $ an hour, time, money, and the cause of each."""
+    result, period = differences(first, other), "" if ends_of(first) else " a month"
+    writers: dict[str, tuple[Callable[[float], str], str, str]] = {  # how each is written, its unit, and the words for no difference
+        "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
+        "usd_per_hour": (usd, " an hour", "the same price of an hour"),
+        "hours": (span, "", "the same time"),
+        "usd": (usd, period, f"the same cost{period}"),
+    }
+    lines = [_line(result[name], *how, first, other) for name, how in writers.items() if name in result]
+    return [*filter(None, lines), *(["a run and a month: their cost is not compared"] if "usd" not in result else [])]
+
+
+def _line(difference: Difference, say: Callable[[float], str], unit: str, same: str, first: Row, other: Row) -> str:
+    """-18 GiB per GPU, -23 %: optimizer state."""
+    if is_missing(difference.change) or not difference.parts:
+        return ""
+    if abs(difference.ratio) < SAME_RATIO or not difference.cause:
+        return same
+    ratio = difference.ratio
+    times = f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
+    head = f"**{signed(difference.change, say)}**{unit}, {times}: {_cause(difference.cause, first, other)}"
+    if not difference.against:
+        return head
+    more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
+    return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
+
+
+def _cause(name: str, first: Row, other: Row) -> str:
+    """What mostly makes a difference, in words."""
+    before, after = first["instances"], other["instances"]
+    if name == "instances":
+        return "a second instance" if (before, after) == (1, 2) else f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
+    if name == "speed":
+        return f"{three(other['tokens_per_second'])} tokens per second instead of {three(first['tokens_per_second'])}"
+    if name != "price":
+        return cause_in_words(name)
+    for column in ("instance", "market", "region"):
+        words = [MARKETS[row[column]].phrase if column == "market" else row[column] for row in (other, first)]
+        if words[0] != words[1]:
+            return " instead of ".join(words)
+    return "another price"
+
+
+def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
+    """Label and a cell per row: memory by component, cost, speed; no empty lines."""
+    works = {row["work"] for row in rows}
+    components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
+    table: list[tuple[str, Sequence[str]]] = [("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])]
+    for name in components:
+        mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
+        table.append((f"{mark} {COMPONENT_LABELS[name]}", [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows]))
+    table += [
+        ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
+        ("Cost", [_money(row) for row in rows]),
+        ("Tokens per second", [_known(row["tokens_per_second"], three) for row in rows]),
+        ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
+        ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
+    ]
+    return [(label, [plain(cell) for cell in cells]) for label, cells in table if any(cell != "–" for cell in cells)]
+
+
+def _money(row: Row) -> str:
+    """What it costs, and in how long."""
+    if is_missing(row["usd"]):
+        return "no price"
+    return f"{usd(row['usd'])}{own_terms(row)}" + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+
+
+def _serving(row: Row, name: str) -> str:
+    return _known(row[name], duration) if row["work"] == "inference" else "–"
+
+
+def _known(value: float, say: Callable[[float], str]) -> str:
+    return "–" if is_missing(value) else say(value)

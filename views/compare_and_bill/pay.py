@@ -1,0 +1,136 @@
+"""The tab Other ways to pay: every price of the answer on Plan, and what it rests on."""
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.files.csv import tables as csv_tables
+from calc.plan import bill, break_even, run_length
+from calc.plan.bill import billed
+from calc.say.numbers import about, is_missing, usd
+from calc.search.job_words import short_job
+from views.compare_and_bill import prices, quota, sure, use
+from views.session import catalogs as session_catalogs
+from views.session.present_plan import Present, present
+from views.shared import answer_words as plan_words
+from views.shared import row_words, tables
+from views.shared.elements import points
+from views.shared.markdown import plain
+from views.shared.theme import INKS
+from views.sidebar import assumptions
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    plan = present(catalogs)
+    job, is_refused = short_job(plan.job, catalogs), is_missing(plan.row["memory_bytes"])
+    machines = "" if is_refused else row_words.where(plan.row, catalogs, True)
+    title.title(plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False)
+    if is_refused:
+        st.error(plain(plan.row["problem"]), icon=":material/block:")
+        assumptions.editor(plan.row, catalogs)
+        return
+    title.markdown(plain(f"The answer shown on Plan: {machines}."))
+    if plan.job.get("have"):
+        st.markdown(plain(plan_words.without_place(plan.row["why"], plan.row, catalogs) + if_rented(plan.row)))
+        return
+
+    row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
+    markets = bill.on_markets(row, catalogs)
+    market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
+    ends, today = bool(ends_of(row)), date.today()
+    if row["misses"]:
+        st.warning(plain(outside(row, plan.options.problem)), icon=":material/rule:")
+    st.subheader("Every price of this job", anchor=False)
+    st.markdown(plain(prices.cheapest(markets, plan.market, ends)))
+    prices.markets(markets, today)
+    if missing := prices.no_commitments(markets):
+        st.caption(missing)
+    prices.use_market(markets[markets["usd"].notna()]["market"], plan, catalogs)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("How sure it is", anchor=False)
+        points(sure.how_sure(row, market_line, today))
+    with right:
+        st.subheader("Not in it", anchor=False)
+        points(prices.not_in_it(row))
+
+    if market_line["basis"]:
+        _closed("What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs))
+    _closed("When signing pays", "break_even", lambda: use.over_use(row, break_even.over_use(row, markets), ink))
+    if market_line["basis"] and not MARKETS[plan.market].work:
+        _closed("Quota and availability", "availability", partial(quota.draw, row, market_line, catalogs))
+    _closed("Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs)))
+    if ends:
+        _closed("A longer or shorter run", "run_length", lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink))
+    if row["work"] == "training":
+        _closed("Spot and its interruptions", "spot_details", partial(use.spot, row))
+    elif not ends:
+        _closed("Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink))
+    assumptions.editor(row, catalogs)
+    name = f"headroom-bill-{row['model']}-{row['work']}"
+    csvs = {
+        "This bill as CSV": ("bill_csv", pd.DataFrame([row]), name),
+        "Every price as CSV": ("ways_csv", bill.as_rows(row, markets), f"{name}-ways"),
+    }
+    with st.container(horizontal=True):
+        for label, (key, rows, file) in csvs.items():
+            tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), f"{file}.csv", key)
+
+
+def _closed(label: str, key: str, body: Callable[[], None]) -> None:
+    """A panel that computes only while it is open."""
+    with st.expander(label, on_change="rerun", key=key) as pane:
+        if pane.open:
+            body()
+
+
+def _paid(row: Row, market_line: Row, catalogs: Any) -> None:
+    st.markdown(plain(sure.summary(row, market_line)))
+    sure.line_by_line(row, bill.lines(row), catalogs)
+    st.markdown(plain(prices.signed(market_line)))
+    st.caption(plain(sure.idle(row)))
+
+
+def _served(row: Row, plan: Present, catalogs: Any, ink: Any) -> None:
+    use.serving(row)
+    use.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
+    st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs))))
+    if row["endpoint_usd_per_million_tokens"] > 0:
+        use.over_load(row, break_even.over_load(row), ink)
+    st.caption(use.load(row))
+
+
+def heading(row: Row, job: str, machines: str = "") -> str:
+    """About $49 once: fine-tune Llama 3.1 8B; or why there is no money."""
+    if is_missing(row["memory_bytes"]):
+        return f"No bill as it is set: {job}"
+    if machines:
+        return f"Nothing is paid on {machines}, which you have: {job}"
+    if is_missing(row["usd"]):
+        return f"No price is known: {job}"
+    attempts = "once" if row["attempts"] == 1 else f"for {row['attempts']:g} attempts"
+    return f"About {about(row['usd'])} {attempts if ends_of(row) else 'a month'}: {job}"
+
+
+def outside(row: Row, problem: str) -> str:
+    """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
+    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+
+
+def if_rented(row: Row) -> str:
+    """On demand, 2 × p5.48xlarge cost $110 an hour: $66 for this run; empty without a price."""
+    hourly = row["usd_per_hour_on_demand"]
+    if is_missing(hourly):
+        return ""
+    total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
+    return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."

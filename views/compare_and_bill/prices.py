@@ -1,0 +1,148 @@
+"""The same job on every market: its prices, terms and dates; what is not in them."""
+
+from datetime import date
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.bill import attempt_usd
+from calc.say.numbers import about, counted, gib, is_missing, percent, usd
+from calc.search.job_fields import JOB
+from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
+from views.compare_and_bill.sure import dated
+from views.session import job_state
+from views.session.present_plan import Present
+from views.shared.elements import use_in_plan
+from views.shared.tables import columns_of, grid, text_table
+
+
+def markets(table: pd.DataFrame, today: date) -> None:
+    """A line for each market: price, term, basis and day."""
+    grid(pd.DataFrame(_lines(table, today)), columns_of("ways_to_pay"), "The same job on every market", "bill_markets")
+
+
+def _lines(table: pd.DataFrame, today: date) -> list[Row]:
+    return [
+        {
+            "Paid as": MARKETS[row["market"]].title,
+            "$ an hour": row["usd_per_hour"],
+            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
+            "Cost": row["usd"],
+            "Price of": dated(row["as_of"], row["market"], today),
+            "You sign for, $": row["committed_usd"],
+            "Term": over(row["committed_hours"]),
+            "Breaks even from, hours a month": row["break_even_hours_per_month"],
+            "Basis": row["basis"] or "not known here",
+            "Limits of it": MARKETS[row["market"]].binds + _zones(row),
+            "Source": row["source"],
+        }
+        for row in table.to_dict("records")
+    ]
+
+
+def over(hours: float) -> str:
+    """The term of a commitment or a block: 1 year, 14 days; empty where use is paid."""
+    if is_missing(hours):
+        return ""
+    years = hours / YEAR_HOURS
+    return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
+
+
+def signed(market_line: Row) -> str:
+    """What the market commits to: $121,949 over 1 year; empty where use is paid."""
+    if is_missing(market_line["committed_usd"]):
+        return ""
+    even = market_line["break_even_hours_per_month"]
+    even_words = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
+    against = "" if is_missing(even) else f" Against on demand it breaks even {even_words}."
+    return f"You sign for {usd(market_line['committed_usd'])} over {over(market_line['committed_hours'])}, used or not.{against}"
+
+
+def no_commitments(table: pd.DataFrame) -> str:
+    """What to do where no price of a Savings Plan is known, or of no commitment at all."""
+    commitments = {row for row in table["market"] if MARKETS[row].committed_years}
+    if not commitments:
+        return "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
+    plans = any("Savings Plan" in MARKETS[row].label for row in commitments)
+    return "" if plans else "No price of a Savings Plan is known for it, which often is the cheapest: `make prices` reads them."
+
+
+def _zones(row: Row) -> str:
+    low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
+    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
+
+
+def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
+    """Which market costs least in all, against the row's own."""
+    spare = " Capacity is not promised." if ends else " Spare instances are counted; capacity is not promised."
+    priced = table[table["usd"].notna()].sort_values("usd", kind="stable")
+    if not len(priced):
+        return "No price of any kind is known for it."
+    least, market_line = priced.iloc[0], table[table["market"] == market].iloc[0]
+    if least["market"] == market or is_missing(market_line["usd"]):
+        return f"Least in all: {MARKETS[least['market']].phrase}, as on Plan."
+    saved = percent(1 - least["usd"] / market_line["usd"])
+    note = spare if MARKETS[least["market"]].interrupted else ""
+    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
+
+
+def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
+    """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
+    others = [market for market in priced if market in JOB["markets"].choices and market != plan.market]
+    labels = {market: MARKETS[market].label for market in others}
+    use_in_plan(labels, "use_market", lambda market: job_state.adopt(plan.scenario, market, catalogs))
+
+
+YOURS = "People, support plans; tax and discounts of your own, unless set (Your discount)."
+NOT_IN_IT = ("Storage of data, images, disks of the instances.", "Traffic: out of AWS, between regions, between zones.", YOURS)
+NOT_IN_A_MONTH = (
+    "Instances for peaks above the load that is planned, and spare ones beyond those that the job asks for.",
+    "Storage of images, disks of the instances, logs.",
+    "Traffic: out of AWS and between zones; load balancers.",
+    YOURS,
+)
+FURTHER = """Other runs: attempts that fail, tuning of settings, evaluation. Each further one costs {0}; teams pay for two to five
+(assumed) for one that ends up in use, and Runs paid for, among the assumptions, counts them."""
+SMALL_LINES = """Each by itself, in no sum: storage of what is kept for a month, or the same taken out once. EBS and FSx bill what is
+provisioned, S3 what it stores. Where a price is not known, `make prices` reads it."""
+
+
+def not_in_it(row: Row) -> tuple[str, ...]:
+    """What is not in the bill: what its storage comes to, and what nobody counted."""
+    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
+    return (
+        *([" ".join(FURTHER.split()).format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
+        f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
+        *(NOT_IN_IT if ends_of(row) else NOT_IN_A_MONTH),
+    )
+
+
+def _stored(row: Row) -> str:
+    """What it costs in a month, and what a GiB does."""
+    month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
+    where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
+    return "" if is_missing(month) or not stored > 0 else f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
+
+
+def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
+    """Each line beside the bill on a line: what it is, how much, USD, of when."""
+    return [
+        {
+            "What": f"{line['label']}{', once' if line['kind'].startswith('traffic') else ', a month'}",
+            "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
+            "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
+            "Price of": line["as_of"],
+            "Source": line["source"],
+        }
+        for line in table.to_dict("records")
+    ]
+
+
+def small(table: pd.DataFrame) -> None:
+    """Storage and traffic, a line each."""
+    text_table(small_lines(table), "Storage and traffic, each by itself")
+    st.caption(SMALL_LINES)

@@ -1,0 +1,74 @@
+"""Quota and availability: what an account must be allowed, and what AWS answered it."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.cost.quotas import Quota, commands, quota_for
+from calc.evaluate import Row
+from calc.plan.bill import answers_of_aws
+from calc.say.numbers import counted, usd
+from calc.units import DAY_HOURS
+from views.shared.elements import points
+from views.shared.markdown import plain
+
+ASKED = """The commands only read. A block is offered for one instance where it is not for eight: ask with 1 too. A spot placement score
+of one or two types is always low: name three or more that would do. No offer and a refused question are not the same."""
+
+
+def draw(row: Row, market_line: Row, catalogs: Catalogs) -> None:
+    """The quota, AWS's answers to the account, and the commands that ask."""
+    sentence, questions = obtainable(row, market_line, catalogs)
+    st.markdown(plain(sentence))
+    quota = quota_of(row, catalogs)
+    points(answered(answers_of_aws(row, quota.code, catalogs), quota))
+    st.code("\n".join(questions), language="bash", wrap_lines=True)
+    st.caption(ASKED)
+
+
+def quota_of(row: Row, catalogs: Catalogs) -> Quota:
+    """The quota that the row's instances count against on its market."""
+    terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
+    return quota_for(family, catalogs, terms.interrupted, terms.block_hours)
+
+
+def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
+    """The quota that the account needs, and the commands that ask AWS."""
+    terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
+    code = f" ({quota.code})" if quota.code else ""
+    vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
+    need_text = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
+    need = counted(1, "block") if quota.counts == "blocks" else need_text
+    sentence = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
+    booked = market_line["billed_hours"] if terms.block_hours else 0
+    return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked)
+
+
+def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
+    """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
+    if not len(table):
+        return [NOT_ASKED]
+    return [f"{_answer(row, quota)} ({row['as_of']})." for row in table.to_dict("records")]
+
+
+NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
+
+
+def _answer(row: Row, quota: Quota) -> str:
+    if row["answer"] == "refused":
+        return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
+    if row["signal"] == "quota":
+        means = f", {counted(int(row['instances']), 'instance')} of this type" if quota.counts == "vCPUs" else ""
+        return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
+    if row["signal"] == "score":
+        place = f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
+        value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
+        return f"Spot placement score of {row['of'].replace('+', ', ')} together: {value}"
+    if row["answer"] == "none":
+        return f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, none offered"
+    days = counted(round(row["hours"] / DAY_HOURS), "day")
+    return f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: {usd(row['usd_per_hour'])} an hour"
+
+
+ASKED_FOR = {"quota": "Quota {of}", "score": "Spot placement score of {of}", "block": "Capacity block of {of}"}

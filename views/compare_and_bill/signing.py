@@ -1,0 +1,81 @@
+"""Cheaper if you sign, and what no line of the bill holds."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.bill import attempt_usd, on_markets, spare_usd, worth_signing
+from calc.say.numbers import about, billed_usd, is_missing, usd
+from calc.units import MEAN_MONTH_HOURS
+from views.shared.answer_words import day_text
+from views.shared.markdown import plain
+from views.shared.tables import text_table
+
+NOTHING_COUNTED = "Storage, traffic, tax, support and the time of people"
+
+
+def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
+    """For each answer in the bill what costs less when one signs, and what that binds to."""
+    st.subheader("Cheaper if you sign", anchor=False)
+    tables = [(row, on_markets(row, catalogs)) for row in rows if row["market"] and not row["have"] and not row["problem"]]
+    offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
+    offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
+    for row, table, signed in offered:
+        text_table(_lines(row, signed), f"What may be signed for: {row['scenario']}")
+        st.caption(plain(" ".join([*_binds(signed), *_spot(row, table)])))
+    if not offered:
+        st.markdown("Nothing that you could sign for costs less. Other ways to pay has every price.")
+
+
+def _lines(row: Row, signed: pd.DataFrame) -> list[dict[str, str]]:
+    """On demand first, then each that costs less."""
+    return [
+        {
+            plain(f"For {row['scenario']}"): f"{MARKETS[line['market']].title}, {day_text(line['as_of'][:10]) or line['basis']}",
+            "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
+            "You sign for": "nothing" if is_missing(line["committed_usd"]) else plain(billed_usd(line["committed_usd"])),
+            "Breaks even from": _breaks_even(line),
+        }
+        for line in signed.to_dict("records")
+    ]
+
+
+def _breaks_even(line: Row) -> str:
+    """460 of 730 h a month; of a block that it ends on a date."""
+    if MARKETS[line["market"]].block_hours:
+        return "paid up front, ends on a date"
+    hours = line["break_even_hours_per_month"]
+    return "" if is_missing(hours) else f"{hours:,.0f} of {MEAN_MONTH_HOURS:,.0f} h a month"
+
+
+def _binds(signed: pd.DataFrame) -> list[str]:
+    """What each binds to: the type and region for the term."""
+    return list(dict.fromkeys(MARKETS[market].binds for market in signed["market"].iloc[1:]))
+
+
+def _spot(row: Row, table: pd.DataFrame) -> list[str]:
+    """What spot costs beside it, where a price of it is known."""
+    spot = table[(table["market"] == "spot") & table["usd"].notna()]
+    if row["market"] == "spot" or not len(spot):
+        return []
+    cost = float(spot["usd"].iloc[0])
+    return [f"Spot is {'cheaper' if cost < row['usd'] else 'no cheaper'} here: {usd(cost)}, and capacity is not promised."]
+
+
+def not_in_it(rows: list[Row]) -> None:
+    """What nobody counted, with the money of a further attempt and of a spare instance."""
+    st.subheader("Not in it", anchor=False)
+    parts = [f"{_further(row)} of {row['scenario']} (+{about(_more_usd(row))}{'' if ends_of(row) else ' a month'})"
+             for row in rows if not is_missing(row["usd"])]  # fmt: skip
+    st.markdown(plain("; ".join([NOTHING_COUNTED, *parts]) + "."))
+
+
+def _further(row: Row) -> str:
+    return "a further attempt" if ends_of(row) else "a spare instance"
+
+
+def _more_usd(row: Row) -> float:
+    return attempt_usd(row) if ends_of(row) else spare_usd(row)

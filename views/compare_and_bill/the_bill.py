@@ -1,0 +1,118 @@
+"""The bill of the ticked answers: once, a month, 12 months; discount and budget."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.figures import records
+from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
+from calc.say.numbers import about, billed_usd, counted, is_missing, percent, usd
+from views.session import SESSION, kept
+from views.session.kept import PLANNED
+from views.shared.markdown import plain
+from views.shared.row_words import own_share
+from views.shared.tables import text_table
+
+COLUMNS = {"once_usd": "Once", "monthly_usd": "A month", "year_usd": "12 months"}
+PERIODS = dict(zip(PERIOD_MONTHS, ("The first month", "3 months", "12 months"), strict=True))
+HOW = """A run is paid as often as it is made, a service by the month. A commitment is paid every month of its term, used or not.
+For a base that you sign for and peaks on demand, keep the service twice, each with its hours and copies."""
+
+
+def heading(bill: pd.DataFrame) -> str:
+    """$49 once, and $1,360 a month."""
+    if (bill["have"] != "").all():
+        return "Nothing to pay: the machines are yours"
+    sums = {words: bill[name].sum(min_count=1) for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))}
+    return ", and ".join(f"{about(money)} {words}" for words, money in sums.items() if not is_missing(money)) or "No price is known"
+
+
+def draw(bill: pd.DataFrame, places: list[int]) -> None:
+    """The lines and their sum; `places` are those of the kept answers, none without any."""
+    st.subheader("The bill", anchor=False)
+    lines = [{"": plain(_what(row)), **{label: _money(row[name]) for name, label in COLUMNS.items()}} for row in records(bill)]
+    if len(lines) > 1:
+        sums = {label: f"**{_money(bill[name].sum(min_count=1))}**".replace("****", "") for name, label in COLUMNS.items()}
+        lines.append({"": "**Together**", **sums})
+    text_table(lines, "The bill by answer")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _discount(records(bill))
+        look: dict[str, Any] = {"step": 1000.0, "format": "%.0f", "placeholder": "none", "width": 170}
+        budget = st.number_input("Budget, $", 0.01, value=None, key="budget_usd", **look, **SESSION)
+        st.session_state.setdefault("budget_for", "year")
+        period = st.selectbox("For", list(PERIODS), format_func=PERIODS.__getitem__, key="budget_for", width=170, **SESSION)
+    if budget:
+        against = against_budget(bill, budget, period)
+        st.progress(min(1.0, max(0.0, against["used_ratio"])), plain(_against(against)))
+    if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
+        st.caption(f"{counted(unpriced, 'answer')} without a price {'is' if unpriced == 1 else 'are'} not in it.")
+    if places:
+        with st.expander("How often, for how long", on_change="rerun", key="planned") as pane:
+            if pane.open:
+                _planned(records(bill), places)
+
+
+def _what(row: Row) -> str:
+    """Full · p5.48xlarge, 1 run, $9 of it for starting; 8 bits · g6e.xlarge, 730 h."""
+    starting = f"{about(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
+    phrase = MARKETS[row["market"]].phrase
+    market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
+    parts = (row["scenario"], market, _often(row), starting, own_share(row), "on your machines" if row["have"] else "")
+    return ", ".join(filter(None, parts))
+
+
+def _often(row: Row) -> str:
+    """1 run; 4 runs a month for 5 months; 730 h; 3 copies, 730 h for 2 months."""
+    number = int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
+    if not is_missing(row["once_usd"]):
+        return counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
+    months = f" for {counted(int(row['plan_months']), 'month')}" if row["plan_months"] < PERIOD_MONTHS["year"] else ""
+    if ends_of(row):
+        return (counted(number, "run") if number else f"{row['runs_per_month']:g} runs") + f" a month{months}"
+    copies = "" if number == 1 else f"{row['runs_per_month']:g} copies, "
+    return f"{copies}{row['hours']:,.0f} h{months}"
+
+
+def _money(value: float) -> str:
+    return "" if is_missing(value) else plain(billed_usd(value))
+
+
+def _discount(rows: list[Row]) -> None:
+    """What is paid less than listed, of the job and of all that is kept."""
+    ratios = {row["paid_ratio"] for row in rows}
+    less = 1 - ratios.pop() if len(ratios) == 1 else 0.0
+    st.session_state["bill_discount"] = round(100 * less, 6) or None
+    look: dict[str, Any] = {"format": "%g", "placeholder": "0", "width": 150}
+    st.number_input("Your discount, %", -900.0, 99.0, value=None, key="bill_discount", on_change=_take_discount, **look)
+
+
+def _take_discount() -> None:
+    kept.take_discount(st.session_state["bill_discount"])
+
+
+def _against(against: dict[str, float]) -> str:
+    """82 % of the budget; $3,650 left."""
+    left = against["left_usd"]
+    return f"{percent(against['used_ratio'])} of the budget; {usd(left) + ' left' if left >= 0 else usd(-left) + ' over it'}."
+
+
+def _planned(rows: list[Row], places: list[int]) -> None:
+    """A line of fields for each answer in the bill."""
+    for row, place in zip(rows, places, strict=True):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            whose = plain(row["scenario"])
+            look: dict[str, Any] = {"on_change": _plan, "width": 300}
+            runs, months = (f"{name}_{place}" for name in PLANNED)
+            st.session_state.update({runs: float(row["runs_per_month"]), months: int(row["plan_months"])})
+            what = "Runs a month" if ends_of(row) else "Copies"
+            st.number_input(f"{what} of {whose}", 0.01, key=runs, format="%g", args=(place, "runs_per_month"), **look)
+            st.number_input(f"Months of {whose}", 1, 120, key=months, args=(place, "plan_months"), **look)
+    st.caption(HOW)
+
+
+def _plan(place: int, name: str) -> None:
+    kept.plan(place, **{name: st.session_state[f"{name}_{place}"]})

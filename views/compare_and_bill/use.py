@@ -1,0 +1,139 @@
+"""The answer used otherwise: a longer run, spot with its interruptions, more load, tokens."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.charts.lines import chart_lines
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.say.numbers import count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.units import GIB
+from views.charts.base import DOLLARS, THREE
+from views.compare_and_bill.sure import tokens
+from views.shared.markdown import plain
+from views.shared.tables import metric, text_table
+from views.shared.theme import Ink
+from views.understand.comparisons import draw_lines
+
+SOURCES = """Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, equation 37;
+the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between interruptions of the whole job. One
+instance taken back stops all of them; 92 % are taken back together with the others of their type and zone, within three minutes (arXiv
+2604.16457), and stop it once."""
+
+
+def spot(row: Row) -> None:
+    """What interruptions do to a run on spot."""
+    text_table([{"": label, " ": plain(value)} for label, value in _spot(row)], "Details", hide_header=True)
+    st.caption(plain(SOURCES))
+
+
+def _spot(row: Row) -> tuple[tuple[str, str], ...]:
+    """What interruptions do to a run on spot, as labels and values."""
+    young, overhead = duration(row["young_interval_seconds"]), row["spot_overhead_ratio"]
+    return (
+        ("Interruptions expected in the run", _expected(row["expected_interruptions"])),
+        ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
+        ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
+        ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
+        ("Time that spot adds", "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run"),
+        ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
+        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
+        (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
+    )
+
+
+def _expected(interruptions: float) -> str:
+    """0.0123; under 1 in 1,000."""
+    return "under 1 in 1,000" if interruptions < 0.001 else three(interruptions)
+
+
+def serving(row: Row) -> None:
+    """How fast it answers, and what a million tokens cost."""
+    with st.container(horizontal=True):
+        for label, value, note in _serving(row):
+            metric(label, value, note)
+
+
+def _serving(row: Row) -> tuple[tuple[str, ...], ...]:
+    """Label, value, note: how fast it answers and what a million tokens cost."""
+    first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
+    further = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
+    return (
+        ("First token", duration(row["time_to_first_token_seconds"]), first),
+        ("Each further token", duration(row["time_per_output_token_seconds"]), further),
+        ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
+        ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
+    )
+
+
+def load(row: Row) -> str:
+    """How many deployments a load takes, or where to set it."""
+    if is_missing(row["load_deployments"]):
+        return "To be billed for a load, set “Load to serve” among the assumptions below."
+    load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
+    return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
+
+
+def per_token(row: Row, listed: dict[str, Any]) -> str:
+    """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
+    tokens = row["endpoint_break_even_tokens"]
+    if is_missing(tokens):
+        return (
+            f"Amazon Bedrock is not known to sell this model by the token in {row['region']}. Make prices reads its list; to compare "
+            "with another endpoint, set its prices among the assumptions below."
+        )
+    whose = f"As Amazon Bedrock lists {listed['sold_as']} in {row['region']} ({listed['as_of']}), " if listed else ""
+    price = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
+    price = f"{whose}{price}:" if whose else f"At {price},"
+    if row["endpoint_break_even_ratio"] > 1:
+        return f"{price} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
+    share = percent(row["endpoint_break_even_ratio"])
+    return f"{price} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
+
+
+def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
+    """What the run costs if it is shorter or longer."""
+    x = (f"times the run of {tokens(row)}", THREE)
+    alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
+    _lines("Cost of the run", x, ("$", DOLLARS), table, table["times"], alt, "over_tokens", ink)
+
+
+def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
+    """What a million generated tokens cost as more sequences are served at once."""
+    x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("$", DOLLARS)
+    alt = f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
+    _lines("A million generated tokens", x, y, table, table["sequences"], alt, "over_concurrency", ink)
+
+
+def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
+    """Every way to pay over the hours of use: where lines cross, the other one pays off."""
+    of = "of use, runs after one another" if ends_of(row) else "of use in a month"
+    _lines(
+        "What it costs by use",
+        (f"hours {of}", THREE),
+        ("$", DOLLARS),
+        table,
+        table["hours"],
+        f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on",
+        "over_use",
+        ink,
+    )
+
+
+def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
+    """Own instances against an endpoint over the tokens of a day."""
+    x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
+    alt = f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"
+    _lines("A month by load", x, ("$ a month", DOLLARS), table, table["tokens"], alt, "over_load", ink)
+
+
+def _lines(
+    title: str, x: tuple[str, str], y: tuple[str, str], table: pd.DataFrame, across: pd.Series, alt: str, key: str, ink: Ink
+) -> None:
+    if not len(table):
+        st.info("No price is known for it in this region.", icon=":material/money_off:")
+        return
+    points = chart_lines(table, across, table["usd"], {name: name for name in table["line"].unique()}).table
+    draw_lines(points, title, x, y, alt, key, ink)
