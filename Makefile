@@ -49,6 +49,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
 	$(BIN)/python -m benchmarks.wall
+	$(BIN)/python -m benchmarks.sliders
 	$(BIN)/python -m benchmarks.room
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
