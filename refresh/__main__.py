@@ -4,14 +4,14 @@ import argparse
 import re
 import sys
 from datetime import UTC, datetime
-from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
-from refresh import offer_files, public
+from refresh import public
 from refresh.answers import RefreshError, Scope, family_of
+from refresh.kept_regions import KeptRegions
 from refresh.merge import merge
 from refresh.offer_files import plain_name
 from refresh.write import read_documents, write_catalogs
@@ -24,21 +24,24 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
     """Run a refresh; return 0 if written (or shown), 1 if refused as doubtful, 2 if it failed."""
     options = _options(arguments)
     today = today or datetime.now(UTC).date().isoformat()
+    kept = None
     try:
-        catalogs = load_catalogs(options.folder)
-        scope = _scope(options, catalogs)
+        scope = _scope(options, load_catalogs(options.folder))
+        session, why = (None, "--public was given") if options.public else _session(session)
+        kept = KeptRegions(options.folder.parent, scope, "public" if session is None else "account")
         try:
-            answers = _fetch(options, scope, session, open_url)
+            answers = _fetch(session, why, scope, kept, open_url)
         except (LookupError, ValueError, TypeError) as error:
             raise RefreshError(f"AWS answered in an unknown form ({error!r}); see refresh/.") from error
         merged = merge(read_documents(options.folder), answers, scope, today, read_history(options.folder))
-        return _finish(options, answers, merged, today)
+        return _finish(options, answers, merged, kept, today)
     except (RefreshError, CatalogError) as error:
-        print(f"{error} {UNTOUCHED}", file=sys.stderr)
+        sentence = str(error)
     except KeyboardInterrupt:
-        print(f"Stopped. {UNTOUCHED}", file=sys.stderr)
+        sentence = "Stopped."
     except OSError as error:
-        print(f"The catalogs could not be replaced ({error}); free the folder and run it again. {UNTOUCHED}", file=sys.stderr)
+        sentence = f"The catalogs could not be replaced ({error}); free the folder and run it again."
+    print(f"{sentence} {UNTOUCHED}{kept.sentence() if kept else ''}", file=sys.stderr)
     return 2
 
 
@@ -89,27 +92,17 @@ def _capacity(catalogs):
     return tuple(sorted(codes)), tuple(sorted(blocks)), tuple(tuple(sorted(types)) for types in current.groupby(cards).groups.values())
 
 
-def _fetch(options, scope, session, open_url):
+def _fetch(session, why, scope, kept, open_url):
     """AWS's answers, from the public files where there are no credentials."""
-    session, why = (None, "--public was given") if options.public else _session(session)
     if session is None:
         unknown = [family for family in scope.families or () if family not in map(family_of, scope.instances)]
         if unknown:
             raise RefreshError(f"family {unknown[0]} is not in the catalog, and new types need credentials; check its name.")
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
-        answers = public.fetch(scope, _progress, open_url)
-        offer_files.fetch(scope, answers, _progress, public.patient(open_url))
-        return answers
+        return public.fetch(scope, kept, _progress, open_url)
     from refresh import aws  # only here is botocore needed
 
-    answers = aws.fetch(session, scope, _progress)
-    offer_files.fetch(scope, answers, _progress, public.patient(open_url))
-    try:
-        public.read_advisor(scope, answers, open_url)
-        answers.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
-    except (OSError, HTTPException, ValueError, LookupError) as error:
-        answers.note(f"the Spot Advisor could not be read ({error}): the bands of interruption stay as they were")
-    return answers
+    return aws.fetch(session, scope, kept, _progress, open_url)
 
 
 def _session(session):
@@ -129,7 +122,7 @@ def _session(session):
         raise RefreshError(f"the AWS credentials cannot be read ({error}); correct them or use --public.") from error
 
 
-def _finish(options, answers, merged, today):
+def _finish(options, answers, merged, kept, today):
     """Print notes, changes and doubts; write the catalogs where nothing forbids it."""
     for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
         print(line)
@@ -143,12 +136,13 @@ def _finish(options, answers, merged, today):
     for doubt in refused:
         print(f"Looks wrong: {doubt.sentence}. If it is right: --accept {doubt.entry}", file=sys.stderr)
     if refused:
-        print(f"Refused; look at these {len(refused)} and accept each that is right. {UNTOUCHED}", file=sys.stderr)
+        print(f"Refused; look at these {len(refused)} and accept each that is right. {UNTOUCHED}{kept.sentence()}", file=sys.stderr)
         return 1
     if options.dry_run:
         print(f"Dry run. {UNTOUCHED}")
         return 0
     write_catalogs(options.folder, merged.documents, merged.history, today)
+    kept.clear()
     print(f"Written to {options.folder}.")
     return 0
 

@@ -1,6 +1,7 @@
 """The scope of a refresh, AWS's answers before they are merged, and prices of terms."""
 
 from dataclasses import dataclass, field
+from urllib.error import HTTPError
 
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.prices import SAGEMAKER
@@ -13,6 +14,7 @@ LISTED = (ON_DEMAND, *RESERVED)  # in AWS's price list
 BLOCK = MARKETS["capacity-block"].key
 PRICED = (*LISTED, *PLANS, SPOT, BLOCK, *SAGEMAKER)
 KINDS = (*PRICED, "interruption")
+NOT_THERE = (403, 404)  # AWS's answers to a file that a region does not have
 HOURS_PER_YEAR = 8760
 TERMS = {"1yr": 1, "3yr": 3}
 UPFRONT = {"No Upfront": "no", "Partial Upfront": "partial", "All Upfront": "all"}
@@ -61,6 +63,7 @@ class Answers:
     notes: list = field(default_factory=list)
     small: dict = field(default_factory=dict)
     signals: list = field(default_factory=list)
+    failed: bool = False  # a file broke off, so these answers are not all
 
     def put(self, market, instance, region, source, **figures):
         """Keep a price; of two for the same thing, the dearer one."""
@@ -79,6 +82,60 @@ class Answers:
         """Keep a note, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def fail(self, text, error):
+        """Note a file that could not be read; unless AWS says that there is none, it is to be read again."""
+        self.note(text)
+        self.failed |= not isinstance(error, HTTPError) or error.code not in NOT_THERE
+
+    def absorb(self, other):
+        """Add the answers of another region."""
+        for name, (pack, unpack) in PARTS.items():
+            mine, added = getattr(self, name), unpack(pack(getattr(other, name)))
+            if isinstance(mine, list):
+                mine += [item for item in added if item not in mine]
+            elif name in ("prices", "covered"):
+                for market, rows in added.items():
+                    mine[market].update(rows)
+            else:
+                mine.update(added)
+        self.failed |= other.failed
+
+    def as_json(self):
+        """The answers as data of JSON, whose keys are words."""
+        return {name: pack(getattr(self, name)) for name, (pack, _) in PARTS.items()}
+
+    @classmethod
+    def from_json(cls, data):
+        """The answers that as_json wrote."""
+        return cls(**{name: unpack(data[name]) for name, (_, unpack) in PARTS.items()})
+
+
+def _as_it_is(value):
+    return value
+
+
+def _pairs(rows):
+    return [[list(key), figures] for key, figures in rows.items()]
+
+
+def _by_key(pairs):
+    return {tuple(key): dict(figures) for key, figures in pairs}
+
+
+PARTS = {  # field of Answers -> how it becomes JSON, and back
+    "prices": (
+        lambda prices: {market: _pairs(rows) for market, rows in prices.items()},
+        lambda data: {market: _by_key(rows) for market, rows in data.items()},
+    ),
+    "covered": (
+        lambda covered: {market: sorted(regions) for market, regions in covered.items()},
+        lambda data: {market: set(regions) for market, regions in data.items()},
+    ),
+    "small": (_pairs, _by_key),
+    "shaped": (sorted, set),
+    **dict.fromkeys(("sources", "shapes", "regions", "notes", "signals"), (_as_it_is, _as_it_is)),
+}
 
 
 def family_of(instance):

@@ -2,13 +2,15 @@
 
 import json
 from datetime import UTC, datetime
+from http.client import HTTPException
 from operator import itemgetter
 from statistics import median
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from refresh import capacity, offer_files
+from refresh import capacity, offer_files, public
 from refresh.answers import LISTED, Answers, RefreshError, commitment, is_local, is_plain_hour, reserved
+from refresh.meter import Meter
 from refresh.pages import MANNERS, items
 from refresh.plans import cover, plain_hour_of
 from refresh.shapes import shape_of
@@ -30,43 +32,59 @@ YEAR_SECONDS = 31_536_000
 THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 
 
-def fetch(session, scope, progress):
-    """AWS's answers about the scope; raises RefreshError."""
-    answers = Answers(sources=SOURCES | capacity.SOURCES)
+def fetch(session, scope, kept, progress, open_url):
+    """AWS's answers about the scope; raises RefreshError. `open_url` opens the public files, which have the rest."""
+    meter = Meter(progress)
+    opened, start = public.patient(meter.counted(open_url)), Answers(sources=SOURCES | capacity.SOURCES)
+
+    def client(service, region="us-east-1"):
+        return session.client(service, region_name=region, config=MANNERS)
+
     try:
-        everywhere = _opted_in(session)
+        everywhere = _opted_in(client("ec2"))
         opted_in = [region for region in scope.regions if region in everywhere]
-        pricing = session.client("pricing", region_name="us-east-1", config=MANNERS)
         for region in opted_in:
-            read_shapes(session.client("ec2", region_name=region, config=MANNERS), region, scope, answers)
-        wanted = {instance for instance in scope.instances | set(answers.shapes) if scope.wants(instance)}
-        allowed = True
-        for place, region in enumerate(scope.regions, 1):
-            read_on_demand(pricing, region, wanted, scope, answers)
+            read_shapes(client("ec2", region), region, scope, start)
+        wanted = {instance for instance in scope.instances | set(start.shapes) if scope.wants(instance)}
+        _read_advice(scope, start, opened)
+        meter.announce([offer_files.URL.format(service="AmazonSageMaker", region=place) for place in kept.missing(scope.regions)], open_url)
+        pricing, denied = client("pricing"), []
+
+        def read_region(region, of_region, part):
+            read_on_demand(pricing, region, wanted, of_region, part)
             if region in opted_in:
-                read_spot(session.client("ec2", region_name=region, config=MANNERS), region, sorted(wanted), answers)
+                read_spot(client("ec2", region), region, sorted(wanted), part)
             else:
-                answers.note(f"{region} is not switched on in this account: its spot prices stay as they were")
-            seen = [sum(key[1] == region for key in answers.prices[market]) for market in ("on_demand", "spot")]
+                part.note(f"{region} is not switched on in this account: its spot prices stay as they were")
             try:
-                if allowed:
-                    read_plans(
-                        session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, sorted(wanted), scope, answers
-                    )
+                if not denied:
+                    read_plans(client("savingsplans"), region, sorted(wanted), of_region, part)
             except (ClientError, BotoCoreError) as error:
-                answers.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
-                allowed = False
-            progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
-        for region in opted_in:
-            read_ebs(pricing, region, answers)
-            capacity.fetch(session, region, scope, answers)
-        capacity.fetch_scores(session, opted_in, scope, answers)
+                denied.append(error)
+                part.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
+            if region in opted_in:
+                read_ebs(pricing, region, part)
+                capacity.fetch(session, region, of_region, part)
+            offer_files.fetch(region, of_region, part, opened)
+
+        answers = kept.read(scope, read_region, progress)
+        capacity.fetch_scores(session, opted_in, scope, start)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
         raise RefreshError(f"AWS answered {error.operation_name} with {code}; {_cure(code)}.") from error
     except BotoCoreError as error:
         raise RefreshError(f"AWS could not be asked ({error}); check the network and the credentials.") from error
+    answers.absorb(start)
     return answers
+
+
+def _read_advice(scope, answers, open_url):
+    """Read the bands of interruption; where that fails, they stay as they were."""
+    try:
+        public.read_advisor(scope, answers, open_url)
+        answers.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
+    except (OSError, HTTPException, ValueError, LookupError) as error:
+        answers.note(f"the Spot Advisor could not be read ({error}): the bands of interruption stay as they were")
 
 
 def _cure(code):
@@ -77,9 +95,8 @@ def _cure(code):
     return "check the credentials, or use the public files with --public"
 
 
-def _opted_in(session):
+def _opted_in(client):
     """The regions that are switched on in this account."""
-    client = session.client("ec2", region_name="us-east-1", config=MANNERS)
     regions = items(client, "describe_regions", "Regions", AllRegions=True)
     return {region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"}
 

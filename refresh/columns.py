@@ -6,6 +6,16 @@ from difflib import get_close_matches
 from refresh.answers import RefreshError
 
 
+def lines_of(answer, file):
+    """The answer's lines as text; raises RefreshError where it ends before its announced length."""
+    announced, read = answer.headers.get("Content-Length"), 0
+    for line in answer:
+        read += len(line)
+        yield line.decode("utf-8")
+    if announced is not None and read != int(announced):
+        raise RefreshError(f"{file} broke off after {read} of {announced} bytes; run it again.")
+
+
 def rows_of(lines, wanted, columns, file):
     """The rows in USD as dicts; of the lines after the header only the `wanted` are read."""
     header = next((values for values in csv.reader(lines) if len(values) > 2), [])  # before it stand pairs of facts about the file

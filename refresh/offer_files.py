@@ -33,15 +33,13 @@ LUSTRE = "fsx-lustre-125"
 PREFIX = re.compile(r"[A-Z0-9]{2,5}-")
 
 
-def fetch(scope, answers, progress, open_url):
-    """Read every service in every region; models are matched by their plain names."""
-    for region in scope.regions:
-        for service in SERVICES:
-            try:
-                _read(service, region, scope, answers, open_url)
-            except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
-                answers.note(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were")
-        progress(f"{region}: storage, traffic, SageMaker, Bedrock")
+def fetch(region, scope, answers, open_url):
+    """Read every service in a region; models are matched by their plain names."""
+    for service in SERVICES:
+        try:
+            _read(service, region, scope, answers, open_url)
+        except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
+            answers.fail(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were", error)
 
 
 def _read(service, region, scope, answers, open_url):

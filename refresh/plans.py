@@ -7,12 +7,13 @@ import json
 from http.client import HTTPException
 
 from refresh.answers import PLANS, RefreshError, commitment
-from refresh.columns import rows_of
+from refresh.columns import lines_of, rows_of
 
 OFFERS = "savings-plan-file"
 SOURCES = {OFFERS: "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 Instance plans)"}
 HOST = "https://pricing.us-east-1.amazonaws.com"
 INDEX_URL = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
+NOT_READ = "the Savings Plan files could not be read to their end ({}: {}): what is missing stays as it was"
 FAMILIES = {"ComputeSavingsPlans": "compute_plan", "EC2InstanceSavingsPlans": "instance_plan"}
 COLUMNS = (
     *("DiscountedRate", "Currency", "Unit", "DiscountedUsageType", "DiscountedOperation", "DiscountedServiceCode"),
@@ -20,28 +21,37 @@ COLUMNS = (
 )
 
 
-def fetch(scope, answers, progress, open_url, lines_of):
-    """Read the plans of every region; where that fails, it is noted and they stay as they were."""
+def versions(answers, open_url):
+    """Region -> address of its file of plans; empty, and noted, where the list cannot be read."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
-            versions = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
-        for region in scope.regions:
-            if region in versions:
-                _read(HOST + versions[region].replace("index.json", "index.csv"), region, scope, answers, progress, open_url, lines_of)
+            listed = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
+    except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
+        answers.fail(NOT_READ.format("their list", error), error)
+        return {}
+    return {region: HOST + url.replace("index.json", "index.csv") for region, url in listed.items()}
+
+
+def read(region, addresses, scope, answers, open_url):
+    """Read the plans of a region; where that fails, it is noted and they stay as they were."""
+    if region not in addresses:
+        return
+    try:
+        _read(addresses[region], region, scope, answers, open_url)
         answers.sources |= SOURCES
     except (OSError, HTTPException, ValueError, LookupError, TypeError, RefreshError) as error:
-        answers.note(f"the Savings Plan files could not be read to their end ({error}): what is missing stays as it was")
+        answers.fail(NOT_READ.format(region, error), error)
 
 
-def _read(url, region, scope, answers, progress, open_url, lines_of):
+def _read(url, region, scope, answers, open_url):
+    file = f"the Savings Plan file of {region}"
     with open_url(url, timeout=60) as answer:
-        lines = lines_of(answer, region, progress)
-        rows = rows_of(lines, lambda line: "BoxUsage:" in line, COLUMNS, f"the Savings Plan file of {region}")
-        read = [plan for row in rows if (plan := _plan(row, region, scope))]
-    if not read:
-        answers.note(f"the Savings Plan file of {region} names no plan of an instance here: those known stay as they were")
+        rows = rows_of(lines_of(answer, file), lambda line: "BoxUsage:" in line, COLUMNS, file)
+        plans = [plan for row in rows if (plan := _plan(row, region, scope))]
+    if not plans:
+        answers.note(f"{file} names no plan of an instance here: those known stay as they were")
         return
-    for name, instance, usd in read:
+    for name, instance, usd in plans:
         answers.put(name, instance, region, OFFERS, usd_per_hour=usd, basis="published")
     cover(region, answers)
 

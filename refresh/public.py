@@ -7,7 +7,8 @@ from urllib.request import urlopen
 
 from refresh import offer_files, plans
 from refresh.answers import LISTED, Answers, RefreshError, is_plain_hour, reserved
-from refresh.columns import rows_of
+from refresh.columns import lines_of, rows_of
+from refresh.meter import Meter
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -23,23 +24,35 @@ COLUMNS = (  # that are read, of some ninety
     *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
 )
 PATIENCE = (2, 8)  # seconds between tries to open a file
-SHOW_EVERY_BYTES = 100 * 2**20
 
 
-def fetch(scope, progress, open_url=urlopen):
+def fetch(scope, kept, progress, open_url=urlopen):
     """On-demand prices, reserved terms and spot estimates; raises RefreshError with a sentence."""
-    answers, open_url = Answers(sources=dict(SOURCES)), patient(open_url)
+    meter = Meter(progress)
+    opened = patient(meter.counted(open_url))
+    advice = Answers(sources=dict(SOURCES))
     try:
-        for place, region in enumerate(scope.regions, 1):
-            label = f"[{place}/{len(scope.regions)}] {region}"
-            read_offers(region, scope, answers, open_url, lambda text, label=label: progress(f"{label}: {text}"))
-            progress(f"{label}: {sum(key[1] == region for key in answers.prices['on_demand'])} on demand")
-        read_advisor(scope, answers, open_url)
-        plans.fetch(scope, answers, progress, open_url, lines_of)
+        read_advisor(scope, advice, opened)
+        versions = plans.versions(advice, opened)
+        large = [url for region in kept.missing(scope.regions) for url in _large_files(region, versions)]
+        meter.announce(large, open_url)
+
+        def read_region(region, of_region, part):
+            read_offers(region, of_region, part, opened)
+            plans.read(region, versions, of_region, part, opened)
+            offer_files.fetch(region, of_region, part, opened)
+
+        answers = kept.read(scope, read_region, progress)
     except (OSError, HTTPException) as error:
         raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
+    answers.absorb(advice)
     estimate_spot(answers)
     return answers
+
+
+def _large_files(region, versions):
+    sagemaker = offer_files.URL.format(service="AmazonSageMaker", region=region)
+    return [OFFER_URL.format(region=region), *([versions[region]] if region in versions else []), sagemaker]
 
 
 def patient(open_url, sleep=time.sleep):
@@ -56,12 +69,11 @@ def patient(open_url, sleep=time.sleep):
     return opened
 
 
-def read_offers(region, scope, answers, open_url, progress):
+def read_offers(region, scope, answers, open_url):
     """Keep the Linux hours of wanted instances of one region's file (hundreds of MiB)."""
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
-        lines = lines_of(answer, region, progress)
-        for row in rows_of(lines, _may_be_kept, COLUMNS, f"the offer file of {region}"):
+        for row in rows_of(lines_of(answer, f"the offer file of {region}"), _may_be_kept, COLUMNS, f"the offer file of {region}"):
             if row["Location Type"] != "AWS Region" or row["Region Code"] not in ("", region):
                 continue  # Local Zones ask other prices
             _keep_small(row, region, answers)
@@ -72,19 +84,6 @@ def read_offers(region, scope, answers, open_url, progress):
             answers.put(market, instance, region, OFFERS, **figures)
     for market in LISTED:
         answers.covered[market].add(region)
-
-
-def lines_of(answer, region, progress):
-    """The answer's lines as text; raises RefreshError where it ends before its announced length."""
-    announced, read, shown = answer.headers.get("Content-Length"), 0, SHOW_EVERY_BYTES
-    for line in answer:
-        read += len(line)
-        if read >= shown:
-            shown += SHOW_EVERY_BYTES
-            progress(f"{read // 2**20} MiB read")
-        yield line.decode("utf-8")
-    if announced is not None and read != int(announced):
-        raise RefreshError(f"the file of {region} broke off after {read} of {announced} bytes; run it again.")
 
 
 def _may_be_kept(line):

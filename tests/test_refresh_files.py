@@ -29,7 +29,7 @@ def sent(text, announced=None):
 
 def read(text, announced=None):
     answers = Answers()
-    read_offers("us-east-1", SCOPE, answers, lambda _url, **_: sent(text, announced), lambda _: None)
+    read_offers("us-east-1", SCOPE, answers, lambda _url, **_: sent(text, announced))
     return {market: prices for market, prices in answers.prices.items() if prices}
 
 
@@ -161,7 +161,7 @@ def test_a_small_file_says_what_was_renamed_and_which_currency_it_has():
         text = json.dumps(OFFERS["AmazonSageMaker"]).replace(was, now).encode()
         answers = Answers()
         files = {"AmazonSageMaker": text}
-        fetch(SCOPE, answers, lambda _: None, lambda url, **_: io.BytesIO(files.get(url.split("/")[6], b"")))
+        fetch("us-east-1", SCOPE, answers, lambda url, **_: io.BytesIO(files.get(url.split("/")[6], b"")))
         return next(note for note in answers.notes if "AmazonSageMaker" in note)
 
     assert "component is missing (perhaps now componentName)" in notes('"component"', '"componentName"')

@@ -73,7 +73,7 @@ def test_plans_that_cannot_be_read_stay_as_they_were(folder, capsys, open_url):
     before = plans_of(price(folder, "gr6.4xlarge"))
     capsys.readouterr()
     assert read(folder, open_url) == 0
-    assert "Savings Plan files could not be read" in capsys.readouterr().out
+    assert "the Savings Plan files could not be read to their end" in capsys.readouterr().out
     assert plans_of(price(folder, "gr6.4xlarge")) == before
 
 

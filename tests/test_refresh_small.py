@@ -35,7 +35,7 @@ def small_files(url, offers=OFFERS, **_):
 
 def found_in(offers=OFFERS):
     answers = Answers()
-    fetch(SCOPE, answers, lambda _: None, lambda url, **_: small_files(url, offers))
+    fetch("us-east-1", SCOPE, answers, lambda url, **_: small_files(url, offers))
     return answers
 
 
@@ -70,7 +70,7 @@ def test_one_file_that_cannot_be_read_leaves_the_others(service, broken):
         return io.BytesIO({"cut off": cut, "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode())
 
     answers, complete = Answers(), found_in()
-    fetch(SCOPE, answers, lambda _: None, files)
+    fetch("us-east-1", SCOPE, answers, files)
     assert len(answers.notes) == 1
     assert service in answers.notes[0]
     assert "as they were" in answers.notes[0] or "stay as they were" in answers.notes[0]
