@@ -1,6 +1,7 @@
 """The app as a new browser sees it, without a browser: for the tests of pages, sidebar and session."""
 
 import re
+from html import unescape
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -87,7 +88,17 @@ def run(element):
 
 def texts(app):
     """What the page says in sentences, without the marks that keep a dollar sign a dollar sign."""
-    return [element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)]
+    return [element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)] + html_texts(app)
+
+
+def html_texts(app):
+    """What the page says in HTML: cards, the short board, names of components."""
+    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", element.proto.body)).split()) for element in app.get("html")]
+
+
+def cards(app):
+    """The words of the answers' cards, in their order."""
+    return [text for text in html_texts(app) if " GiB on each GPU: " in text or "memory not known" in text]
 
 
 def page_text(app):

@@ -12,7 +12,7 @@ from calc.search.arrangements import EVERY_COUNT
 from calc.search.grid import grid
 from calc.search.job_row import JobRow
 from calc.search.named import least_money
-from calc.search.options import _combinations_of, _ranked, _ranking_of, options, options_of
+from calc.search.options import _combinations_of, _ranked, options, options_of, ranking_of
 from calc.search.places import places_of
 from calc.search.settle import settled
 
@@ -26,7 +26,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     job = {"fewest_bits": 16, **JOBS[name]}
     ranked, _ = _ranked(JobRow.of(job), catalogs)
     least = least_money(ranked, ranked.qualifying)
-    eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: _ranking_of(row, catalogs), catalogs)
+    eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: ranking_of(row, catalogs), catalogs)
     assert eased
     assert ("just needs the second" in name) <= ("requests_per_second" in {easing.name for easing in eased})
     assert {"all weights": "fewest_bits", "few instances": "instances_most", "with a spare": "spare"}.get(name, eased[0].name) in {

@@ -1,25 +1,28 @@
 """The Plan page: heading, cards, board and CSV say one thing in every state; looking at a row moves only what follows it."""
 
 import io
+import re
 from datetime import date
 
 import pandas as pd
 import pytest
 from examples import recorded
-from pages import address, opened, run, texts, title
+from pages import address, cards, html_texts, job_line, opened, page_text, run, texts, title
 
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
 from calc.files.link import link
-from calc.say.numbers import about, span, spoken_span
+from calc.say.numbers import about, span, spoken_span, three
 from calc.search.board import COLUMN, ORDERS, ordered
+from calc.units import GIB
 from views.frame import share
+from views.plan import limits
 from views.session import present_plan
 from views.shared.row_words import time_rests_on
 
 DAY = date(2026, 11, 22)
 STATES = recorded("cases/plan_page.json")["states"]
-TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
+SERVED = {"goal": "serve", "model": "qwen2.5-32b", "people": "20"}
 
 
 @pytest.fixture
@@ -37,6 +40,9 @@ def shown_options(monkeypatch):
 
 
 def board(app):
+    """The full board, which is drawn when its expander is open."""
+    app.session_state["all_types"] = True
+    run(app)
     return next(frame.value for frame in app.dataframe if "tank" in frame.value)
 
 
@@ -49,14 +55,14 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
     heading = title(app).replace("\\$", "$")
     assert about(first["usd"]) in heading
     assert where in heading
-    cards = [metric for metric in app.metric if metric.label != "Over all instances"]
-    assert [metric.value.replace("\\$", "$") for metric in cards] == [about(money) for money in options.answers["usd"]]
+    shown = cards(app)
+    assert all(about(money) in card for money, card in zip(options.answers["usd"], shown, strict=False))
     if first["work"] == "training":
         assert first["answer"] == "nearest" or f", in {spoken_span(first['hours'])}, on {where}" in heading
-        assert all(span(hours) in card.delta for card, hours in zip(cards, options.answers["hours"], strict=True))
-    assert any(text.startswith(f"**{where}") for text in texts(app))
-    rests_on = f"which is {options.answers['memory_basis'].iloc[0]}. Its time: {time_rests_on(options.answers.iloc[0])}."
-    assert any(text.endswith(rests_on) for text in texts(app))
+        assert all(f"in {span(hours)} (" in card for hours, card in zip(options.answers["hours"], shown, strict=False))
+    assert where in shown[0]
+    rests_on = time_rests_on(options.answers.iloc[0]).partition(": ")[0]
+    assert any(f"Line: the range, {first['memory_basis'].replace(': ', ' ', 1)}. Time: {rests_on}." in text for text in html_texts(app))
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
@@ -73,80 +79,165 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
         assert options.answers["usd"].max() <= 3 * options.answers["usd"].iloc[0] * 1.001
 
 
-def test_a_restriction_is_said_with_what_it_costs(shown_options):
-    app = opened(v="3", instance="p4d.24xlarge")
-    assert any("On p4d.24xlarge, as set by hand" in text and "over all" in text for text in texts(app))
-    free = next(metric for metric in app.metric if metric.label == "Over all instances")
-    app = run(app.button(key="free_instances").click())
-    assert about(shown_options[-1].answers["usd"].iloc[0]) == free.value.replace("\\$", "$")
-    assert "instance" not in address(app)
-    assert not any("set by hand" in text for text in texts(app))
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"instance": "p4d.24xlarge"},
+        {"method": "qlora", "model": "llama-3.1-70b", "days_most": "1"},
+        SERVED,
+        {"goal": "serve", "model": "gpt-oss-120b", "fewest_bits": "16"},
+        {"goal": "serve", "requests_per_second": "20", "token_seconds": "0.02", "first_token_seconds": "0.3"},
+        {"regions": "eu-central-1"},
+    ],
+    ids=repr,
+)
+def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_options):
+    app = opened(v="3", **query)
+    buttons = [button for button in app.button if str(button.key).startswith("limit_cost_")]
+    assert len(buttons) <= limits.MOST
+    before, money = shown_options[-1].rows[0]["usd"], []
+    for button in buttons:
+        words, _, change = button.label.replace("\\", "").rpartition(": ")
+        pressed = run(opened(v="3", **query).button(key=button.key).click())
+        after = shown_options[-1].rows[0]["usd"]
+        money.append(abs(after - before))
+        assert (after > before) == change.startswith("+"), words
+        if change.startswith("+"):
+            assert change.lstrip("+") == about(after - before), words
+        else:  # asked of the types that promise most
+            assert before - after >= 0.99 * float(re.sub(r"[^0-9.]", "", change)), words
+        assert about(after) in title(pressed).replace("\\$", "$"), words
+    assert not query or buttons
+    assert "cost nothing" in page_text(app) or "costs nothing" in page_text(app) or len(buttons) == limits.MOST
 
 
 @pytest.mark.parametrize(
-    ("query", "sentence", "before", "after"),
+    ("query", "card", "button"),
     [
-        ({"model": "gpt-oss-120b", "fewest_bits": "16"}, "The weights are published in 4 bits", "bf16", "mxfp4"),
-        ({"model": "qwen2.5-32b", "people": "20"}, "In 16 bits: about $", "fp8", "bf16"),
+        ({**SERVED, "model": "gpt-oss-120b", "fewest_bits": "16"}, "In 4 bits", "4-bit weights"),
+        (SERVED, "In 16 bits", "16-bit weights: +$"),
     ],
 )
-def test_published_bits_and_16_bits_are_one_press_away_with_their_money(query, sentence, before, after, shown_options):
-    app = opened(v="3", goal="serve", **query)
-    assert shown_options[-1].rows[0]["precision"] == before
-    (offered,) = [text for text in texts(app) if text.startswith(sentence)]
-    app = run(app.button(key="allow_bits").click())
-    assert (shown_options[-1].rows[0]["precision"], address(app)["fewest_bits"] == query.get("fewest_bits")) == (after, False)
-    assert about(shown_options[-1].rows[0]["usd"]) in offered
-    assert not any(text.startswith(sentence) for text in texts(app))
+def test_the_other_width_of_weights_is_a_card_and_one_press_away(query, card, button, shown_options):
+    app = opened(v="3", **query)
+    (other,) = [text for text in cards(app) if text.startswith(card)]
+    key = next(entry.key for entry in app.button if entry.label.replace("\\", "").startswith(button))
+    before, first = title(app), shown_options[-1].rows[0]["precision"]
+    number = [option.replace("\\", "") for option in app.radio(key="shown").options].index(card)
+    app = run(app.radio(key="shown").set_value(number))
+    assert title(app) == before
+    assert address(app)["looked"][0].endswith(f"fewest_bits~{card.split()[1]}")
+    assert cards(opened(**address(app))) == cards(app)
+    memory = re.search(r"([\d.]+) of ", other)[1]
+    assert present_memory(app) == pytest.approx(float(memory), rel=0.005)
+    run(app.button(key=key).click())
+    least = shown_options[-1].rows[0]
+    assert about(least["usd"]) in other
+    assert least["precision"] != first
 
 
-def test_a_spare_machine_is_one_press_away_with_its_money_and_one_press_back(shown_options):
-    app = opened(v="3", goal="serve", model="qwen2.5-32b", people="20")
-    without = about(shown_options[-1].rows[0]["usd"])
-    for spare, start in ((1, "To keep running when a machine fails: about $"), (0, "Without a spare machine: about $")):
-        (offered,) = [text for text in texts(app) if text.startswith(start)]
-        app = run(app.button(key="take_spare").click())
-        least = shown_options[-1].rows[0]
-        assert (least["spare"], about(least["usd"]) in offered) == (spare, True)
-    assert about(least["usd"]) == without
-    assert not any("spare machine" in text for text in texts(opened(v="3")))
+def present_memory(app):
+    """The GiB of what is shown: the sum of the names of its components."""
+    names = next(text for text in html_texts(app) if text.startswith("■"))
+    return sum(float(number.replace(",", "")) for number in re.findall(r"([\d.,]+) GiB", names))
 
 
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
     app = opened(v="3", instance=["g5.xlarge", "g6.xlarge"])
-    assert title(app).startswith("Nothing allowed is large enough: ")
-    assert shown_options[-1].problem
+    assert title(app).startswith("Nothing allowed is large enough")
     assert app.warning[0].value
-    assert [metric.label for metric in app.metric] == ["Over all instances"]
+    (free,) = cards(app)
+    assert free.startswith("On any instance")
     assert not app.dataframe
+    assert not app.radio
+    app = run(app.button(key="limit_cost_0").click())
+    assert about(shown_options[-1].rows[0]["usd"]) in free
+    assert "instance" not in address(app)
     app = opened(v="3", **STATES["nothing within the limits"])
-    assert title(app).startswith("Nothing keeps every limit: the nearest plan, ")
-    assert any("allowed" in text for text in texts(app))
-    assert [metric.label for metric in app.metric] == ["Nearest"]
+    assert title(app).startswith("Nothing keeps every limit")
+    (nearest,) = cards(app)
+    assert nearest.startswith("Nearest")
+    assert "In the way: " in nearest
     assert "misses" in board(app)
+    (by_hand,) = cards(opened(v="3", batch="2", **STATES["nothing within the limits"]))
+    assert by_hand.startswith("As you set it")
 
 
-def test_looking_at_an_answer_moves_the_memory_and_keeping_it_fills_the_kept_once(shown_options):
+@pytest.mark.parametrize(
+    ("query", "titles", "press"),
+    [
+        ({"have": "8 x h100-80gb-sxm"}, ["As it is", "Largest batch", "Rented instead"], "Take the largest batch"),
+        ({"have": "1 x a100-80gb-sxm", "goal": "serve"}, ["As it is", "Most requests", "Rented instead"], "Plan for 209 requests"),
+        ({"have": "1 x a100-80gb-sxm"}, ["What would make it fit", "Rented instead"], "Take LoRA"),
+    ],
+)
+def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job(query, titles, press, shown_options):
+    app = opened(v="3", **query)
+    assert [next(name for name in titles if card.startswith(name)) for card in cards(app)] == titles
+    wanted = cards(app)[titles.index("Rented instead") - 1]
+    app = run(next(button for button in app.button if button.label == press).click())
+    row = shown_options[-1].rows[0]
+    assert f"{three(row['memory_bytes'] / GIB)} of " in wanted
+    assert cards(app)[0].startswith("As it is")
+
+
+def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown_options):
     app = opened()
     before = title(app)
-    fastest = shown_options[-1].answers.iloc[1]
-    app = run(app.button(key="look_1").click())
+    faster = shown_options[-1].answers.iloc[1]
+    app = run(app.radio(key="shown").set_value(1))
     assert title(app) == before
-    assert f"{fastest['instances_needed']:.0f} × {fastest['instance']}" in app.subheader[0].value
+    middle = [heading.value for heading in app.subheader if heading.value.startswith("What is in the memory")]
+    assert f"{faster['instances_needed']:.0f} × {faster['instance']}" in middle[0]
     assert address(app)["looked"]
     again = opened(**address(app))
-    assert again.subheader[0].value == app.subheader[0].value
-    app = opened()
-    app = run(app.button(key="keep_0").click())
+    assert [heading.value for heading in again.subheader] == [heading.value for heading in app.subheader]
+    app = run(opened().button(key="keep").click())
     assert len(app.session_state["kept"]) == 1
-    assert app.button(key="keep_0").label == "Kept"
-    assert app.button(key="keep_0").disabled
+    assert app.button(key="keep").label == "Kept"
+    assert app.button(key="keep").disabled
+    assert app.session_state["kept"][0]["then"]["usd"] == pytest.approx(shown_options[-1].rows[0]["usd"])
     app = run(app.button(key="undo").click())
     assert not app.session_state["kept"]
 
 
+def test_the_promise_and_six_set_ups_stand_until_the_first_change():
+    app = opened()
+    promise = "GPU memory and AWS cost, before you rent."
+    assert promise in page_text(app)
+    assert [button.key for button in app.button if str(button.key).startswith("setup_")] == [f"setup_{number}" for number in range(6)]
+    for number, words in ((0, "Fine-tune all weights of Llama 3.1 8B"), (3, "Serve Llama 3.1 8B, 16 requests at once")):
+        app = run(opened().button(key=f"setup_{number}").click())
+        assert promise not in page_text(app)
+        assert job_line(app).startswith(words)
+    changed = opened()
+    assert promise not in page_text(run(changed.selectbox(key="model").set_value("qwen2.5-7b")))
+    assert promise not in page_text(opened(v="3", model="qwen2.5-7b"))
+    assert promise not in page_text(run(opened().button(key="keep").click()))
+
+
+def test_the_short_board_has_what_cannot_be_ranked_and_says_how_sure_that_is(shown_options):
+    for query in ({}, SERVED, {"model": "llama-3.2-1b"}, STATES["nothing within the limits"]):
+        app = opened(v="3", **query)
+        options = shown_options[-1]
+        sound = options.board[(options.board["misses"] == "") & (options.board["fits"] == "yes") & (options.board["runs"] == "yes")]
+        close = sound[sound["usd"] <= 1.1 * options.rows[0]["usd"]]["instance"].nunique() if not options.problem else 0
+        table = next(text for text in html_texts(app) if text.startswith("Type, at its best"))
+        listed = re.findall(r"\d+ × [\w.-]+", table.replace("\u2060", ""))
+        assert 2 <= len(listed) <= 6
+        assert listed[0] == f"{options.rows[0]['instances_needed']:.0f} × {options.rows[0]['instance']}"
+        assert not close or len(listed) == min(max(close, 2), 6)
+        headings = " ".join(heading.value for heading in app.subheader)
+        assert ("No other type within 10 %" in headings) == (close == 1)
+        assert ("types within 10 %: take the one you can get" in headings) == (close > 1)
+        assert not app.dataframe
+    assert "The nearest types" in headings
+
+
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
     app = opened(v="3", model="llama-3.2-3b")
+    board(app)
     for by in ORDERS:
         run(app.segmented_control(key="sort").set_value(by))
         rows = ordered(shown_options[-1].board, by)
@@ -165,18 +256,6 @@ def test_what_is_compared_has_a_column_of_its_own(shown_options):
     assert set(shown["optimizer"]) == {"AdamW", "AdamW 8-bit"}
     assert set(shown["gpus"]) == {"1", "2"}
     assert len(shown) == len(shown_options[-1].board)
-
-
-@pytest.mark.parametrize("state", ["training", "serving"])
-def test_a_tab_draws_only_while_it_is_open(state):
-    app = opened(v="3", **STATES[state])
-    tabs = [tab for tab in TABS if (tab, state) != ("Optimizers", "serving")]
-    for tab in tabs:
-        app.session_state["tab"] = tab
-        panes = {pane.label: pane for pane in run(app).tabs}
-        assert list(panes) == tabs
-        assert [label for label, pane in panes.items() if len(pane.children)] == [tab]
-        assert len(panes[tab].get("vega_lite_chart")) == (3 if tab in ("GPU counts", "Batch") else 1), tab
 
 
 def test_three_changes_come_first_and_other_work_is_the_last_of_them_and_named_so():
@@ -207,15 +286,3 @@ def test_nothing_is_worked_out_twice(monkeypatch):
         monkeypatch.setattr(module, name, lambda *arguments, plain=plain, name=name: calls.append(name) or plain(*arguments))
     run(app)
     assert "estimate" not in calls
-
-
-@pytest.mark.parametrize("state", ["training", "serving"])
-def test_a_row_of_a_comparison_becomes_the_plan(state, shown_options):
-    app = opened(v="3", **STATES[state])
-    for tab, column in (("Precisions", "precision"), ("GPU counts", "gpus"), ("Batch", "batch")):
-        app.session_state["tab"] = tab
-        box = run(app).selectbox(key=f"use_{column}")
-        other = next(option for option in box.options if str(shown_options[-1].answers.iloc[0][column]) not in option)
-        run(box.set_value(other))
-        assert app.session_state[column], "set by hand"
-        assert app.selectbox(key=f"use_{column}").value is None

@@ -10,12 +10,18 @@ from calc.units import HOUR_SECONDS, MILLISECONDS
 
 NAME_SHARES = (0.38, 0.075)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.55  # points beyond this share of the width are named on their left
+SIGHT_RATIO = 10.0  # of the least money, beyond which nobody pays for speed
 NAMED_KINDS = ("now", "frontier")  # in this order; other kinds have no names
 
 
 def pace(seconds: Any, trains: bool) -> Any:
     """Hours of a training run, milliseconds of a served token. [h or ms]"""
     return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
+
+
+def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that cost at most so many times the least."""
+    return rows[rows["usd"] <= SIGHT_RATIO * rows["usd"].min()]
 
 
 def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:

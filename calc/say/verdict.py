@@ -34,6 +34,14 @@ def memory_of(row: Row) -> str:
     return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {fit_word(row['fits'])}" if row["fits"] else "")
 
 
+def memory_in_card(row: Row) -> str:
+    """A row's memory in its card without the range: 53.6 of 79.6 GiB on each GPU: fits."""
+    if is_missing(float(row["memory_bytes"])):
+        return "memory not known"
+    card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
+    return f"{three(row['memory_bytes'] / GIB)}{card} GiB on each GPU: {verdict(row['fits'], row['runs'])}"
+
+
 def range_text(low_gib: float, high_gib: float) -> str:
     """The range around an estimate: 48.1 to 62.0 GiB."""
     return f"{three(low_gib)} to {gib(high_gib)}"

@@ -14,7 +14,7 @@ from calc.engine.pipeline import COLUMNS, WORDS, estimate
 from calc.engine.results import Results
 from calc.plan.figures import records
 from calc.say.place import card_name, place
-from calc.search import ranking, sentences
+from calc.search import limit_words, ranking, sentences
 from calc.search.arrangements import COUNTS
 from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
@@ -35,7 +35,10 @@ WIDER = 8  # times as many instances, where nothing fits in those allowed
 
 
 class Options(NamedTuple):
-    """What a job can be done with; the board starts with the first answer."""
+    """What a job can be done with; the board starts with the first answer.
+
+    `eased`: what looser limits would save, behind the text limits_cost; `ways`: other ways to pay.
+    """
 
     job: dict[str, Any]
     answers: pd.DataFrame
@@ -45,6 +48,8 @@ class Options(NamedTuple):
     possible: int
     problem: str
     rows: list[dict[str, Any]]
+    eased: list[Easing]
+    ways: dict[str, Any]
 
 
 def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
@@ -110,7 +115,7 @@ def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinatio
     return ranking.ranking(combined.candidates, combined.grid, job, combined.crossed), combined
 
 
-def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
+def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
     """The ranking of another job, None where it cannot be answered."""
     try:
         return _ranked(row, catalogs)[0]
@@ -154,7 +159,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     eased: list[Easing] = []
     alike: dict[str, float] = {}
     if len(qualifying) and not job["have"]:
-        eased = easings(row_of_job, ranked, first, lambda other: _ranking_of(other, catalogs), catalogs)
+        eased = easings(row_of_job, ranked, first, lambda other: ranking_of(other, catalogs), catalogs)
         alike = rivals(ranked, first, catalogs)
     facts = {
         "possible": possible,
@@ -172,11 +177,11 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
         facts |= {name: bool(soft(ranked.candidates, job)[number]) for name, soft in yields.items()}
         facts |= {"otherwise": row(otherwise[0]) if otherwise else None}
         why.append(sentences.why(names, row(order), facts, job, catalogs) + _rented(row_of_job, catalogs))
-    if len(qualifying) and not job["have"]:
-        why[0] += sentences.other_ways(alternatives(row(0), job, eased, catalogs), row(0), catalogs)
+    ways = alternatives(row(0), job, eased, catalogs) if len(qualifying) and not job["have"] else {}
+    why[0] += sentences.other_ways(ways, row(0), catalogs)
     names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
-    of_least = {"limits_cost": sentences.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}
+    of_least = {"limits_cost": limit_words.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}
     rest = [""] * (len(board) - 1)
     head = figures | {"answer": [*names, names[0], *rest], "why": [*why, why[0], *rest], "tried": tried, "possible": possible}
     head |= {name: [text, *[""] * (count - 1), text, *rest] for name, text in of_least.items()}
@@ -185,7 +190,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     shown, below = table.iloc[:count].reset_index(drop=True), table.iloc[count:].reset_index(drop=True)
     on_edge = ranking.frontier(ranked.candidates, qualifying)
     edge = money_and_place(ranked, on_edge[:0] if job["have"] else on_edge)  # without a price there is none
-    return Options(_plain_job(job), shown, below, edge, tried, possible, problem, records(shown))
+    return Options(_plain_job(job), shown, below, edge, tried, possible, problem, records(shown), eased, ways)
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
@@ -241,7 +246,7 @@ def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
 def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
     """The one row of a job without a plan: its problem alone."""
     frame, edge = _problem_alone(tried, problem)
-    return Options(dict(job), frame, frame, edge, tried, 0, problem, records(frame))
+    return Options(dict(job), frame, frame, edge, tried, 0, problem, records(frame), [], {})
 
 
 @lru_cache(maxsize=64)

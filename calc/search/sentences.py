@@ -1,6 +1,6 @@
 """The sentences of an answer: what decided, what it misses, what would be smaller."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import ceil, log
 from typing import Any
 
@@ -9,12 +9,12 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
 from calc.evaluate import Row
 from calc.layout import at_once
-from calc.say.numbers import about, count, counted, duration, gib, is_missing, more, percent, span, three, usd
+from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.job_words import amount_words
-from calc.search.limits_cost import Easing
+from calc.search.limit_words import region_words, say_limit
 from calc.search.offline import measure
 from calc.units import DAY_HOURS, GIB
 
@@ -38,28 +38,10 @@ TITLES = {
     "knee": "Faster for a little more",
     "easiest": "Easiest to get",
     "fastest": "Fastest",
-    "roomiest": "Most headroom",
+    "roomiest": "Most free memory",
+    "nearest": "Nearest",
 }
-NEXT_FASTER = "Next faster"  # a knee that costs much more than a little
-STEPPED = {  # a limit at its next step
-    "fewest_bits": "{}-bit products",
-    "precision": "{}-bit weights",
-    "kv_precision": "{}-bit cache",
-    "precision+kv_precision": "{}-bit weights and cache",
-    "gpu": "any card",
-    "instance": "any instance",
-    "requests_per_second": "{} requests a second",
-    "spare": "no spare machine",
-    "instances_most": "{} instances",
-    "markets": "{}",
-    "hours_most": "{} in all",
-    "usd_most": "{} in all",
-    "first_token_seconds": "{} to the first token",
-    "batch_seconds": "{} a batch",
-    "token_seconds": "{} a token",
-    "users": "{} requests at once",
-    "usd_per_hour_most": "{} an hour",
-}
+NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
 MOST_NAMED = 3
 BLOCK = "capacity-block"
@@ -101,15 +83,6 @@ def smaller(settled_job: Row, published_bits: int) -> str:
     fewer = "take fewer bits" if serves or settled_job["method"] != "full" else "take LoRA or fewer bits"
     bits = f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer
     return f"{by_hand}{larger}{bits}"
-
-
-def say_limit(name: str) -> Callable[[float], str]:
-    """The function that writes the value of a limit: money, time or a count."""
-    if "usd" in name:
-        return usd
-    if "hours" in name:
-        return span
-    return duration if "seconds" in name else count
 
 
 def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
@@ -206,33 +179,8 @@ def other_ways(ways: Mapping[str, Any], row: Row, catalogs: Catalogs) -> str:
         name, endpoint_usd = ways["endpoint"]
         parts.append(f"{name} asks {about(endpoint_usd)}{period} for the same tokens")
     if "region" in ways:
-        parts.append(f"{_region(ways['region'], catalogs)} asks {percent(1 - ways['region_ratio'])} less for this type")
+        parts.append(f"{region_words(ways['region'], catalogs)} asks {percent(1 - ways['region_ratio'])} less for this type")
     return f" Beside it, {', and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}." if parts else ""
-
-
-def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
-    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
-    parts, period = [], "" if ends_of(row) else " a month"
-    for easing in eased:
-        if easing.name == "regions":
-            parts.append(f"{_region(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
-        else:
-            parts.append(f"{_step(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
-            period = ""
-    return " · ".join(parts)
-
-
-def _region(region: str, catalogs: Catalogs) -> str:
-    """Stockholm (eu-north-1)."""
-    return f"{catalogs.regions['name'][region]} ({region})"
-
-
-def _step(easing: Easing, row: Row) -> str:
-    """The next step of a limit, as a noun."""
-    name, step = easing.name, easing.step
-    encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
-    value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
-    return STEPPED["batch_seconds" if encodes else name].format(value)
 
 
 def _of_machines(row: Row) -> list[str]:
@@ -283,6 +231,14 @@ def _times(ratio: float) -> str:
     if ratio >= 2:
         return more(ratio).removesuffix(" as much")
     return f"{more(ratio)} than" if ratio > SAME_RATIO else f"{_against(ratio, 1)} as"
+
+
+def titles(row: Row) -> str:
+    """The title of a row's card: Least money, and easiest to get."""
+    is_little = TITLES["knee"].lower() in row["why"].lower()
+    names = TITLES | ({} if is_little else {"knee": NEXT_FASTER})
+    first, *rest = (names[answer] for answer in row["answer"].split("+"))
+    return ", and ".join([first, *(title[:1].lower() + title[1:] for title in rest)])
 
 
 def _joined(titles: list[str]) -> str:

@@ -14,7 +14,7 @@ NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
 
 
 @once
-def cost_against_time(ink: Ink, time_title: str, usd_title: str) -> dict[str, Any]:
+def cost_against_time(ink: Ink, time_title: str, usd_title: str, title: str = "Cost against time", height: int = 380) -> dict[str, Any]:
     """Cost against time as points; a line joins the least that each time costs.
 
     Columns: time, usd, label, name, side, kind (other, frontier, now).
@@ -44,4 +44,4 @@ def cost_against_time(ink: Ink, time_title: str, usd_title: str) -> dict[str, An
         for side, look in NAMED_AT.items()
         for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
-    return finished(alt.layer(*layers), "Cost against time", ink, height=380)
+    return finished(alt.layer(*layers), title, ink, height=height)

@@ -18,6 +18,7 @@ from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.search.job_words import job_sentence
 from calc.search.options import Options
+from calc.search.sentences import titles
 from views.charts.tank import tank_svg
 from views.shared import answer_words as plan_words
 from views.shared import row_words
@@ -98,7 +99,7 @@ def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
-    return row_words.name(row), row_words.where(row, catalogs, True), *_cost(row), memory_of(row), setting(row, catalogs)
+    return titles(row), row_words.where(row, catalogs, True), *_cost(row), memory_of(row), setting(row, catalogs)
 
 
 def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:

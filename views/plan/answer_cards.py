@@ -1,87 +1,123 @@
-"""A card for each answer: money, time, place, setting, memory as a tank, reason, Keep."""
+"""The cards of the answers: money, time, place, tank, memory, one line why, one badge."""
 
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.say.numbers import about, is_missing, usd
-from calc.say.setting import setting
-from calc.say.verdict import memory_of
-from calc.search.board import is_less
-from calc.search.options import Options
-from views.charts.tank import tank_svg
-from views.session import job_state, kept
-from views.session.present_plan import look_at
-from views.shared import answer_words as plan_words
+from calc.say.numbers import about, duration, is_missing, three, usd
+from calc.say.verdict import memory_in_card
+from calc.search import owned
+from calc.search.card_lines import card_line, in_bits_line, layout_line
+from calc.search.sentences import titles
+from views.charts.tank import tank_html
+from views.session import job_state
+from views.session.present_plan import Present, in_other_bits, over_all
 from views.shared import row_words
-from views.shared.elements import button
-from views.shared.markdown import faint, plain
-from views.shared.tables import metric
-from views.shared.theme import Ink
+from views.shared.answer_words import pace
+from views.shared.theme import BLUE, ORANGE, Ink
 
-CARD_WIDTH = 222  # pixels below which cards stand one below the other
-TOLD_APART_BY = ("instance", "market", "gpus", "batch", "sharding", "tensor_parallel", "recompute", "precision")
-KEEP_HELP = "Puts it in the row of kept scenarios, on every page and in the link."
-LOOK_HELP = "The memory, the changes and the comparisons below start from it."
+HEIGHT, NARROWEST = 234, 236  # pixels of a card, and its width from which on fewer stand side by side
+NEW_ACCOUNT = ", a new account has 0"
+MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
 
 
-def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | None, ink: Ink, catalogs: Catalogs) -> None:
-    """A card for each answer, and the answer without fixed instances where that costs less."""
-    rows = [row for row in options.rows if row["answer"]]
-    free = over_all if over_all and not over_all.problem and (options.problem or is_less(over_all, options)) else None
-    if not rows and not free:
+class Card(NamedTuple):
+    """An answer to show: title, row, one line, in which job fields it differs, its button."""
+
+    title: str
+    row: Row
+    line: str
+    changes: dict[str, Any]
+    press: str = ""
+
+    @property
+    def name(self) -> str:
+        """The title in short: Least money, Faster, In 16 bits."""
+        return self.title.partition(",")[0].removesuffix(" for a little more")
+
+
+def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
+    """The answers, and of a service the other width of weights; on one's machines its variants."""
+    options, (_, by_hand, job) = plan.options, job_state.current()
+    if options.job.get("have"):
+        return [Card(*way) for way in owned.variants(job, options, catalogs)]
+    least = options.rows[0]
+    answered = [row for row in options.rows if row["answer"]]
+    result = [Card(titles(row), row, card_line(row, least, catalogs), {}) for row in answered]
+    if answered and by_hand and least["answer"] == "nearest":
+        result = [result[0]._replace(title="As you set it")]
+    if other := in_other_bits(catalogs):
+        bits, row = other[0], other[1].rows[0]
+        if row["answer"] and not other[1].problem:
+            result.append(Card(f"In {bits} bits", row, in_bits_line(row, least, catalogs), {"fewest_bits": str(bits)}))
+    if options.problem and (free := over_all(catalogs)) and not free.problem:
+        result.append(
+            Card("On any instance", free.rows[0], layout_line(free.rows[0], catalogs), {"instance": [], "gpu": None}, "Any instance")
+        )
+    return result
+
+
+def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """A card for each answer, side by side where there is room."""
+    if not shown:
         return
-    with st.grid(max(2, len(rows) + bool(free)), min_column_width=CARD_WIDTH, border=True, key="answer_cards"):
-        for index, row in enumerate(rows):
-            with st.container(height="stretch"):
-                _card(index, row, looked, is_by_hand, options.job, ink, catalogs)
-        if free:
-            with st.container(height="stretch"):
-                _over_all(free.rows[0], free.job, ink, catalogs)
+    seen: set[str] = set()
+    with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
+        for card in shown:
+            with st.container(height=HEIGHT, border=False):
+                badge = row_words.obtainable(card.row, catalogs)
+                quota = badge.partition(" ")[0]  # what a new account has of it is said once
+                st.html(card_html(card, badge.replace(NEW_ACCOUNT, "") if quota in seen else badge, is_shown(card, plan), ink, catalogs))
+                seen.add(quota)
 
 
-def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
-    nearest = row["answer"] == "nearest"
-    with st.container(height="stretch"):  # the buttons of all cards stand on one line
-        _head("As you set it" if nearest and is_by_hand else row_words.name(row), row, job)
-        sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
-        _body(row, plan_words.without_place(sentence, row, catalogs), job, ink, catalogs)
-    with st.container(horizontal=True, gap="xsmall"):
-        done, here = kept.is_kept(row), all(row[name] == looked[name] for name in TOLD_APART_BY)
-        label, icon = ("Kept", "bookmark_added") if done else ("Keep", "bookmark_add")
-        look: dict[str, Any] = {"icon": icon, "disabled": done or kept.is_full(), "type": "primary", "help": KEEP_HELP}
-        button(label, kept.keep, row, key=f"keep_{index}", **look)
-        look = {"icon": "visibility", "disabled": here, "type": "tertiary", "help": LOOK_HELP}
-        button("Shown below" if here else "Look at it", look_at, row, key=f"look_{index}", **look)
+def is_shown(card: Card, plan: Present) -> bool:
+    """Whether what stands below starts from this card."""
+    return all(card.row[name] == plan.row[name] or card.row[name] != card.row[name] for name in ("instance", "memory_bytes", "seconds"))
 
 
-def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
-    """The least money over all instances, and the button that lifts the restriction."""
-    with st.container(height="stretch"):
-        _head("Over all instances", row, job)
-        _body(row, "Least money where no instance is set by hand.", job, ink, catalogs)
-    with st.container(horizontal=True):
-        button("Instances back to auto", job_state.to_auto, "instance", "gpu", icon="undo", key="free_instances")
-
-
-def _head(name: str, row: Row, job: dict[str, Any]) -> None:
-    """Name, money and time; of what is there already the time alone."""
-    if job.get("have"):
-        metric(name, plan_words.pace(row), "on what you have", border=False)
-    else:
-        metric(name, about(row["usd"]), f"in {plan_words.pace(row)}" if ends_of(row) else "a month", border=False)
-
-
-def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
-    """Place, price per hour, setting, tank, memory, why it is the answer."""
-    where = row_words.where(row, catalogs, "+" in str(job.get("regions")))
+def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalogs) -> str:
+    """The card in HTML, as high as its place."""
+    row = card.row
+    border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"
+    box = (
+        f"height:{HEIGHT - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{'11px 13px' if is_shown else '12px 14px'}"
+    )
+    faint = f"color:{ink.faint}"
+    money, time = _money_and_time(row)
+    several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
-    pace = row_words.first_token(row)
-    how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
-    badge = "" if job.get("have") else plain(row_words.obtainable(row, catalogs))
-    st.markdown("\n\n".join(filter(None, (plain(f"**{where}**{hourly}"), faint(how), faint(badge) if badge else ""))))
-    st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
-    st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")
+    lines = [
+        f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
+        f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
+        f"<div><b>{escape(row_words.where(row, catalogs, bool(several)))}</b>{escape(hourly)}</div>",
+        f"<div style='margin:7px 2px 6px 0'>{tank_html(row, ink, row_words.tank_alt(row))}</div>",
+        f"<div style='font-size:13px;{faint}'>{escape(' · '.join(filter(None, (memory_in_card(row), _speed(row)))))}</div>",
+        f"<div style='margin-top:4px'>{escape(card.line)}</div>",
+    ]
+    if badge:
+        mark = f"<span aria-hidden='true' style='color:{ORANGE}'>{MARKS[row['obtainable']]}</span> "
+        look = f"margin-top:auto;padding-top:5px;border-top:1px solid {ink.line};font-size:13px;line-height:1.35;{faint}"
+        lines.append(f"<div style='{look}'>{mark}{escape(badge)}</div>")
+    return f"<div style='{box};display:flex;flex-direction:column;font-size:14px;line-height:1.4'>{''.join(lines)}</div>"
+
+
+def _money_and_time(row: Row) -> tuple[str, str]:
+    """The large figure and what stands beside it: $54, in 59 min (48 to 75)."""
+    time, _, ends = pace(row).partition(" (")
+    if not ends_of(row):
+        return (time, "") if is_missing(row["usd"]) else (about(row["usd"]), "a month")
+    within = f" <span style='font-size:13px'>({escape(ends)}</span>" if ends else ""
+    return (time, within) if is_missing(row["usd"]) else (about(row["usd"]), f"in {escape(time)}{within}")
+
+
+def _speed(row: Row) -> str:
+    """2.6 s, then 64 ms a token; of a run nothing."""
+    if row["work"] != "inference" or ends_of(row) or is_missing(row["time_per_output_token_seconds"]):
+        return row_words.first_token(row) if row["work"] == "inference" else ""
+    first = "" if is_missing(row["time_to_first_token_seconds"]) else f"{three(row['time_to_first_token_seconds'])} s, then "
+    return f"{first}{duration(row['time_per_output_token_seconds'])} a token"

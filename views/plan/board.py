@@ -45,7 +45,6 @@ VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fi
 
 def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
-    st.subheader("All instances, each at its best", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
         by = _order(options.job)
         of_rows(KEY, (options.job, by))
@@ -137,7 +136,7 @@ def _orders(job: dict[str, Any]) -> dict[str, str]:
         "money": "Money in all" if ends_of(job) else "Money a month",
         "hour": "Per hour",
         "fastest": "Fastest",
-        "headroom": "Most headroom",
+        "headroom": "Most free memory",
     }
 
 

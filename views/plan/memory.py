@@ -1,62 +1,50 @@
-"""The memory of the row on view: its tank, the meaning of its components, its phases."""
+"""What is in the memory of the row on view: one tank, and its components by name with GiB."""
 
-import pandas as pd
+from html import escape
+
 import streamlit as st
 
-from calc import phases_table
 from calc.catalogs.load import Catalogs
-from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
-from calc.memory.moments import components_of
 from calc.plan.figures import parts_of
-from calc.say.numbers import percent, three
-from calc.say.setting import setting
-from calc.say.verdict import memory_of
-from views.charts import memory as memory_charts
-from views.charts.tank import tank_svg
-from views.session.remembered import remembered
+from calc.say.numbers import three
+from views.charts.tank import tank_html
+from views.session import is_phone
 from views.shared import row_words
-from views.shared.elements import draw
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
+TANK, LINE, NAME = 30, 23, 172  # pixels: height of the tank and of a line of names, width of a name
+WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 
-def memory(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
-    """The row in the middle of the page."""
+
+def memory(row: Row, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
+    """The memory of what is shown; what each component is for stands on Understand."""
     st.subheader(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
-    st.markdown(plain(f"{memory_of(row)} · {setting(row, catalogs)}"))
-    left, right = st.columns([4, 3], gap="medium")
-    with left:
-        st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
-        st.markdown(components(row))
-        rests = row_words.time_rests_on(row)
-        st.caption(
-            "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
-            f"which is {row['memory_basis']}." + (plain(f" Its time: {rests}.") if rests else "")
-        )
-    with right:
-        _phases(row, scenario, ink, catalogs)
+    contents(row, ink, is_narrow or is_phone())
 
 
-def components(row: Row) -> str:
-    """A line for each component: colour, name, GiB, share, what it is."""
-    lines = []
-    for name, gib, share in parts_of(row).itertuples(index=False):
-        mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
-        lines.append(f"{mark} **{GLOSSARY[name].label}** {three(gib)} GiB, {percent(share)} :small[{GLOSSARY[name].meaning}]")
-    return "  \n".join(lines)
+def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
+    """The tank and the names of its components, in a place of fixed height."""
+    parts = parts_of(row)
+    lines = -(-len(parts) // (NARROW if is_narrow else WIDE))
+    with st.container(height=TANK + 16 + LINE * (lines + 1 + is_narrow), border=False):
+        st.html(f"{tank_html(row, ink, row_words.tank_alt(row), TANK)}{_names(row, ink)}{_rests_on(row, ink)}")
 
 
-def _phases(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
-    """What is alive in each phase, and which of them the estimate is."""
-    allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
-    table = remembered("phases", (scenario, catalogs.version), lambda: phase_table(scenario, allocated, catalogs))
-    draw(memory_charts.phases(ink, allocated, has_legend=False), table, f"The peak is in the {row['peak_phase']} phase", "phases")
-    st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
+def _names(row: Row, ink: Ink) -> str:
+    """A name for each component, after its colour."""
+    items = []
+    for name, gib, _ in parts_of(row).itertuples(index=False):
+        mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLOURS[name]}'>■</span>"
+        items.append(f"<li style='white-space:nowrap;margin:0'>{mark} <b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>")
+    look = f"display:grid;grid-template-columns:repeat(auto-fill,minmax({NAME}px,1fr));list-style:none;margin:8px 0 0;padding:0"
+    return f"<ul style='{look};font-size:14px;line-height:{LINE}px;color:{ink.text}'>{''.join(items)}</ul>"
 
 
-def phase_table(scenario: Row, allocated: tuple[str, ...], catalogs: Catalogs) -> pd.DataFrame:
-    """The phases of a scenario as their chart draws them."""
-    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
-    return table.assign(phase_text=[three(total) for total in table["phase_gib"]])
+def _rests_on(row: Row, ink: Ink) -> str:
+    """How to read the tank, and what memory and time rest on."""
+    time = row_words.time_rests_on(row).partition(": ")[0]
+    text = f"Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
+    return f"<div style='font-size:13px;line-height:{LINE}px;color:{ink.faint}'>{escape(text)}</div>"

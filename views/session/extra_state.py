@@ -30,7 +30,7 @@ def forget() -> None:
     state = st.session_state
     for name in assumptions():
         put(name, None)
-    for name in ("allowed", "limits", "found", "looked"):
+    for name in ("allowed", "limits", "found", "looked", "introduced"):
         state.pop(name, None)
 
 

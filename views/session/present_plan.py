@@ -6,7 +6,6 @@ import streamlit as st
 
 from calc import estimate
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
@@ -17,6 +16,7 @@ from calc.search.standing import scenario_of
 from views.session import job_state
 
 PLACES = ("instance", "gpu")
+OTHER_CHOICES = ("fewest_bits", "method", "users", "batch", "have")  # of a card beside the answers
 
 
 class Present(NamedTuple):
@@ -35,7 +35,7 @@ class Present(NamedTuple):
 def present(catalogs: Catalogs) -> Present:
     """What the plan is now."""
     result = options(job_state.current().job, catalogs)
-    row = _looked_at(result)
+    row = _with_other_choices(result, catalogs) or _looked_at(result)
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
     return Present(result, result.job, row, scenario_of(row), row.get("market") or "on-demand")
@@ -54,8 +54,8 @@ def as_set(plan: Present, catalogs: Catalogs) -> Present:
     return plan._replace(row={**plan.row, **row}, scenario=scenario_of(row))
 
 
-def look_at(row: Row | None) -> None:
-    """Callback: the row that every page starts from; None: the first answer again."""
+def look_at(row: Row | None, **changes: Any) -> None:
+    """Callback: the row that every page starts from, with changes of its job; None: the first."""
     state = st.session_state
     if row is None:
         state.pop("looked", None)
@@ -64,12 +64,23 @@ def look_at(row: Row | None) -> None:
     state["looked"] = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
     if row.get("answer"):
         state["looked"]["answer"] = row["answer"]
+    state["looked"] |= {name: value for name, value in changes.items() if name in OTHER_CHOICES}
 
 
 def _named_by_row() -> list[str]:
     """What tells rows on one instance apart: the GPUs, and what is compared."""
     compared = [name for name, values in job_state.current().by_hand.items() if len(values) > 1 and name != "instance"]
     return list(dict.fromkeys(["gpus", *compared]))
+
+
+def _with_other_choices(result: Options, catalogs: Catalogs) -> dict[str, Any] | None:
+    """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
+    looked, job = st.session_state.get("looked") or {}, job_state.current().job
+    changes = {name: looked[name] for name in OTHER_CHOICES if name in looked and name not in _named_by_row()}
+    if not changes or not (result.job.get("have") or _other_bits(result, catalogs) == changes.get("fewest_bits")):
+        return None
+    row = options({**job, **changes, **({"people": None} if "users" in changes else {})}, catalogs).rows[0]
+    return dict(row) if row["answer"] else None
 
 
 def _looked_at(result: Options) -> dict[str, Any]:
@@ -96,18 +107,17 @@ def over_all(catalogs: Catalogs) -> Options | None:
 
 def in_other_bits(catalogs: Catalogs) -> tuple[int, Options] | None:
     """The weights not taken, 16 bits or as published, with the options then; None without any."""
-    job, row = job_state.current().job, present(catalogs).options.rows[0]
+    job = job_state.current().job
+    bits = _other_bits(options(job, catalogs), catalogs)
+    return (int(bits), options({**job, "fewest_bits": bits}, catalogs)) if bits else None
+
+
+def _other_bits(result: Options, catalogs: Catalogs) -> str:
+    """The bits of weights that the first answer does not take; empty where it has no choice."""
+    job, row = job_state.current().job, result.rows[0]
     bits = published_bits(job, catalogs)
     if not bits and row["answer"] and row["work"] == "inference" and job["fewest_bits"] == PUBLISHED:
         as_made = catalogs.models["published_precision"].get(row["model"])  # nobody has more bits of it
         is_narrow = catalogs.precisions["matrix_bytes_each"][row["precision"]] < 2
         bits = 16 if is_narrow and row["precision"] not in (as_made, job.get("precision")) else 0
-    return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None
-
-
-def with_spare(catalogs: Catalogs) -> Options | None:
-    """The options of a service with a spare machine, or without if it has some; else None."""
-    job, first = job_state.current().job, present(catalogs).options.rows[0]
-    if job["work"] != "inference" or job.get("have") or not first["answer"] or first["instances_needed"] < 1 or ends_of(first):
-        return None
-    return options({**job, "spare": 0 if first["spare"] > 0 else 1}, catalogs)
+    return str(bits) if bits else ""

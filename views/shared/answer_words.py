@@ -15,7 +15,6 @@ from calc.say.numbers import about, changed_by, counted, duration, is_missing, s
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement
 from calc.say.verdict import verdict
-from calc.search.board import is_less
 from calc.search.job_words import machines_of_job
 from calc.search.options import Options
 from calc.units import GIB
@@ -116,38 +115,6 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
         return f"{each if row['instance'] else ''}your {name}"
     part = f"{used:.0f} of " if used < count else ""
     return f"{each}{part}your {count} {'× ' if row['instance'] else ''}{name}"
-
-
-def restriction(options: Options, over_all: Options | None, chosen: list[str] | None) -> str:
-    """Among the 5 instances chosen; $3.36 over all. Empty where no instance is chosen by hand."""
-    if not chosen or over_all is None:
-        return ""
-    among = f"Among the {len(chosen)} instances chosen by hand" if len(chosen) > 1 else f"On {chosen[0]}, as set by hand"
-    least = over_all.rows[0]
-    if over_all.problem:
-        return f"{among}."
-    if options.problem:
-        return f"{among}; {about(least['usd'])} over all instances."
-    if not is_less(over_all, options):
-        return f"{among}; no other instance costs less."
-    return f"{among}; {about(least['usd'])} over all, on {least['instances_needed']:.0f} × {least['instance']}."
-
-
-def in_bits(bits: int, options: Options, catalogs: Catalogs) -> str:
-    """In 16 bits: about $2,460 a month on 1 × g7e.2xlarge; published weights likewise."""
-    least = options.rows[0]
-    money = pace(least) if options.job.get("have") else money_and_time(least)
-    cost = f"{money} on {row_words.where(least, catalogs)}" if least["answer"] and not options.problem else ""
-    if bits == 16:
-        return f"In 16 bits: {cost or 'nothing keeps the limits'}."
-    return f"The weights are published in {bits} bits, which this plan does not use{'; so served, ' + cost if cost else ''}."
-
-
-def of_spare(changed: Options, catalogs: Catalogs) -> str:
-    """To keep running when a machine fails: about $2,720 a month on 1 × g6e.xlarge + 1 spare."""
-    least = changed.rows[0]
-    start = "To keep running when a machine fails" if least["spare"] > 0 else "Without a spare machine"
-    return f"{start}: {money_and_time(least)} on {row_words.where(least, catalogs)}." if least["answer"] and not changed.problem else ""
 
 
 def tried(options: Options) -> str:

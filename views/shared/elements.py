@@ -27,7 +27,7 @@ def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> A
     return st.segmented_control(label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look)
 
 
-def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]) -> None:
+def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None], label: str = "Use in plan", **more: Any) -> None:
     """A list of candidates for the plan; `act` is called with the choice, then it is empty."""
 
     def take() -> None:
@@ -35,8 +35,8 @@ def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]
         if chosen is not None:
             act(chosen)
 
-    look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360}
-    st.selectbox("Use in plan", list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
+    look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360, **more}
+    st.selectbox(label, list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
 
 
 def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:

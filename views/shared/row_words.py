@@ -9,21 +9,20 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
-from calc.say.place import OBTAINABLE, cards, place
+from calc.say.place import cards, place
 from calc.say.verdict import RUNS, memory_of
-from calc.search.sentences import NEXT_FASTER, TITLES
 from views.shared.texts import TEXTS
 from views.shared.theme import FITS
 
-ANSWERS = TITLES | {"nearest": "Nearest"}
+AVAILABLE = {  # class of calc.cost.obtainability -> words of a badge
+    "at-once": "free at once",
+    "usually": "usually free, tight at peaks",
+    "unknown": "nothing on record yet",
+    "wait-or-quota": "rarely free on demand",
+    "by-agreement": "by agreement with AWS only",
+}
 TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
 TOKEN_TIMES = TEXTS["rows"]["token_times"]
-
-
-def name(row: Row) -> str:
-    """Least money · Fastest; a knee by the name that its reason gives it."""
-    titles = ANSWERS | ({"knee": NEXT_FASTER} if NEXT_FASTER.lower() in row["why"].lower() else {})
-    return " · ".join(titles[answer] for answer in row["answer"].split("+"))
 
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
@@ -32,15 +31,22 @@ def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:
-    """Usually to be had · quota 192 P vCPUs, new accounts 0."""
+    """P quota 192 vCPUs, a new account has 0 · rarely free on demand."""
     if not row["instance"] or not row["obtainable"]:
         return ""
+    if MARKETS[row["market"] or "on-demand"].block_hours:
+        return "Capacity block: paid up front, ends on a date"
+    return f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · {AVAILABLE[row['obtainable']]}"
+
+
+def quota(row: Row, catalogs: Catalogs) -> str:
+    """The vCPUs that a row takes of its quota: P 192; none of a capacity block."""
     market = MARKETS[row["market"] or "on-demand"]
-    family = catalogs.instances["family"][row["instance"]]
+    if not row["instance"] or market.block_hours:
+        return "none, a block" if row["instance"] else ""
+    letter = catalogs.instances["family"][row["instance"]][:1].upper()
     vcpus = catalogs.instances["vcpus"][row["instance"]] * row["instances_needed"]
-    letters = "P" if family.startswith("p") else "G and VT"
-    quota = "capacity blocks" if market.block_hours else f"{vcpus:,.0f} {letters} vCPUs"
-    return f"{OBTAINABLE[row['obtainable']].capitalize()} · quota {quota}, new accounts 0"
+    return f"{letter}{'-spot' if market.interrupted else ''} {vcpus:,.0f}"
 
 
 def verdict(row: Row) -> str:

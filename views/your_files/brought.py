@@ -19,12 +19,10 @@ from calc.say.verdict import memory_of
 from calc.search.compare import in_words
 from calc.search.job_fields import job_of
 from calc.search.job_words import job_sentence
-from views.charts.tank import tank_svg
-from views.plan.memory import components
+from views.plan.memory import contents
 from views.session import SESSION, job_state, kept
 from views.session import catalogs as session_catalogs
 from views.session.remembered import remembered
-from views.shared import row_words
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import figures
@@ -100,8 +98,7 @@ def estimate(result: Brought, ink: Ink) -> None:
     if row["memory_bytes"] != row["memory_bytes"]:
         return
     st.markdown(plain(f"{memory_of(row)} · {setting(row, result.catalogs)}"))
-    st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
-    st.markdown(components(row))
+    contents(row, ink)
     with st.container(horizontal=True, vertical_alignment="center"):
         taken = button("Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought")
         button("Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")

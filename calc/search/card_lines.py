@@ -1,0 +1,61 @@
+"""One line why for each answer's card: its layout, or what it gives for its money."""
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.layout import replicas
+from calc.say.numbers import changed_by, counted, is_missing, more, three
+from calc.say.place import short_card
+from calc.say.setting import sharding
+from calc.scenarios.published import publisher_words
+from calc.search.sentences import NEXT_FASTER, SAME_RATIO, titles
+
+RECOMPUTED = {"none": "", "full": "activations recomputed"}
+LETTERS = {"p": "P", "g": "G"}  # of instance families, whose quotas are apart
+
+
+def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
+    """What stands on the card of an answer beside its figures; `least` is the first answer."""
+    names = row["answer"].split("+")
+    if "nearest" in names:
+        return f"In the way: {row['misses']}." if row["misses"] else layout_line(row, catalogs)
+    if "knee" in names:
+        little = titles(row) != NEXT_FASTER
+        past = "past this, each minute saved costs more" if little else "nothing between"
+        return f"{three(least['seconds'] / row['seconds'])} times as fast for {more_money(row, least)}; {past}."
+    if "easiest" in names and row["usd"] > least["usd"]:
+        letter, usual = (LETTERS.get(entry["instance"][:1], "") for entry in (row, least))
+        quota = f" on {letter} instances, which have a quota of their own" if letter != usual else ", and easier to get"
+        return f"{more_money(row, least).capitalize()}{quota}."
+    return layout_line(row, catalogs)
+
+
+def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
+    """80 % more: the weights as trained."""
+    is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
+    weights = "the weights as trained" if is_trained else layout_line(row, catalogs).removesuffix(".")
+    return f"{more_money(row, least).capitalize()}: {weights}." if row["usd"] == row["usd"] else f"{weights[:1].upper()}{weights[1:]}."
+
+
+def layout_line(row: Row, catalogs: Catalogs) -> str:
+    """ZeRO 2 on 8 H100, 2 sequences at a time, some activations recomputed."""
+    cards, copies = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}", replicas(row)
+    if row["work"] == "inference":
+        bits = 8 * catalogs.precisions["matrix_bytes_each"][row["precision"]]
+        weights = publisher_words(catalogs, row["model"], row["precision"]).partition(" (")[0] or f"{bits:g}-bit weights"
+        cache = " and an 8-bit cache" if row["kv_precision"] else ""
+        spread = f", {copies:.0f} copies of the model" if copies > 1 else ""
+        return f"{weights}{cache}, on {cards}{spread}."
+    shared = f"{sharding(row, catalogs)} on {cards}" if copies > 1 else f"On {cards}"
+    recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
+    parts = [shared, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed]
+    return f"{', '.join(filter(None, parts))}."
+
+
+def more_money(row: Row, least: Row) -> str:
+    """18 % more; as much money within a tie; 12 % less."""
+    ratio = row["usd"] / least["usd"]
+    if is_missing(ratio):
+        return "without a price"
+    if max(ratio, 1 / ratio) <= SAME_RATIO:
+        return "the same money"
+    return more(ratio).replace(" as much", " the money") if ratio > 1 else changed_by(ratio - 1)

@@ -1,0 +1,99 @@
+"""Limits in words: the next step of each with its money, and which cost nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.say.numbers import about, count, duration, is_missing, percent, span, usd
+from calc.search.limits_cost import Easing
+
+STEPPED = {  # a limit at its next step
+    "fewest_bits": "{}-bit products",
+    "precision": "{}-bit weights",
+    "kv_precision": "{}-bit cache",
+    "precision+kv_precision": "{}-bit weights and cache",
+    "gpu": "any card",
+    "instance": "any instance",
+    "requests_per_second": "{} requests a second",
+    "spare": "no spare instance",
+    "instances_most": "{} instances",
+    "markets": "{}",
+    "hours_most": "{} in all",
+    "usd_most": "{} in all",
+    "first_token_seconds": "{} to the first token",
+    "batch_seconds": "{} a batch",
+    "token_seconds": "{} a token",
+    "users": "{} requests at once",
+    "usd_per_hour_most": "{} an hour",
+}
+
+NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
+SPEEDS = ("first_token_seconds", "token_seconds")
+
+
+def say_limit(name: str) -> Callable[[float], str]:
+    """The function that writes the value of a limit: money, time or a count."""
+    if "usd" in name:
+        return usd
+    if "hours" in name:
+        return span
+    return duration if "seconds" in name else count
+
+
+def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
+    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
+    parts, period = [], "" if ends_of(row) else " a month"
+    for easing in eased:
+        if easing.name == "regions":
+            parts.append(f"{region_words(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
+        else:
+            parts.append(f"{step_words(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
+            period = ""
+    return " · ".join(parts)
+
+
+def against(easing: Easing, row: Row, catalogs: Catalogs) -> str:
+    """A limit at its next step against the money of an answer: Spot: −$40, 16 bits: +$1,100."""
+    words = catalogs.regions["name"][easing.step] if easing.name == "regions" else step_words(easing, row)
+    more = easing.usd - row["usd"]
+    return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}"
+
+
+def telling_limits(eased: list[Easing], row: Row) -> list[Easing]:
+    """Those that change the money by more than nothing, the dearest first."""
+    worth = [easing for easing in eased if abs(easing.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]]
+    return sorted(worth, key=lambda easing: -abs(easing.usd - row["usd"]))
+
+
+def free_limits(eased: list[Easing], row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
+    """The limits of the settled job that cost nothing: N. Virginia and 7 days cost nothing."""
+    dear = {name for easing in telling_limits(eased, row) for name in easing.name.split("+")}
+    regions = str(job["regions"]).split("+")
+    words = {"regions": " and ".join(catalogs.regions["name"][name] for name in regions)} if len(regions) < len(catalogs.regions) else {}
+    if not ends_of(row) and not dear & set(SPEEDS):
+        words["speed"] = "the speed"
+    limits = ("hours_most",) if ends_of(row) else () if "speed" in words else SPEEDS
+    for name in (*limits, "usd_most", "usd_per_hour_most"):
+        if not is_missing(job.get(name)) and not (name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])):
+            words[name] = step_words(Easing(name, float(job[name]), 0.0), row).removesuffix(" in all")
+    free = [text for name, text in words.items() if name not in dear]
+    return f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} cost{'' if free[1:] else 's'} nothing." if free else ""
+
+
+def region_words(region: str, catalogs: Catalogs) -> str:
+    """Stockholm (eu-north-1)."""
+    return f"{catalogs.regions['name'][region]} ({region})"
+
+
+def step_words(easing: Easing, row: Row) -> str:
+    """The next step of a limit, as a noun."""
+    name, step = easing.name, easing.step
+    if name == "+".join(SPEEDS):
+        return str(step)
+    if name == "spare" and step:
+        return "a spare instance"
+    encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
+    value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
+    return STEPPED["batch_seconds" if encodes else name].format(value)

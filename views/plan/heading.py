@@ -1,0 +1,53 @@
+"""The answer, the job in words, one small line; and what has changed since a link was made."""
+
+from datetime import date
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.search.job_words import job_sentence
+from views.plan import shown
+from views.session import address, is_phone, kept, opened_plan
+from views.session.present_plan import Present
+from views.shared import aged_words
+from views.shared import answer_words as words
+from views.shared.elements import button
+from views.shared.markdown import plain
+from views.shared.theme import Ink
+from views.sidebar import sidebar
+
+
+def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """The answer as the title; where nothing keeps every limit, what to do."""
+    options = plan.options
+    with st.container(gap="xxsmall", key="heading"):
+        st.title(plain(words.unbroken(words.heading(options, catalogs))), anchor=False)
+        st.markdown(plain(job_sentence(options.job, catalogs)))
+        sidebar.edit_job(catalogs)  # on a phone
+        if is_phone() and plan.row["memory_bytes"] > 0:
+            shown.keep(plan)
+        if parts := [_part(text, warns, ink) for text, warns in words.small_line(options, catalogs, date.today())]:
+            st.markdown(f":small[{' · '.join(parts)}]")
+    if options.problem and (cure := words.cure(options)):
+        st.warning(plain(words.unbroken(cure)), icon=":material/block:")
+
+
+def _part(text: str, warns: bool, ink: Ink) -> str:
+    """A part of the small line; a warning has its mark beside its colour."""
+    return f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}' if warns else f":gray[{plain(text)}]"
+
+
+def since_then(first: Row, catalogs: Catalogs) -> None:
+    """Changes of the link's answer and kept scenarios; older links have only price days."""
+    row, is_earlier = opened_plan.then_row(catalogs), opened_plan.is_of_earlier_link()
+    if is_earlier:
+        st.info(plain(aged_words.of_earlier_version(first, row)), icon=":material/history:")
+    if row is None:
+        if older := words.older_prices(address.address().prices_as_of, catalogs, first):
+            st.info(plain(older), icon=":material/history:")
+    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first), is_earlier):
+        st.info(plain(text), icon=":material/history:")
+        with st.container(horizontal=True):
+            button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")
+            button("Dismiss", opened_plan.forget, type="tertiary", key="dismiss_then")

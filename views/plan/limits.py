@@ -1,0 +1,82 @@
+"""What the limits cost: at most three buttons, the dearest first; each changes one limit."""
+
+from typing import Any
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.search.job_fields import LIMITS
+from calc.search.limit_words import SPEEDS, against, free_limits, telling_limits
+from calc.search.limits_cost import NARROWED, Easing
+from calc.search.tightened import tightened, tighter_speeds
+from calc.units import DAY_HOURS
+from views.plan.answer_cards import Card
+from views.session import extra_state, job_state
+from views.session.present_plan import Present
+from views.shared.elements import button
+from views.shared.markdown import faint, plain
+
+MOST = 3
+BITS = ("fewest_bits", *NARROWED, "+".join(NARROWED))
+
+
+def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
+    """A row of buttons that each change the job, then what costs nothing."""
+    options, job = plan.options, job_state.current().job
+    row = options.rows[0]
+    if options.job.get("have") or options.problem:
+        _changes(cards)
+        return
+    eased = [easing for easing in options.eased if _set_by(easing, options.job)]
+    bits = [Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"]) for card in cards if "fewest_bits" in card.changes]
+    eased = [easing for easing in eased if not bits or easing.name not in BITS]
+    asked = [*eased, *bits, *tightened(job, options, catalogs)]
+    shown = telling_limits(asked, row)[:MOST]
+    words = free_limits(eased, row, options.job, catalogs)
+    if not shown and not words:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
+        st.markdown("**What the limits cost**", width="content")
+        for index, easing in enumerate(shown):
+            button(plain(against(easing, row, catalogs)), _set, _set_by(easing, options.job), key=f"limit_cost_{index}")
+        if words:
+            st.markdown(faint(plain(words)), width="content")
+
+
+def _set_by(easing: Easing, settled: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the job that put a limit at its step; none for what is no limit."""
+    fields, name, step = job_state.current().fields, easing.name, easing.step
+    if name in ("regions", "markets"):
+        return {name: [*fields[name], step]}
+    if name in ("instance", "gpu"):
+        return {"instance": [], "gpu": None}
+    if name in BITS:
+        return {"fewest_bits": str(step)}
+    if name == "+".join(SPEEDS):
+        return tighter_speeds(settled)
+    if name == "hours_most":
+        return {"days_most": float(step) / DAY_HOURS}
+    if name == "spare":
+        return {"spare": float(step or 0) or None}
+    return {name: step} if name in LIMITS else {}
+
+
+def _set(fields: dict[str, Any]) -> None:
+    """Callback: the job with other fields."""
+    for name, value in fields.items():
+        if name in job_state.AUTO and not value:
+            job_state.to_auto(name)
+        elif name in vars(job_state.KEYS):
+            job_state.choose(**{name: [value] if name == "batch" else value})
+        else:
+            extra_state.put(name, value)
+
+
+def _changes(cards: list[Card]) -> None:
+    """Where no limit is priced: the buttons that make another card the job."""
+    other = [card for card in cards if card.press]
+    if not other:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
+        for index, card in enumerate(other):
+            button(card.press, _set, card.changes, key=f"limit_cost_{index}")

@@ -1,0 +1,74 @@
+"""How sure the rank is: a table of the types that cannot be told apart; the rest closed."""
+
+from html import escape
+
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.say.numbers import about, duration, span
+from calc.search.close_types import close_heading, close_types, how_sure
+from calc.search.tightened import turn
+from views.charts.tank import tank_html
+from views.plan import board
+from views.session import is_phone, job_state
+from views.session.present_plan import Present
+from views.session.remembered import remembered
+from views.shared import row_words
+from views.shared.markdown import plain
+from views.shared.theme import BLUE, Ink
+
+ROW, HEAD = 33, 30  # pixels
+MEMORY = "Memory, of its card"
+NUMERIC = ("Cost", "A month", "Time", "A token")
+
+
+def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """Heading, at most six types, and today's full board behind an expander."""
+    options, job = plan.options, job_state.current().job
+    owned = bool(options.job.get("have"))
+    if owned and len(options.board) < 2:
+        return
+    types = close_types(options)
+    turns_at = remembered("turn", (job, catalogs.version), lambda: turn(job, options, catalogs))
+    st.subheader(close_heading(types, options), anchor=False)
+    if sure := how_sure(types, turns_at, options.ways):
+        st.caption(plain(sure))
+    with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):
+        st.html(_table(types.rows, plan.row, owned, ink, catalogs))
+    many = options.board["instance"].nunique()
+    with st.expander(
+        f"All {many} types: sort, tick, keep" if many > 1 else "In full: sort, tick, keep", on_change="rerun", key="all_types"
+    ) as pane:
+        if pane.open:
+            board.board(options, ink, catalogs)
+
+
+def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalogs) -> str:
+    """The rows as a table of HTML, that of what is shown below tinted."""
+    ends = bool(ends_of(rows[0]))
+    money, pace = ("Cost", "Time") if ends else ("A month", "A token")
+    left_out = {money, "Quota, vCPUs"} if owned else {"Quota, vCPUs"} if is_phone() else set()
+    heads = [head for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs") if head not in left_out]
+    head = "".join(f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>" for name in heads)
+    body = "".join(_row(row, looked, ends, heads, ink, catalogs) for row in rows)
+    look = f"width:100%;border-collapse:collapse;font-size:14px;line-height:1.3;color:{ink.text}"
+    return f"<table style='{look}'><thead><tr style='height:{HEAD}px'>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
+    is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
+    pace, money = span(row["hours"]) if ends else duration(row["seconds"]), about(row["usd"])
+    tank, quota = tank_html(row, ink, row_words.tank_alt(row), 12), escape(row_words.quota(row, catalogs))
+    cells = {MEMORY: tank, "Cost": money, "A month": money, "Time": pace, "A token": pace, "Quota, vCPUs": quota}
+    written = "".join(f"<td style='{_cell(name)}'>{cells[name]}</td>" for name in heads[1:])
+    name = f"<th scope='row' style='{_cell(heads[0])};font-weight:600'>{escape(row_words.where(row, catalogs))}</th>"
+    tint = f";background:{BLUE}1f" if is_here else ""
+    return f"<tr style='height:{ROW}px;border-top:1px solid {ink.line}{tint}'>{name}{written}</tr>"
+
+
+def _cell(head: str) -> str:
+    """The look of a column's cells: numbers on the right, the tank as wide as there is room."""
+    wide = ";width:38%" if head == MEMORY else ";white-space:nowrap"
+    return f"padding:0 8px;border:0;text-align:{'right' if head in NUMERIC else 'left'}{wide}"

@@ -1,0 +1,28 @@
+"""Of a service the money at each speed: the frontier, with what is shown on it."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts.against_time import against_time, within_sight
+from calc.plan.figures import records
+from calc.say.numbers import about
+from views.charts.against_time import cost_against_time
+from views.session.present_plan import Present
+from views.shared import row_words
+from views.shared.elements import draw
+from views.shared.theme import Ink
+
+HEIGHT = 250
+
+
+def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """The least money for each speed of a token; nothing where no time is known."""
+    edge = within_sight(plan.options.edge)
+    st.subheader("Speed against money", anchor=False)
+    labels = [row_words.where(row, catalogs) for row in records(edge)]
+    shown = {"kind": "now", "label": row_words.where(plan.row, catalogs), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
+    points = pd.concat([edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])], ignore_index=True)
+    spec = cost_against_time(ink, "milliseconds for each token", "USD a month", "", HEIGHT)
+    alt = f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to {about(edge['usd'].max())} a month"
+    draw(spec, against_time(points, trains=False), alt, "speed_against_money")
