@@ -236,6 +236,28 @@ def test_weights_are_called_official_where_their_maker_publishes_them():
         assert address(app)["fewest_bits"] == ["4" if model != "gpt-oss-20b" else "8"]
 
 
+def test_what_cannot_be_chosen_is_not_asked():
+    """A format set by hand leaves no weights to choose, an encoder no answer and no time of a token, what is there no price."""
+    shown = {
+        name: {
+            widget.key
+            for kind in ("segmented_control", "number_input", "slider")
+            for widget in getattr(opened(goal="serve", **query), kind)
+        }
+        for name, query in {
+            "by hand": {"precision": "bf16"},
+            "encoder": {"model": "bert-base-uncased"},
+            "there": {"have": "8 x l4"},
+        }.items()
+    }
+    assert "fewest_bits" not in shown["by hand"]
+    assert "fewest_bits" in shown["encoder"]
+    assert not {"token_ms", "split"} & shown["encoder"]
+    assert {"first_token_seconds", "request_tokens"} <= shown["encoder"]
+    assert not {"usd_most", "usd_per_hour_most", "instances_most", "spare"} & shown["there"]
+    assert {"usd_most", "usd_per_hour_most", "instances_most", "spare"} <= shown["encoder"]
+
+
 def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
     app = opened(goal="serve", token_seconds="0.05", paid_ratio="0.88")
     app.session_state["where"] = True

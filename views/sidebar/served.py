@@ -10,6 +10,7 @@ from calc.say.numbers import counted
 from calc.scenarios.published import published_bits_of
 from calc.search.inputs import PUBLISHED
 from calc.search.offline import IMAGES, measure
+from calc.search.settle import generates
 from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS
@@ -21,7 +22,9 @@ LOADS = {KEYS.people: "People", KEYS.users: "At once", KEYS.requests_per_second:
 
 def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
-    choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
+    stored = catalogs.models["stored_precision"][fields["model"]]
+    if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # which settle the format
+        choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
     measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
     state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
     choice("Load", words=LOADS, **state, label_visibility="visible", persist_state=None)
@@ -40,8 +43,9 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     if measured != KEYS.tokens_total:
         with row():
             number("First token, s", KEYS.first_token_seconds)
-            seconds = fields[KEYS.token_seconds]
-            scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
+            if generates(fields["model"], catalogs):
+                seconds = fields[KEYS.token_seconds]
+                scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
             if not fields["have"]:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         st.caption("As fast as people read. Tighter costs money.")
