@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
-from pages import opened, run
+from pages import opened, page_text, run, title
 
 from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import accuracy as accuracy_tables
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
 from validation.compare import RAN, predicted, summary, verdicts, verdicts_summary
-from views.catalog.accuracy_words import GROUPS
+from views.catalog.accuracy_panels import GROUPS
 from views.session import results
 
 BARS, WIDEST_RATIO = recorded("cases/accuracy.json").values()  # the largest errors that a group may show: median, worst
@@ -61,7 +61,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def app():
-    return opened("accuracy")
+    """The tab with all of its parts open."""
+    app = opened("accuracy")
+    for part in ("groups_open", "misses", "gaps", "time"):
+        app.session_state[f"accuracy_{part}"] = True
+    return run(app)
 
 
 @pytest.fixture(scope="module")
@@ -82,22 +86,23 @@ def case(**more):
 def test_the_page_shows_the_numbers_of_the_files(app, errors):
     assert set(errors["group"]) <= set(GROUPS)
     sound = errors[(errors["problem"] == "") & errors["quantity"].isin(accuracy_tables.PEAKS)]
-    assert app.metric[0].delta == f"{len(sound):,} peaks"
-    assert app.metric[3].value == f"{(errors['problem'] == '').sum():,} of {len(errors):,}"
     real = accuracy_tables.on_gpus(sound)
     assert 0 < real.sum() < len(sound)
-    first, second = app.title[0].value.split("; ")
-    for part, sentence in ((sound[real], first), (sound[~real], second)):
-        assert f"{len(part):,}" in sentence
-        assert f"{100 * part['error_ratio'].abs().max():.2g} %" in sentence
+    for first, part in ((0, sound[real]), (4, sound[~real])):
+        assert app.metric[first].delta == f"{len(part):,} peaks"
+        assert app.metric[first + 2].value == f"{100 * part['error_ratio'].abs().max():.2g} %"
+        assert app.metric[first + 3].value == f"{100 * part['inside'].mean():.0f} %"
+    assert title(app).startswith("On real GPUs, memory is ")
+    assert f"{100 * sound[real]['error_ratio'].abs().median():.2g} % off at the median" in title(app)
 
 
 def test_the_page_says_what_is_said_of_runs_that_ran_and_what_misses_most_with_its_reason(app, errors):
     rows = pd.read_csv(ROOT / "validation" / "results" / "verdicts.csv", keep_default_na=False)
-    assert f"Of {(rows['outcome'] == 'ran').sum():,} published runs that ran" in "\n".join(text.value for text in app.markdown)
-    heads = [head.value for head in app.subheader]
-    assert [head.rsplit(", ", 1)[1] for head in heads if "miss most" in head] == ["on real GPUs", "simulated"]
-    assert [head for head in heads if "furthest" in head] == ["The 20 times and rates furthest off", "The 10 first tokens furthest off"]
+    assert f"Of {(rows['outcome'] == 'ran').sum():,} published runs that ran" in page_text(app)
+    heads = [text.value for text in app.markdown]
+    assert [head.rsplit(", ", 1)[1] for head in heads if "miss most" in head] == ["on real GPUs**", "simulated**"]
+    furthest = ["**The 20 times and rates furthest off**", "**The 10 first tokens furthest off**"]
+    assert [head for head in heads if "furthest" in head] == furthest
     shown, rates, first = (app.table[place].value for place in (0, -2, -1))
     assert (len(rates), len(first)) == (20, 10)
     assert rates["Why"].str.contains("contradict").any()
@@ -112,6 +117,8 @@ def test_families_and_groups_narrow_what_is_drawn():
     groups = app.multiselect(key="accuracy_groups")
     run(groups.set_value(groups.options[:1]))
     run(app.selectbox(key="accuracy_quantity").set_value("parameters"))
+    app.session_state["accuracy_groups_open"] = True
+    run(app)
     run(app.toggle(key="accuracy_by_family").set_value(True))
     assert "family" in app.dataframe[0].value.columns
 

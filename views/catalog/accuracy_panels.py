@@ -1,42 +1,100 @@
-"""Tables of the Accuracy page: errors by group and source, worst cases, gaps."""
+"""The closed parts of the Accuracy tab: errors by group, worst cases, gaps, times."""
 
 from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
-from views.catalog import accuracy_words as words
+from calc.say.numbers import is_missing
+from views.charts.accuracy import predicted_against_truth
+from views.session.results import Results
+from views.shared.elements import draw
+from views.shared.row_words import TOKEN_TIMES
 from views.shared.tables import NUMBER, TEXT, columns_of, show, text_table
+from views.shared.texts import texts_beside
+from views.shared.theme import Ink
 
+GROUPS = texts_beside(__file__)["accuracy"]["groups"]
+WORST = 20
 SETTING = ("precision", "tuning", "recompute", "attention", "optimizer", "sharding", "implementation")
 
 
-def summary(rows: pd.DataFrame, by_family: bool) -> None:
+def error(ratio: float) -> str:
+    """The size of an error in per cent, two digits; exact where it is."""
+    if is_missing(ratio):
+        return "unknown"
+    return "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 5e-5 else "under 0.01 %"
+
+
+def by_group(comparison: Results) -> None:
     """The error of every group, or of every group and family."""
+    by_family = st.toggle("Each family of models", key="accuracy_by_family", persist_state="session")
+    rows = comparison.summary
     rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]
     rows = rows.assign(on_gpus=accuracy_tables.on_gpus(rows)).sort_values("on_gpus", ascending=False, kind="stable")
     table = accuracy_tables.in_percent(rows).assign(
-        meaning=rows["group"].map(words.GROUPS).fillna(""), seen=rows["on_gpus"].map({True: "real GPUs", False: "simulated"})
+        meaning=rows["group"].map(GROUPS).fillna(""), seen=rows["on_gpus"].map({True: "real GPUs", False: "simulated"})
     )
-    columns = {"group": TEXT("Group", pinned=True), "seen": TEXT("Truth")}
-    columns |= {"family": TEXT("Family", pinned=True)} if by_family else {}
+    columns = {"group": TEXT("Group"), "seen": TEXT("Truth")}
+    columns |= {"family": TEXT("Family")} if by_family else {}
     columns |= columns_of("error_by_group")
     columns |= {} if by_family else {"meaning": TEXT("A case is", width="large")}
     show(table, columns, "Error of the estimate by group", "summary", height=480 if by_family else "content")
 
 
-def misses(rows: pd.DataFrame) -> None:
-    """The worst cases, each with why."""
-    _missed(rows, "Case", ("model", "quantity", "case"), _setting, "+.2g", "The cases that miss most, and why")
+def worst(comparison: Results) -> None:
+    """The cases that miss most, those on real GPUs first, each with why."""
+    on_gpus = accuracy_tables.on_gpus(comparison.errors)
+    for part, words in ((comparison.errors[on_gpus], "on real GPUs"), (comparison.errors[~on_gpus], "simulated")):
+        if len(part):
+            st.markdown(f"**The {WORST} cases that miss most, {words}**")
+            rows = accuracy_tables.misses(part, comparison.reasons, WORST)
+            _missed(rows, "Case", ("model", "quantity", "case"), _setting, "+.2g", "The cases that miss most, and why")
 
 
-def missed_times(rows: pd.DataFrame) -> None:
-    """The times that miss most, each with why."""
-    names = ("published_model", "measured", "source")
-    _missed(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
+def not_covered(comparison: Results, catalogs: Catalogs) -> None:
+    """What is refused, which models are, and what no column can say."""
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**Refused**, in the row's words: no estimate is made.")
+        _reasons(accuracy_tables.reasons_counted(comparison.errors, "problem"), "Cases that the estimate refuses", "refused")
+        st.markdown("**Models of the catalog** that are refused by name:")
+        models = catalogs.models
+        groups = models[models["refused"] != ""].groupby("refused", sort=False)["name"].agg(", ".join)
+        st.markdown("\n".join(f"- {names}: {reason}" for reason, names in groups.items()))
+    with right:
+        st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
+        _reasons(accuracy_tables.reasons_counted(comparison.left_out, "left_out"), "Cases left out of the comparison", "left_out")
+
+
+def times(comparison: Results, ink: Ink) -> None:
+    """The error of time on published figures, and the times furthest off."""
+    speed = comparison.speed
+    held_out = speed[speed["held_out"].astype(str) == "True"]
+    sizes = {name: accuracy_tables.size_of_error(part) for name, part in held_out.groupby("measured")}
+    parts = [
+        f"{GLOSSARY[name].label.lower()} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
+        for name, size in sizes.items()
+    ]
+    sentence = f"On published figures that nothing was fitted to: {'; '.join(parts)}."
+    st.markdown(sentence)
+    st.markdown(TOKEN_TIMES)
+    left, right = st.columns(2)
+    with left:
+        spec = predicted_against_truth(ink, "tokens per second", "published", "Time: predicted and published")
+        draw(spec, accuracy_tables.speed_points(speed), sentence[:118], "accuracy_speed")
+    with right:
+        _by_source(accuracy_tables.by_source(speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
+    first = speed["measured"] == "time_to_first_token_seconds"
+    for part, count, words in ((speed[~first], WORST, "times and rates"), (speed[first], WORST // 2, "first tokens")):
+        st.markdown(f"**The {count} {words} furthest off**")
+        rows = accuracy_tables.misses(part, comparison.time_reasons, count)
+        names = ("published_model", "measured", "source")
+        _missed(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
 
 
 def _missed(rows: pd.DataFrame, what: str, names: tuple[str, ...], setting: Callable, digits: str, alt: str) -> None:
@@ -68,7 +126,7 @@ def _setting(row: Row) -> str:
     return ", ".join(choices) + f", {row['batch']} × {row['sequence_tokens']}"
 
 
-def reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
+def _reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
     """Why cases are not compared, most frequent first."""
     columns = {"cases": NUMBER("Cases", format="%d"), "reason": TEXT("Reason", width="large"), "models": TEXT("Models", width="medium")}
     if len(rows):
@@ -77,7 +135,7 @@ def reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
         st.caption("None.")
 
 
-def speed(rows: pd.DataFrame) -> None:
+def _by_source(rows: pd.DataFrame) -> None:
     """The error of time by source of the published figures."""
     seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
     columns = columns_of("error_of_time")

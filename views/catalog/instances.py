@@ -29,9 +29,9 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import look_at, present
 from views.session.tabs import open_tab
 from views.shared import row_words, tables
-from views.shared.elements import button
+from views.shared.elements import button, closed
 from views.shared.markdown import plain
-from views.shared.sources import sourced
+from views.shared.sources import sourced, to_method
 from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
@@ -80,7 +80,8 @@ def draw(title: DeltaGenerator) -> None:
     if len(ticked) > 1:
         types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
     first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
-    types_and_regions.regions(first, here, catalogs)
+    by_region = partial(types_and_regions.regions, first, here, catalogs)
+    closed("One type, region by region, and its price over time", "type_by_region", by_region)
 
 
 def _filters(answered: bool, catalogs: Catalogs) -> Filters:
@@ -131,7 +132,8 @@ def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, 
     )
     row = _of_job(table, rows)[tables.chosen_in(KEY, "cells")[0][0]] if column else None
     if row:
-        _explained(row)
+        st.markdown(plain(f"Worked out for the job on {place(row)}: Method has every formula, and the source of what each reads."))
+        to_method("explain_type", row)
 
 
 def _cells(table: pd.DataFrame, rows: list[Row], result: Options, ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
@@ -157,14 +159,6 @@ def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None
     """The board's row of each type; None where it is not on the board."""
     numbers = types["board_row"] if isinstance(types, pd.DataFrame) else [row["board_row"] for row in types]
     return [rows[int(number)] if number == number else None for number in numbers]
-
-
-def _explained(row: Row) -> None:
-    """A figure of the job leads to the formulas that make it."""
-    st.markdown(plain(f"Worked out for the job on {place(row)}: Method shows every formula, and the source of what each reads."))
-    if button("Open in Method", look_at, row, icon="function", key="explain_type"):
-        open_tab("method")
-        st.switch_page("views/understand/page.py")
 
 
 def _actions(ticked: list[Row], rows: list[Row], elsewhere: str, table: pd.DataFrame, here: str) -> None:

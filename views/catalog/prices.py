@@ -1,5 +1,6 @@
 """The Prices tab: every price of a region with its source; cards and all catalogs, closed."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from calc.cost.markets import MARKETS
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
+from views.shared.elements import closed
 from views.shared.sources import linked, sourced
 from views.shared.texts import texts_beside
 
@@ -56,46 +58,36 @@ def draw(title: DeltaGenerator) -> None:
         "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named source. "
         "Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."
     )
-    _cards(catalogs)
-    _every_catalog(catalogs)
+    closed(f"Cards ({len(catalogs.gpus)})", "cards", partial(_cards, catalogs))
+    closed(f"All {len(CATALOGS)} catalogs, every field", "all_catalogs", partial(_every_catalog, catalogs))
 
 
 def _cards(catalogs: Catalogs) -> None:
-    """The cards, closed at first."""
-    pane = st.expander(f"Cards ({len(catalogs.gpus)})", on_change="rerun", key="cards")
-    if pane.open:
-        with pane:
-            table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
-            frame = pd.DataFrame(for_screen(table, list(columns)))
-            alt = "Cards, those that AWS rents first"
-            sourced(frame, columns, alt, "cards_table", lambda number: {"gpus": (table["id"].iloc[number], table.iloc[number])}, catalogs)
-            st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
+    """Every card with memory, bandwidth and rate, those that AWS rents first."""
+    table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
+    frame, alt = pd.DataFrame(for_screen(table, list(columns))), "Cards, those that AWS rents first"
+    sourced(frame, columns, alt, "cards_table", lambda number: {"gpus": (table["id"].iloc[number], table.iloc[number])}, catalogs)
+    st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
 
 
 def _every_catalog(catalogs: Catalogs) -> None:
-    """Any catalog as it is, closed at first."""
-    pane = st.expander(f"All {len(CATALOGS)} catalogs, every field", on_change="rerun", key="all_catalogs")
-    if pane.open:
-        with pane:
-            name = st.selectbox("Catalog", list(CATALOGS), format_func=CATALOGS.__getitem__, key="catalog", width=320, **SESSION)
-            table = chart_tables.catalog_table(catalogs, name)
-            about = catalogs.about.get(name, {})
-            source, checked = about.get("source", "with each entry"), about.get("checked_on", "the dates in the rows")
-            st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version {catalogs.version}.")
-            columns = _as_it_is(table)
-            frame = pd.DataFrame(for_screen(table, list(columns)))
-            alt = f"Catalog of {CATALOGS[name].lower()}"
-            sourced(
-                frame,
-                columns,
-                alt,
-                f"catalog_{name}",
-                lambda number: {name: (str(table.iloc[number, 0]), table.iloc[number])},
-                catalogs,
-                height=560,
-            )
-            for note in about.get("notes", []):
-                st.caption(note)
+    """Any catalog as it is."""
+    name = st.selectbox("Catalog", list(CATALOGS), format_func=CATALOGS.__getitem__, key="catalog", width=320, **SESSION)
+    table, about = chart_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
+    source, checked = about.get("source", "with each entry"), about.get("checked_on", "the dates in the rows")
+    st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version {catalogs.version}.")
+    columns = _as_it_is(table)
+    sourced(
+        pd.DataFrame(for_screen(table, list(columns))),
+        columns,
+        f"Catalog of {CATALOGS[name].lower()}",
+        f"catalog_{name}",
+        lambda number: {name: (str(table.iloc[number, 0]), table.iloc[number])},
+        catalogs,
+        height=560,
+    )
+    for note in about.get("notes", []):
+        st.caption(note)
 
 
 def _as_it_is(table: pd.DataFrame) -> dict[str, Any]:

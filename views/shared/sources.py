@@ -8,7 +8,10 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.sources import Source, sources_of
+from calc.evaluate import Row
 from calc.say.addresses import with_addresses
+from views.session.present_plan import look_at
+from views.session.tabs import open_tab
 from views.shared.answer_words import day_text
 from views.shared.markdown import plain
 from views.shared.tables import chosen_in, grid
@@ -37,6 +40,13 @@ def sourced(
     label = columns[column] if isinstance(columns[column], str) else columns[column]["label"]
     st.markdown("\n".join([f"**{plain(label)}**, {plain(str(table.iloc[number, 0]))}", *(f"- {sentence(source)}" for source in sources)]))
     return ""
+
+
+def to_method(key: str, row: Row | None = None) -> None:
+    """The way from a figure of a job to its formulas, and to the source of what they read."""
+    if st.button("Open in Method", on_click=look_at if row else None, args=(row,) if row else None, icon=":material/function:", key=key):
+        open_tab("method")
+        st.switch_page("views/understand/page.py")
 
 
 def sentence(source: Source) -> str:
