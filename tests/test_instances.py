@@ -72,10 +72,11 @@ def test_search_prices_region_and_all_types(catalogs):
 def test_another_region_is_another_job_and_says_so(catalogs):
     app = opened("instances")
     run(app.selectbox(key="instance_region").set_value("us-west-2"))
-    assert "these are the answers of the same job in us-west-2" in page_text(app)
-    assert "in Oregon" in page_text(app)
+    assert "These are the answers of the same job in Oregon" in page_text(app)
     first = options({**JOB, "regions": "us-west-2"}, catalogs).rows[0]
     assert listed(app)["usd"].iloc[0] == pytest.approx(first["usd"])
+    app.session_state["regions"] = ["us-west-2"]
+    assert "the plan is elsewhere" not in page_text(run(app))
 
 
 def test_a_service_is_said_by_the_month():
@@ -120,7 +121,9 @@ def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, c
         ("obtainable", "catalogs/edited/obtainability.yaml, p5"),
     ):
         chosen(page.KEY, cell=(0, column))
-        assert words in page_text(opened("instances")), column
+        text = page_text(opened("instances"))
+        assert words in text, column
+        assert "**, 1 × p5.48xlarge" in text, column
     chosen(page.KEY, cell=(1, "usd"))
     app = opened("instances")
     name = listed(app)["instance"].iloc[1]

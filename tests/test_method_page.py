@@ -1,11 +1,12 @@
 """The Method page: every number of the chosen scenario with its formula, also where there is little to say."""
 
+import re
 from itertools import product
 
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
-from pages import opened, page_text
+from pages import opened, page_text, run, title
 
 from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
@@ -16,7 +17,7 @@ from calc.memory import block_forms
 from calc.plan.bill import billed
 from calc.say.numbers import gib
 from calc.units import GIB
-from views.understand.method_words import VECTORS
+from views.understand.method_panels import VECTORS
 
 CATALOGS = catalogs()
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
@@ -26,7 +27,14 @@ QUERIES = recorded("cases/method_page.json")["queries"]
 
 @pytest.fixture(scope="module", params=QUERIES, ids=str)
 def app(request):
-    return opened("method", **QUERIES[request.param])
+    return with_parts(opened("method", **QUERIES[request.param]))
+
+
+def with_parts(app):
+    """The tab with all of its parts open."""
+    for part in (*COMPONENTS, "layout", "phases", "range", "runs", "left_out", "sources"):
+        app.session_state[f"why_{part}"] = True
+    return run(app)
 
 
 def test_the_bill_of_every_market_has_its_formulas():
@@ -57,17 +65,22 @@ def test_every_component_range_phase_and_omission_is_said(app):
     assert "weights_bytes" in alive
     assert "overhead_bytes" in alive
     assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
+    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
     text = page_text(app)
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
         assert words in text
-    assert app.subheader[0].value == "At the peak, component by component"
+    assert app.subheader[0].value == "Memory at the peak"
+    assert "https://arxiv.org/abs/" in cells + text
+    assert re.search(r"catalogs/edited/models.yaml, \S+", cells)
+    assert re.search(r"\d{4}-\d{2}-\d{2}", cells)
 
 
 def test_the_headline_is_the_estimate():
     scenario = {"model": "gpt2", "precision": "bf16", "optimizer": "adamw", "sequence_tokens": 1024}
-    title = opened("method", **ONE | {"model": "gpt2", "sequence_tokens": "1024"}).title[0].value
+    app = opened("method", **ONE | {"model": "gpt2", "sequence_tokens": "1024"})
     row = estimate({**scenario, "gpu": ONE["gpu"]}, catalogs(), solve=False)
-    assert gib(row["memory_bytes"] / GIB) in title
+    assert title(app) == f"Where the {gib(row['memory_bytes'] / GIB)} on each GPU come from"
+    assert "all weights of GPT-2" in page_text(app)
 
 
 def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
@@ -82,6 +95,13 @@ def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
     rules = next(table.value for table in app.dataframe if "verdict" in table.value)
     assert rules["verdict"].iloc[0] == "refuses"
     assert "check_if_supports_dtype" in rules["source"].iloc[0]
+
+
+def test_the_plan_and_its_bill_lead_to_formulas_and_sources():
+    for page in ("plan", "compare"):
+        app = opened(page)
+        run(app.button(key="to_sources").click())
+        assert title(app).startswith("Where the ")
 
 
 def test_every_form_of_a_block_has_its_words():

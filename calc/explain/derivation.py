@@ -14,6 +14,7 @@ import pandas as pd
 from calc import layout
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
+from calc.catalogs.sources import sources_of
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
@@ -181,17 +182,21 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         if choice not in read | {"model_kind"} or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns:
             continue
         if choice in CATALOG_OF and entry in frame.index:
-            source = frame.at[entry, "source"] if "source" in frame.columns else ""
-            return f"{label_of(catalog)}, {entry}", source or catalogs.about[catalog].get("source", "")
+            return _entry_source(name.removeprefix(PREFIXES.get(choice, "")), catalog, entry, catalogs)
         return f"{label_of('choices')}, {catalog}, {entry}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
         return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
     if "implementation" in read:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
     if "model_row" in read:
-        model = table["model"].in_row(0)
-        return f"{label_of('models')}, {model}", catalogs.models.at[model, "source"]
+        return _entry_source("parameters", "models", table["model"].in_row(0), catalogs)
     return "calc/scenarios/join.py", "from the choices"
+
+
+def _entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> tuple[str, str]:
+    """The place of a column of an entry, and its source with its day."""
+    (source,) = sources_of(column, {catalog: (entry, getattr(catalogs, catalog).loc[entry])}, catalogs)
+    return source.place, ", ".join(filter(None, (source.text, source.day)))
 
 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:

@@ -60,11 +60,15 @@ def draw(title: DeltaGenerator) -> None:
 
 def _tiles(size: dict[str, float]) -> None:
     """Four numbers of a group of peaks, each with what it means."""
-    with st.container(horizontal=True):
-        tables.metric("Median error", error(size["median_error_ratio"]), f"{size['cases']:,} peaks")
-        tables.metric("90th percentile", error(size["p90_error_ratio"]), "nine of ten are closer")
-        tables.metric("Worst", error(size["worst_error_ratio"]), "the largest of all")
-        tables.metric("Inside the stated range", percent(size["inside_ratio"]), "of all peaks")
+    tiles = (
+        ("Median error", error(size["median_error_ratio"]), f"{size['cases']:,} peaks"),
+        ("90th percentile", error(size["p90_error_ratio"]), "nine of ten are closer"),
+        ("Worst", error(size["worst_error_ratio"]), "the largest of all"),
+        ("Inside the stated range", percent(size["inside_ratio"]), "of all peaks"),
+    )
+    for column, tile in zip(st.columns(len(tiles)), tiles, strict=True):
+        with column:
+            tables.metric(*tile)
 
 
 def _verdicts(rows: pd.DataFrame) -> str:

@@ -63,9 +63,10 @@ def draw(title: DeltaGenerator) -> None:
     rows = records(result.board) if answered else []
     here = asked.region or next(iter(regions), catalogs.regions.index[0])
     table = types_of_job(result.board if answered else result.board.iloc[:0], catalogs, asked.market, here * (asked.which == "all"))
+    where = catalogs.regions["name"].get(elsewhere, "")
     with title:
         title.title(plain(words.heading(result, len(catalogs.instances)) if answered else words.of_all(len(table))), anchor=False)
-        st.markdown(plain(words.for_job(job_sentence(result.job, catalogs), elsewhere, answered, result.problem)))
+        st.markdown(plain(words.for_job(job_sentence(result.job, catalogs), where, answered, result.problem)))
     table = table[has_words(table, SEARCHED, asked.text)].reset_index(drop=True)
     if not len(table):
         st.info("No type has these words in its name, family or card: change the search.", icon=":material/search_off:")
@@ -88,8 +89,8 @@ def _filters(answered: bool, catalogs: Catalogs) -> Filters:
     """Search, region, prices and what is shown, in one row."""
     names, priced = catalogs.regions["name"], catalogs.prices
     text = st.text_input("Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION)
-    ours = [names[region] for region in job_state.current().fields["regions"]]
-    regions = {"": ", ".join(ours) or "any region"} | {region: name for region, name in names.items() if [name] != ours}
+    ours = ", ".join(names[region] for region in job_state.current().fields["regions"]) or "any region"
+    regions = {"": f"{ours}, as planned"} | dict(names)
     region = st.selectbox("Region", list(regions), format_func=regions.__getitem__, key="instance_region", width=168, **SESSION)
     sold = {name: f"an hour, {market.label}" for name, market in MARKETS.items() if priced[market.price].notna().any()}
     market = st.selectbox("Prices", list(sold), format_func=sold.__getitem__, key="instance_market", width=240, **SESSION)
@@ -165,7 +166,7 @@ def _actions(ticked: list[Row], rows: list[Row], elsewhere: str, table: pd.DataF
     """What may be done with the ticked types, and the table as CSV."""
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
-        label += f" in {elsewhere}" if elsewhere else ""
+        label += f" in {elsewhere}" * bool(elsewhere)
         button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
         csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv"
         tables.download(f"CSV ({counted(len(table), 'row')})", csv, name, "instances_csv")

@@ -60,7 +60,7 @@ def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
     """For: fine-tune all weights of Llama 3.1 8B ...; what else the list answers."""
     if not answered:
         return f"Prices and sizes of each. {problem or 'The job runs on what you have, so nothing is ranked here.'}"
-    where = f" The plan is in another region: these are the answers of the same job in {elsewhere}." if elsewhere else ""
+    where = f" These are the answers of the same job in {elsewhere}; the plan is elsewhere." if elsewhere else ""
     return f"For: {sentence[0].lower()}{sentence[1:]}{where}" + (f" {problem}" if problem else "")
 
 

@@ -38,13 +38,14 @@ def sourced(
     if not sources:
         return str(column)
     label = columns[column] if isinstance(columns[column], str) else columns[column]["label"]
-    st.markdown("\n".join([f"**{plain(label)}**, {plain(str(table.iloc[number, 0]))}", *(f"- {sentence(source)}" for source in sources)]))
+    head = f"**{plain(label)}**, {plain(str(table[next(iter(columns))].iloc[number]))}"
+    st.markdown("\n".join([head, *(f"- {sentence(source)}" for source in sources)]))
     return ""
 
 
-def to_method(key: str, row: Row | None = None) -> None:
+def to_method(key: str, row: Row | None = None, label: str = "Open in Method", **look: Any) -> None:
     """The way from a figure of a job to its formulas, and to the source of what they read."""
-    if st.button("Open in Method", on_click=look_at if row else None, args=(row,) if row else None, icon=":material/function:", key=key):
+    if st.button(label, on_click=look_at if row else None, args=(row,) if row else None, icon=":material/function:", key=key, **look):
         open_tab("method")
         st.switch_page("views/understand/page.py")
 

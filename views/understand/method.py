@@ -1,92 +1,110 @@
-"""The Method page: the memory and the bill of a scenario, formula by formula."""
+"""The Method tab: memory and bill of the plan, formula by formula, with every source."""
+
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc import phases_table
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.evaluate import Row
 from calc.explain.bill import explain_bill
-from calc.explain.derivation import explain, rules_that_apply
+from calc.explain.derivation import Explanation, explain, rules_that_apply
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
 from calc.say.numbers import gib, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
+from calc.search.job_words import job_sentence
 from calc.units import GIB
 from views.charts import memory as memory_charts
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import as_set, present
+from views.session.present_plan import Present, as_set, present
 from views.shared import elements, row_words
+from views.shared.elements import closed
 from views.shared.markdown import plain
 from views.shared.theme import FITS, INKS
 from views.understand import method_panels as panel
-from views.understand import method_words
 
 
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
-    ink = INKS[st.context.theme.type or "light"]
-
     plan = as_set(present(catalogs), catalogs)
-    row, scenario = pd.Series(plan.row), plan.scenario
-    model = name_of("model", row["model"], catalogs)
-
-    if is_missing(row["memory_bytes"]):
-        title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
-        st.error(plain(plan.options.problem), icon=":material/block:")
-        return
-
-    why = explain(scenario, catalogs, method_words.written)
-    total = float(row["memory_bytes"])
-    title.title(plain(f"Where the {gib(total / GIB)} per GPU of {model} come from"), anchor=False)
+    row, model = plan.row, name_of("model", plan.row["model"], catalogs)
+    with title:
+        if is_missing(row["memory_bytes"]):
+            title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
+            st.error(plain(plan.options.problem), icon=":material/block:")
+            return
+        total = gib(row["memory_bytes"] / GIB)
+        title.title(plain(f"Where the {total} on each GPU come from"), anchor=False)
+        st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
         st.warning(plain(plan.options.problem), icon=":material/rule:")
-    st.markdown(plain(setting(row, catalogs)))
-    first_sentence = method_words.prose(why.says).split(". ")[0].removesuffix(".") + "."
+    why = explain(plan.scenario, catalogs, panel.written)
     st.markdown(
-        f"The estimate is the largest moment of the {why.phase} phase: {first_sentence} Each part "
-        "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out. "
-        "How far such estimates are from what was measured: Accuracy, under Reference."
+        f"The largest moment of the {why.phase} phase: {panel.prose(why.says).split('. ')[0].removesuffix('.')}. Each part shows its "
+        "formula in the columns it reads, then today's numbers, then the source of each column."
     )
 
-    st.subheader("At the peak, component by component", anchor=False)
-    tops = why.formulas[why.formulas["step"] == 0].set_index("component")
+    st.subheader("Memory at the peak", anchor=False)
+    _components(why, row)
+    closed("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
+    closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
+    _costs(plan, catalogs)
+
+    st.subheader("What else counts", anchor=False)
+    if row["runs"]:
+        label = "**Does it run there**" + ("" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}")
+        closed(plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes")
+    closed("**What is left out**", "why_left_out", partial(st.markdown, "\n".join(f"- {sentence}" for sentence in panel.LEFT_OUT)))
+    papers = "\n".join(f"- {what}: [{who}]({url})" for what, who, url in panel.SOURCES)
+    closed("**Papers and programs**", "why_sources", partial(st.markdown, papers))
+    st.caption(f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog.")
+
+
+def _components(why: Explanation, row: Row) -> None:
+    """Every component that is alive, the largest one open; then what several of them share."""
     largest = max(COMPONENTS, key=lambda name: row[name])
     for name in COMPONENTS:
-        if not row[name] > 0:
-            continue
-        chain = why.formulas[why.formulas["component"] == name]
-        label = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / total)}"
-        with st.expander(label, expanded=name == largest, key=f"why_{name}"):
-            st.markdown(f"{GLOSSARY[name].meaning}.")
-            st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-            panel.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
-            if name == "activations_bytes":
-                panel.block(why.blocks)
-            if tops["equation"][name] != tops["today"][name]:
-                st.caption("The whole formula, with the terms that are idle in this scenario:")
-                st.code(f"{name} = {tops['equation'][name]}", language="python", wrap_lines=True)
+        if row[name] > 0:
+            label = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / row['memory_bytes'])}"
+            closed(label, f"why_{name}", partial(_component, why, name), expanded=name == largest)
+    shared = partial(panel.formulas, why.formulas[why.formulas["component"] == "layout"], why.facts)
+    closed("**Shared by several components**: counts on one GPU", "why_layout", shared)
     absent = [COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0]
     if absent:
         st.caption(f"None at this moment: {', '.join(absent)}. They may be alive in another phase, below.")
 
-    chain = why.formulas[why.formulas["component"] == "layout"]
-    with st.expander("**Shared by several components**: counts on one GPU", key="why_layout"):
-        st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-        panel.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
 
-    st.subheader("Phase by phase", anchor=False)
-    left, right = st.columns([2, 3])
-    allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
+def _component(why: Explanation, name: str) -> None:
+    """The formulas of one component; of activations also what a block keeps."""
+    chain = why.formulas[why.formulas["component"] == name]
+    st.markdown(f"{GLOSSARY[name].meaning}.")
+    panel.formulas(chain, why.facts)
+    if name == "activations_bytes":
+        panel.block(why.blocks)
+    top = chain[chain["step"] == 0].iloc[0]
+    if top["equation"] != top["today"]:
+        st.caption("The whole formula, with the terms that are idle in this scenario:")
+        st.code(f"{name} = {top['equation']}", language="python", wrap_lines=True)
+
+
+def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
+    """The phases as bars, and every moment that was looked at."""
+    ink, left, right = INKS[st.context.theme.type or "light"], *st.columns([2, 3])
+    allocated = tuple(name for name in components_of(plan.row["work"]) if name != "overhead_bytes")
     with left:
-        phases = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
+        phases = chart_tables.by_phase(phases_table(plan.scenario, catalogs), allocated)
         phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
-        rules = chart_tables.card_rules(row.to_frame().T, catalogs)
+        rules = chart_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
         elements.draw(memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules)
     with right:
         panel.moments(why.moments)
@@ -95,42 +113,39 @@ def draw(title: DeltaGenerator) -> None:
             "row is the estimate. Context and allocator slack come on top."
         )
 
-    st.subheader("The range and the verdict", anchor=False)
+
+def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
+    """What the range carries, its formulas, and what each verdict means."""
     low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
     st.markdown(
-        f"Expect {range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
-        "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
-        f"what kernels take inside one call, versions of drivers and libraries. The figure is {row['memory_basis']}; the range is "
-        "wider where a figure is derived from source alone, and twice as wide beyond all that was simulated or published."
+        f"Expect {range_text(low, high)}. The middle, {gib(row['memory_bytes'] / GIB)}, is what nvidia-smi shows on a roomy card: the "
+        "allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, what kernels take "
+        f"inside one call, versions of drivers and libraries. The figure is {row['memory_basis']}; the range is wider where a figure is "
+        "derived from source alone, and twice as wide beyond all that was simulated or published."
     )
     software = catalogs.implementations.loc[row["implementation"]]
     st.caption(f"What {software['name']} does is known from release {software['releases']}; a newer one may differ.")
-    st.caption(method_words.prose(overhead.__doc__.split("\n\n")[1]))
-    with st.expander("Formulas of the range", key="why_range"):
-        for name in ("memory_low_bytes", "memory_high_bytes"):
-            st.code(method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True)
+    st.caption(panel.prose(overhead.__doc__.split("\n\n")[1]))
+    for name in ("memory_low_bytes", "memory_high_bytes"):
+        panel.formulas(why.formulas[why.formulas["component"] == name], why.facts)
     st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
 
-    bill = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
-    if not is_missing(bill["usd"]):
-        st.subheader("What it costs", anchor=False)
-        st.markdown(plain(method_words.bill(bill)))
-        costs = explain_bill(scenario, plan.market, bill, catalogs, method_words.written)
-        for name, chain in costs.formulas.groupby("component", sort=False):
-            with st.expander(plain(method_words.cost_title(chain.iloc[0])), key=f"why_{name}"):
-                st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-                panel.facts(costs.facts[costs.facts["column"].isin(method_words.columns_read(chain))])
-        if row["work"] == "inference":
-            st.caption(row_words.TOKEN_TIMES)
 
-    if row["runs"]:
-        st.subheader("Does it run there", anchor=False)
-        st.markdown(plain(f"{method_words.RUNS_MEANING[row['runs']]} {row['note']}"))
-        panel.rules(rules_that_apply(scenario, catalogs))
+def _costs(plan: Present, catalogs: Catalogs) -> None:
+    """The bill and the figures beside it, each with its formulas."""
+    bill: dict[str, Any] = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
+    if is_missing(bill["usd"]):
+        return
+    st.subheader("What it costs", anchor=False)
+    st.markdown(plain(panel.bill(bill)))
+    costs = explain_bill(plan.scenario, plan.market, bill, catalogs, panel.written)
+    for name, chain in costs.formulas.groupby("component", sort=False):
+        closed(plain(panel.cost_title(chain.iloc[0])), f"why_{name}", partial(panel.formulas, chain, costs.facts))
+    if plan.row["work"] == "inference":
+        st.caption(row_words.TOKEN_TIMES)
 
-    st.subheader("What is left out", anchor=False)
-    st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 
-    st.subheader("Sources", anchor=False)
-    st.markdown("\n".join(f"- {what}: [{who}]({url})" for what, who, url in method_words.SOURCES))
-    st.caption(f"Catalog {catalogs.version}. How far the estimate is from what PyTorch allocates: the Accuracy page.")
+def _runs(plan: Present, catalogs: Catalogs) -> None:
+    """Whether it runs, and the rules that say so with their sources."""
+    st.markdown(plain(f"{panel.RUNS_MEANING[plan.row['runs']]} {plan.row['note']}"))
+    panel.rules(rules_that_apply(plan.scenario, catalogs))

@@ -1,40 +1,56 @@
-"""Tables of the Method page: rules, columns, terms of a block, moments, other systems."""
+"""Parts of the Method tab: formulas as lines, the columns they read, blocks, moments, rules."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from calc.say.numbers import gib
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.explain.bill import THE_OTHERS
+from calc.explain.traced import plain_number
+from calc.say.numbers import count, gib, usd
 from calc.units import GIB
+from views.shared.sources import linked
 from views.shared.tables import columns_of, grid, text_table
-from views.understand import method_words as words
+from views.shared.texts import texts_beside
+
+NO_SOURCE = ("", "chosen", "from the choices")
+UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
+TEXTS = texts_beside(__file__)["method"]
+VECTORS = TEXTS["vectors"]
+LEFT_OUT = TEXTS["left_out"]
+SOURCES = TEXTS["sources"]
+
+RUNS_MEANING = TEXTS["runs_meaning"]
+CHOICE_NAMES = TEXTS["choice_names"]
+COSTS = TEXTS["costs"]
 
 
 def rules(table: pd.DataFrame) -> None:
     """The rules that apply to a scenario: subject, consequence, source and date."""
-    shown = table.assign(about=[words.CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
+    shown = table.assign(about=[CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
     columns = columns_of("rules")
     grid(shown[list(columns)], columns, "Rules on what runs that count for this scenario, with their sources", "method_rules")
 
 
-def facts(rows: pd.DataFrame) -> None:
-    """The columns that the formulas read and none makes, with the place where each stands."""
-    if not len(rows):
-        return
-    text_table(
-        [
+def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
+    """The formulas of a figure, and the source of each column that they read."""
+    st.code(derivation(chain), language="python", wrap_lines=True)
+    reads = {name for names in chain["reads"] for name in names}
+    rows = facts[facts["column"].isin(reads)]
+    if len(rows):
+        lines = [
             {
                 "Column": f"`{row['column']}`",
                 "Meaning": row["means"],
-                "Today": words.value_text(row["column"], row["value"], row["unit"]),
+                "Today": value_text(row["column"], row["value"], row["unit"]),
                 "From": row["from"],
+                "Source": row["source"] if row["source"] in NO_SOURCE else linked(row["source"]),
             }
             for row in rows.to_dict("records")
-        ],
-        "Columns that the formulas read",
-    )
-    sources = dict.fromkeys(source for source in rows["source"] if source not in words.NO_SOURCE)
-    if sources:
-        st.caption("Sources: " + "; ".join(sources) + ".")
+        ]
+        text_table(lines, "Columns that the formulas read")
 
 
 def block(forms: pd.DataFrame) -> None:
@@ -53,7 +69,7 @@ def block(forms: pd.DataFrame) -> None:
         text_table(
             [
                 {
-                    "What": f"**{words.VECTORS[vector]}: here**" if vector in here else words.VECTORS[vector],
+                    "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
                     "Per token and block": f"`{terms[vector]}`",
                     "Bytes": f"{total:,.0f}",
                 }
@@ -73,9 +89,62 @@ def moments(rows: pd.DataFrame) -> None:
             {
                 "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
                 "Allocated": gib(row["bytes"] / GIB),
-                "What is alive": words.prose(row["says"]),
+                "What is alive": prose(row["says"]),
             }
             for place, row in rows.iterrows()
         ],
         "Moments of a step and what is alive in them",
     )
+
+
+def written(name: str, value: np.ndarray) -> str:
+    """A number as an equation shows it: memory in GiB, large counts in words."""
+    values = np.ravel(value)
+    if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
+        return plain_number(name, value)
+    one = float(values[0])
+    if name.endswith("_bytes"):
+        return gib(one / GIB)
+    return count(one) if abs(one) >= 1e6 else plain_number(name, one)
+
+
+def value_text(name: str, value: np.ndarray, unit: str) -> str:
+    """A value beside its unit."""
+    text = written(name, value)
+    return text if text.endswith("GiB") else text + UNITS.get(unit, "")
+
+
+def derivation(rows: pd.DataFrame) -> str:
+    """The formulas of a component as lines: description, equation, numbers, value."""
+    return "\n\n".join(_lines(row) for row in rows.to_dict("records"))
+
+
+def _lines(row: Row) -> str:
+    result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
+    name = row["component"] if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS) else row["formula"]
+    steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
+    first, *others = [*steps, result]
+    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
+
+
+def cost_title(row: pd.Series) -> str:
+    """The bill · $84.63."""
+    value, name = float(row["value"][0]), row["component"]
+    if name not in COSTS:
+        return "**The other figures of price, spot and storage**"
+    sentence = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
+    return f"**{COSTS[name]}** · {sentence}"
+
+
+def bill(row: Row) -> str:
+    """What is billed, in a sentence."""
+    period = "the run" if ends_of(row) else "a month"
+    return (
+        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours that are billed times what all instances cost "
+        "an hour. Times come from the formulas of calc/speed; how sure they are: Bill."
+    )
+
+
+def prose(docstring: str) -> str:
+    """The words of the code on one line, names without their quotes."""
+    return " ".join(docstring.replace("`", "").split())
