@@ -127,7 +127,7 @@ def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, 
         KEY,
         lambda number: entries_behind(table.iloc[number], catalogs, market),
         catalogs,
-        rows="multi-row",
+        ticks="multi-row",
         row_height=ROW,
         height=36 + ROW * min(len(frame), SHOWN) + 2,
     )

@@ -1,11 +1,9 @@
 """The Models tab: every model with its shape, size and coverage; one can go into the plan."""
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.charts import catalog_tables
-from calc.charts.tables import for_screen
 from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
 from views.shared import tables
@@ -31,17 +29,7 @@ def draw(title: DeltaGenerator) -> None:
         return
     tables.of_rows(KEY, list(matches["id"]))
     ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
-    columns = tables.columns_of("models")
-    sourced(
-        pd.DataFrame(for_screen(matches, list(columns))),
-        columns,
-        "Models, by name",
-        KEY,
-        lambda number: {"models": (matches["id"].iloc[number], matches.iloc[number])},
-        catalogs,
-        rows="single-row",
-        height=560,
-    )
+    sourced(matches, tables.columns_of("models"), "Models, by name", KEY, "models", catalogs, ticks="single-row", height=560)
     model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Use {ticked[0]['name']} in plan" if model else "Use in plan"

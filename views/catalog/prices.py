@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from calc.catalogs.load import Catalogs
 from calc.charts import catalog_tables
 from calc.charts import tables as chart_tables
-from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from views.session import SESSION, job_state
@@ -44,16 +43,8 @@ def draw(title: DeltaGenerator) -> None:
         f"{table['on_demand_old'].sum()} of the prices on demand are older than {MARKETS['on-demand'].old_days} days: check them before "
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
-    columns = tables.known(tables.columns_of("prices"), table)
-    sourced(
-        pd.DataFrame(for_screen(table, list(columns))),
-        columns,
-        f"Prices of every instance type in {names[region]}",
-        "prices_table",
-        lambda number: offers.entries_behind(table.iloc[number], catalogs),
-        catalogs,
-        height=560,
-    )
+    columns, alt = tables.known(tables.columns_of("prices"), table), f"Prices of every instance type in {names[region]}"
+    sourced(table, columns, alt, "prices_table", lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, height=560)
     st.caption(
         "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named source. "
         "Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."
@@ -65,8 +56,7 @@ def draw(title: DeltaGenerator) -> None:
 def _cards(catalogs: Catalogs) -> None:
     """Every card with memory, bandwidth and rate, those that AWS rents first."""
     table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
-    frame, alt = pd.DataFrame(for_screen(table, list(columns))), "Cards, those that AWS rents first"
-    sourced(frame, columns, alt, "cards_table", lambda number: {"gpus": (table["id"].iloc[number], table.iloc[number])}, catalogs)
+    sourced(table, columns, "Cards, those that AWS rents first", "cards_table", "gpus", catalogs)
     st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
 
 
@@ -76,16 +66,7 @@ def _every_catalog(catalogs: Catalogs) -> None:
     table, about = chart_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
     source, checked = about.get("source", "with each entry"), about.get("checked_on", "the dates in the rows")
     st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version {catalogs.version}.")
-    columns = _as_it_is(table)
-    sourced(
-        pd.DataFrame(for_screen(table, list(columns))),
-        columns,
-        f"Catalog of {CATALOGS[name].lower()}",
-        f"catalog_{name}",
-        lambda number: {name: (str(table.iloc[number, 0]), table.iloc[number])},
-        catalogs,
-        height=560,
-    )
+    sourced(table, _as_it_is(table), f"Catalog of {CATALOGS[name].lower()}", f"catalog_{name}", name, catalogs, height=560)
     for note in about.get("notes", []):
         st.caption(note)
 

@@ -1,13 +1,9 @@
 """Ticked instance types next to each other; one type by region, and its price over time."""
 
-from typing import Any
-
-import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.lines import over_days
-from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
@@ -49,10 +45,8 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
         st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
         return
     key, columns = f"regions_of_{chosen}", columns_of("instance_by_region", against_here_percent=f"Against {here}")
-    frame = pd.DataFrame(for_screen(table, list(columns)))
-    alt = f"{chosen} in {len(table)} regions, cheapest first"
-    look: dict[str, Any] = {"rows": "single-row", "height": "content"}
-    sourced(frame, columns, alt, key, lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, **look)
+    alt, ticks = f"{chosen} in {len(table)} regions, cheapest first", {"ticks": "single-row", "height": "content"}
+    sourced(table, columns, alt, key, lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, **ticks)
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -8,6 +8,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.sources import Source, sources_of
+from calc.charts.tables import for_screen
 from calc.evaluate import Row
 from calc.say.addresses import with_addresses
 from views.session.present_plan import look_at
@@ -21,24 +22,33 @@ Entries = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 def sourced(
-    table: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, entries: Callable[[int], Entries], catalogs: Catalogs, **look: Any
+    rows: pd.DataFrame,
+    columns: dict[str, Any],
+    alt: str,
+    key: str,
+    entries: Callable[[int], Entries] | str,
+    catalogs: Catalogs,
+    **look: Any,
 ) -> str:
     """A table of catalog figures; below it the source of the one that is selected.
 
-    `entries` gives the catalog entries behind a row. Returns the selected column where no catalog has it, else nothing.
+    `entries` gives the catalog entries behind a row, or names the catalog of all rows, whose ids come first. Returns the selected
+    column where no catalog has it, else nothing.
     """
-    modes = [*([look.pop("rows")] if "rows" in look else []), "single-cell"]
-    grid(table[list(columns)], columns, alt, key, on_select="rerun", selection_mode=modes, **look)
+    table = for_screen(rows, list(columns))
+    modes = [*([look.pop("ticks")] if "ticks" in look else []), "single-cell"]
+    grid(table, columns, alt, key, on_select="rerun", selection_mode=modes, **look)
     cells = chosen_in(key, "cells")
     if not cells or cells[0][0] >= len(table) or cells[0][1] not in columns:
         st.caption(HOW)
         return ""
     number, column = cells[0]
-    sources = sources_of(column, entries(number), catalogs)
+    row = rows.iloc[number]
+    sources = sources_of(column, {entries: (str(row.iloc[0]), row)} if isinstance(entries, str) else entries(number), catalogs)
     if not sources:
         return str(column)
     label = columns[column] if isinstance(columns[column], str) else columns[column]["label"]
-    head = f"**{plain(label)}**, {plain(str(table[next(iter(columns))].iloc[number]))}"
+    head = f"**{plain(label)}**, {plain(str(table.iloc[number, 0]))}"
     st.markdown("\n".join([head, *(f"- {sentence(source)}" for source in sources)]))
     return ""
 
