@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from browser import CHART, drawn, settled
+from browser import drawn, settled
 from examples import catalogs
 
 from calc import estimate
@@ -17,8 +17,8 @@ ROW, HEADER = board.ROW, board.HEADER
 
 
 def tanks_drawn(page):
-    """How many pictures of a row's memory the browser could draw; each has words for those who do not see it."""
-    return page.evaluate("[...document.querySelectorAll('img[alt*=\"GiB\"]')].filter(image => image.naturalWidth > 0).length")
+    """How many pictures of a row's memory have a width; each has words for those who do not see it."""
+    return page.evaluate('[...document.querySelectorAll(\'[role="img"][aria-label*="GiB"]\')].filter(tank => tank.offsetWidth > 0).length')
 
 
 def at_row(page, row, across):
@@ -30,9 +30,9 @@ def at_row(page, row, across):
     settled(page)
 
 
-def chart_texts(page):
-    """What is written in the first chart: names of bars and totals."""
-    return page.locator(CHART).first.locator("svg text").all_text_contents()
+def cards(page):
+    """The words of the answers' cards."""
+    return page.locator(".st-key-answer_cards [data-testid='stHtml']").all_inner_texts()
 
 
 def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens_light_and_dark(browser, address):
@@ -43,18 +43,18 @@ def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens
         page.set_viewport_size({"width": width, "height": 900})
         settled(page)
         assert page.locator("h1").first.inner_text().startswith("About $")
-        assert any("GiB" in text for text in chart_texts(page)), (scheme, width)
-        assert tanks_drawn(page) >= 2, (scheme, width)  # an answer, and the row looked at
+        assert all("GiB on each GPU" in text for text in cards(page)), (scheme, width)
+        assert tanks_drawn(page) >= 6, (scheme, width)  # three answers, two types at least, and what is shown
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0, (scheme, width)
         assert page.locator('[data-testid="stException"]').count() == 0
     assert errors == []
     page.close()
 
 
-def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(browser, address):
+def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors = drawn(page, address)
-    before = chart_texts(page)
+    before = cards(page)
 
     model = page.get_by_role("combobox", name="Model")
     model.click()
@@ -62,7 +62,7 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     page.keyboard.press("Enter")
     page.wait_for_function("document.body.innerText.includes('Fine-tune all weights of Llama 3.2 3B on ')", timeout=30_000)
     settled(page)
-    assert chart_texts(page) != before
+    assert cards(page) != before
     assert "model=llama-3.2-3b" in page.url
 
     page.get_by_role("button", name="Share").first.click()
@@ -86,10 +86,13 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
 def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_same_screen(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 2400})
     errors = drawn(page, address)
-    heading, middle = page.locator("h1").first.inner_text(), page.locator("h3").first.inner_text()
+    heading, memory = page.locator("h1").first.inner_text(), page.locator("h3", has_text="What is in the memory").first
+    middle = memory.inner_text()
+    page.get_by_text("All types: sort, tick, keep").click()
+    settled(page)
     at_row(page, 2, 500)
     assert page.locator("h1").first.inner_text() == heading
-    assert page.locator("h3").first.inner_text() != middle
+    assert memory.inner_text() != middle
     at_row(page, 3, 18)
     at_row(page, 4, 18)
     page.get_by_role("button", name="Keep ticked (2)").click()

@@ -37,10 +37,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         st.caption(plain(sure))
     with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):
         st.html(_table(types.rows, plan.row, owned, ink, catalogs))
-    many = options.board["instance"].nunique()
-    with st.expander(
-        f"All {many} types: sort, tick, keep" if many > 1 else "In full: sort, tick, keep", on_change="rerun", key="all_types"
-    ) as pane:
+    with st.expander("All types: sort, tick, keep", on_change="rerun", key="all_types") as pane:
         if pane.open:
             board.board(options, ink, catalogs)
 
