@@ -58,4 +58,4 @@ def _last(key: str, empty: str) -> Any:
 def scaled(label: str, key: str, value: float | None, factor: float, take: Callable[[float | None], None], empty: str, **look: Any) -> None:
     """A field of an amount in a unit that is `factor` times as small."""
     state = shown(key, None if value is None else round(value * factor, 9), lambda new: take(None if new is None else new / factor))
-    st.number_input(label, value=None, format="%g", placeholder=empty, **{"min_value": 0.0, **look}, **state)
+    st.number_input(label, 0.0, value=None, format="%g", placeholder=empty, **state, **look)

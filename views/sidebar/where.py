@@ -7,11 +7,11 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.search.job_fields import is_offline, work_of
-from views.session import SESSION, extra_state
+from views.session import SESSION, extra_state, kept
 from views.session.job_state import KEYS
 from views.session.questions import shown
 from views.shared.texts import TEXTS
-from views.sidebar.fields import popover, scaled
+from views.sidebar.fields import popover
 
 CAPACITY = TEXTS["sidebar"]["capacity"]
 
@@ -34,7 +34,9 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         titles = {market: MARKETS[market].title for market in (*sold, *signed)}
         st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
         st.selectbox("Availability, at worst", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
-        discount()
+        ratio = extra_state.assumed().get("paid_ratio")
+        state = shown("discount_percent", None if ratio is None else round(100 * (1 - ratio), 6), kept.take_discount)
+        st.number_input("Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state)
         st.text_input("Your own prices, $ an hour", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", **SESSION)
 
 
@@ -46,15 +48,3 @@ def _take_markets(markets: list[str], before: list[str], sold: list[str]) -> Non
     """Callback: these markets; those chosen before that are not sold for this work stay."""
     if markets:
         st.session_state[KEYS.markets] = [*markets, *(market for market in before if market in BY_USE and market not in sold)]
-
-
-def discount() -> None:
-    """What is paid less than every listed price."""
-    ratio = extra_state.assumed().get("paid_ratio")
-    less = None if ratio is None else 1 - ratio
-    look = {"min_value": -900.0, "max_value": 99.0}  # below 0 it is a tax
-    scaled("Your discount, %", "discount_percent", less, 100, _take_discount, "0", **look)
-
-
-def _take_discount(ratio: float | None) -> None:
-    extra_state.put("paid_ratio", None if ratio is None else 1 - ratio)
