@@ -103,7 +103,7 @@ def cards(app):
 
 def page_text(app):
     """The same in one text, without what keeps its words together."""
-    return _loose("\n".join(texts(app)))
+    return loose("\n".join(texts(app)))
 
 
 def job_line(app):
@@ -113,8 +113,8 @@ def job_line(app):
 
 def title(app):
     """The heading, without what keeps its words together."""
-    return _loose(app.title[0].value)
+    return loose(app.title[0].value)
 
 
-def _loose(text):
+def loose(text):
     return text.replace("\u00a0", " ").replace("\u2060", "")

@@ -8,6 +8,7 @@ from calc.say.numbers import gib
 from calc.say.place import card_name, place
 from calc.say.setting import name_of, setting
 from calc.say.verdict import range_text
+from calc.search.job_words import job_sentence
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.shared.markdown import plain
@@ -30,5 +31,5 @@ def draw(title: DeltaGenerator) -> None:
         return
     numbers = figures(plan.row)
     around = f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
-    st.markdown(plain(f"{around} · {setting(plan.row, catalogs)}"))
+    st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{around} · {setting(plan.row, catalogs)}"))
     explore.tabs(plan, ink, catalogs)
