@@ -12,22 +12,24 @@ from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError, quoted
 from calc.search.inputs import JOB_BY_NAME
 from calc.search.job_row import blank
+from calc.search.job_words import job_sentence
 from calc.search.options import options
 
 
 def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     """The answers of each job (a table, a dict, a list of dicts) in order: rows with results.
 
-    The job's own columns that a scenario has not come first.
+    The job's own columns that a scenario has not come first; a job without a name is named by its sentence.
     """
     table = jobs if isinstance(jobs, pd.DataFrame) else pd.DataFrame([jobs] if isinstance(jobs, Mapping) else list(jobs), dtype=object)
     _check(table)
     parts = []
     for job in table.to_dict("records"):
-        rows = options(job, catalogs).answers
+        ranked = options(job, catalogs)
+        rows = ranked.answers
         rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED)) if rows["memory_bytes"].notna().all() else rows
         job_columns = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
-        name = "" if blank(job.get("job")) else job["job"]
+        name = job_sentence(ranked.job, catalogs) if blank(job.get("job")) else job["job"]
         parts.append(pd.concat([pd.DataFrame(job_columns | {"job": name}, index=rows.index), rows], axis=1))
     if not parts:
         return answer({name: "" for name in table.columns}, catalogs).iloc[:0]

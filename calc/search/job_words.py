@@ -152,7 +152,7 @@ def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     first, token = (_number(job, name) for name in ("first_token_seconds", "token_seconds"))
     first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
     if not _generates(job, catalogs):
-        yield f"each answered within {_seconds(first)}" if first else ""
+        yield f"answered within {_seconds(first)}" if first else ""
     elif [first, token] == [JOB_BY_NAME[name].default for name in ("first_token_seconds", "token_seconds")]:
         yield "at reading speed"
     else:
