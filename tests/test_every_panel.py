@@ -20,7 +20,18 @@ SHORT = ("first visit", "a 32B for 20 people", "one's own cards", "outside the l
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 OTHER = {"money": "machine", "machine": "money"}
 MEMORY = re.compile(r"(\d[\d.,]*) of (\d[\d.,]*) GiB")
-ANOTHER_QUESTION = ("In 16 bits", "In 8 bits", "In 4 bits", "Rented", "Largest batch", "Most requests", "On demand, ", "Source: ")
+ANOTHER_QUESTION = (
+    "In 16 bits",
+    "In 8 bits",
+    "In 4 bits",
+    "Rented",
+    "Largest batch",
+    "Most requests",
+    "On demand, ",
+    "Source: ",
+    "In this search ",
+    "machine fails:",
+)
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")
 
 

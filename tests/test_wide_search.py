@@ -105,7 +105,7 @@ def test_one_load_under_a_budget_in_four_forms():
 
 def test_nothing_within_the_limits_says_what_to_loosen():
     app = run(searched(limit__usd="0.01").get_by_key("again").click())
-    assert any(words.value.startswith("Nothing keeps every limit: the nearest plan, ") for words in app.info)
+    assert any(words.value.startswith("In this search nothing keeps every limit: the nearest plan, ") for words in app.info)
 
 
 def test_too_many_combinations_are_refused_in_words():

@@ -125,7 +125,7 @@ def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalo
     tried = f"{search.tried:,} combinations in {duration(finished['seconds'])}"
     st.markdown(f"{tried}: **{search.possible:,} possible**; {', '.join(parts)}.")
     if search.problem:
-        st.info(plain(search.problem), icon=":material/lightbulb:")
+        st.info(plain(f"In this search {search.problem[0].lower()}{search.problem[1:]}"), icon=":material/lightbulb:")
         return
     numbered, firsts = rows.set_index("candidate"), named(search)
     for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
