@@ -23,11 +23,14 @@ from views.session import catalogs as session_catalogs
 from views.session import kept
 from views.session.present_plan import present
 from views.shared import aged_words as aged
+from views.shared import answer_words
 from views.shared.elements import dialog
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
 NOTHING_KEPT = "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
+
+NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it on Plan."
 
 
 class Compared(NamedTuple):
@@ -62,6 +65,10 @@ def _present(catalogs: Catalogs) -> pd.DataFrame:
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs, ink = session_catalogs.catalogs(), INKS[st.context.theme.type or "light"]
+    if not kept.kept() and is_missing((plan := present(catalogs)).row["memory_bytes"]):
+        title.title(plain(answer_words.heading(plan.options, catalogs)), anchor=False)
+        title.markdown(NOTHING_TO_BILL)
+        return
     every = compared(catalogs)
     bill = every.rows.iloc[every.ticked]
     title.title(plain(the_bill.heading(bill)), anchor=False)
