@@ -10,7 +10,7 @@ from calc.files.setups import setups
 from calc.scenarios.inputs import ASSUMED
 from calc.search.job_fields import BY_HAND, JOB, job_of
 from calc.search.job_words import job_sentence, short_job
-from calc.search.options import options
+from calc.search.options import options, plain_job
 from calc.search.settle import settled
 from views.session.job_state import FIRST_VISIT
 
@@ -65,7 +65,7 @@ def test_jobs_that_differ_in_a_said_field_differ_in_the_sentence(work):
 
 
 def settled_plainly(row):
-    return options(row, catalogs()).job
+    return plain_job(settled(row, catalogs()))
 
 
 def test_what_is_usual_is_not_said():

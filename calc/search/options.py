@@ -89,7 +89,7 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     if ranked is None:
         job = _settled(catalogs)(row)
         problem = combined.problem or nothing_near(job, combined, catalogs) + _rented(row, catalogs)
-        return _refused(_plain_job(job), problem, combined.tried)
+        return _refused(plain_job(job), problem, combined.tried)
     return _options(row, ranked, combined.tried, catalogs)
 
 
@@ -190,7 +190,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     shown, below = table.iloc[:count].reset_index(drop=True), table.iloc[count:].reset_index(drop=True)
     on_edge = ranking.frontier(ranked.candidates, qualifying)
     edge = money_and_place(ranked, on_edge[:0] if job["have"] else on_edge)  # without a price there is none
-    return Options(_plain_job(job), shown, below, edge, tried, possible, problem, records(shown), eased, ways)
+    return Options(plain_job(job), shown, below, edge, tried, possible, problem, records(shown), eased, ways)
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:
@@ -235,7 +235,7 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
     )
 
 
-def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
+def plain_job(job: dict[str, Any]) -> dict[str, Any]:
     """The settled job as a row: job columns, and scenario columns that it fixes."""
     fixed = {name: values[0] if len(values) == 1 else values for name, values in job["fixed"].items()}
     plain = {name: value for name, value in job.items() if name not in DERIVED}
