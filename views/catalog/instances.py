@@ -17,7 +17,7 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.numbers import counted, is_missing
-from calc.say.place import OBTAINABLE, place, short_card
+from calc.say.place import place, short_card
 from calc.search.instances import SEARCHED, types_of_job
 from calc.search.job_words import job_sentence
 from calc.search.options import Options, options
@@ -111,7 +111,7 @@ def _compare(ticked: list[Row], rows: list[Row]) -> None:
 
 def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs) -> None:
     """The list, each figure with its source; one of the job leads to its formulas."""
-    cells = _cells(table, rows, result, ink, catalogs)
+    cells = _cells(table, rows, result, market, ink, catalogs)
     columns = {
         MARKETS[market].price if name == "usd_per_hour" else name: look for name, look in tables.columns_of("instance_types").items()
     }
@@ -137,20 +137,21 @@ def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, 
         to_method("explain_type", row)
 
 
-def _cells(table: pd.DataFrame, rows: list[Row], result: Options, ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
+def _cells(table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
     """What is worked out for the job, and what stands in words."""
     of_job = _of_job(table, rows)
     time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
-    letters = ["P" if family.startswith("p") else "G" for family in table["family"]]
-    vcpus = [vcpus * (row["instances_needed"] if row else 1) for vcpus, row in zip(table["vcpus"], of_job, strict=True)]
+    quotas = [
+        row or {"instance": name, "market": market, "instances_needed": 1} for row, name in zip(of_job, table["instance"], strict=True)
+    ]
     cells = {
         "instance": [place(row) if row else name for row, name in zip(of_job, table["instance"], strict=True)],
         "gpus": [f"{gpus:.0f} × {short_card(gpu, catalogs)}" for gpus, gpu in zip(table["gpus"], table["gpu"], strict=True)],
         "tank": [data_uri(tank_svg(row, ink, *TANK)) if row else None for row in of_job],
         "verdict": [row_words.verdict(row) if row else "" for row in of_job],
         "misses": [row["misses"] if row else "" for row in of_job],
-        "vcpus": [f"{letter} {count:,.0f}" for letter, count in zip(letters, vcpus, strict=True)],
-        "obtainable": [OBTAINABLE.get(word, "").capitalize() for word in table["obtainable"]],
+        "vcpus": [row_words.quota(row, catalogs) for row in quotas],
+        "obtainable": [row_words.AVAILABLE.get(word, "") for word in table["obtainable"]],
     }
     numbers = for_screen(result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time])
     return numbers.assign(**{name: word_column(values) for name, values in cells.items()})
