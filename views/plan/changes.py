@@ -39,7 +39,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     shown = tried.index.isin(_first(tried))
     lines(tried[shown], row, market, catalogs)
     others(tried[~shown], row, market, catalogs)
-    st.caption("Each is estimated anew and keeps your limits; the rest of the plan stays.")
+    st.caption("Press a change to use it. Each is estimated anew and keeps your limits; the rest of the plan stays.")
 
 
 def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0) -> pd.DataFrame:

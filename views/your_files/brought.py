@@ -71,7 +71,7 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
         return None
     try:
         result = _read(documents, "", catalogs)
-        if result.lacks_model and (model := which_model(result.row["problem"], result.catalogs)):
+        if result.lacks_model and (model := which_model(result.catalogs, result.row["problem"])):
             result = _read(documents, model, catalogs)
     except (ConfigProblem, ConfigError) as error:
         st.error(plain(str(error)), icon=":material/block:")
@@ -79,11 +79,13 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
     return result
 
 
-def which_model(why: str, catalogs: Catalogs) -> str:
+def which_model(catalogs: Catalogs, why: str = "") -> str:
     """The model that the visitor names for a run whose files do not; empty until then."""
     names = catalogs.models["name"].to_dict()
-    label = {"format_func": names.__getitem__, "placeholder": "Choose or type a name", "help": plain(why) or None}
-    return st.selectbox(WHICH_MODEL, list(names), index=None, key="brought_model", **label, **SESSION) or ""
+    if why:
+        st.markdown(plain(why))
+    look = {"format_func": names.__getitem__, "placeholder": "Choose or type a name"}
+    return st.selectbox(WHICH_MODEL, list(names), index=None, key="brought_model", **look, **SESSION) or ""
 
 
 def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> Brought:

@@ -26,6 +26,7 @@ from views.shared.tables import columns_of, grid
 from views.your_files.brought import adopt, which_model
 
 LAYOUT = ("instance", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "accumulation_steps")
+PRESS = "Press a change to use it in Plan. Each is estimated anew; the rest of the run stays."
 SHOWN = 4  # changes under each heading
 NO_ESTIMATE = "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
 
@@ -71,7 +72,7 @@ def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Ro
     other = f"The plan is on {where(planned, catalogs)}, so this is another run. Paste its config above, or say what it runs."
     st.markdown(plain(other))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        model = which_model("", catalogs)
+        model = which_model(catalogs)
         least = (result.failure.gpu or 0) + 1 if result.failure else 1
         name = f"How many {short_card(card, catalogs)}?"
         gpus = st.number_input(name, least, value=least, step=1, key="brought_gpus", width=200, **SESSION)
@@ -96,4 +97,7 @@ def _remedies(result: OomExplanation, market: str, limits: dict, catalogs: Catal
         if len(part):
             st.subheader(title, anchor=False)
             taken |= changes.lines(part, result.row, market, catalogs, mends, take)
-    return changes.others(tried.drop(first.index), result.row, market, catalogs, mends, take) or taken
+    taken |= changes.others(tried.drop(first.index), result.row, market, catalogs, mends, take)
+    if len(tried):
+        st.caption(PRESS)
+    return taken
