@@ -89,7 +89,7 @@ def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_an
     assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
     shown = table(app, "What became of it").set_index("Field")
     assert (shown.index[0], shown.loc["packing", "What became of it"]) == ("packing", "not used by the estimate")
-    assert shown.loc["max_length", "In the plan"] == "Sequence: 1,024"
+    assert shown.loc["max_length", "In the plan"] == "Context: 1,024"
 
 
 def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
@@ -104,10 +104,10 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
 
 def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_first(app):
     run(app.text_area(key="brought_log").set_value(MESSAGE))
-    assert ["by its capacity A10G or L4" in page_text(app), "Plain lack" in page_text(app)] == [True, False]
+    assert ["by its capacity A10G or L4" in page_text(app), "The card was full" in page_text(app)] == [True, False]
     assert ["this is another run" in page_text(app), app.dataframe, taken(app)] == [True, [], []]
     run(app.selectbox(key="brought_model").set_value("qwen3-0.6b"))
-    assert ["Plain lack" in page_text(app), table(app, "measured_gib")["measured_gib"].iloc[0]] == [True, pytest.approx(20.3)]
+    assert ["The card was full" in page_text(app), table(app, "measured_gib")["measured_gib"].iloc[0]] == [True, pytest.approx(20.3)]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
     run(app.text_area(key="brought_text").set_value(LORA))
     assert "brought_model" not in {box.key for box in app.selectbox}

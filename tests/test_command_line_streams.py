@@ -48,7 +48,7 @@ LATE = {
     "long row": ("gpt2,1,1\n", "in.csv is not a CSV table (Expected 2 fields in line 52, saw 3); give every row as many "),
     "open quote": ('gpt2,"1\n', "in.csv is not a CSV table (EOF inside string starting at row 51); give every row as many "),
     "Latin-1": ("für,1\n", "in.csv is not UTF-8 text (byte 363); save it as CSV UTF-8."),
-    "zero byte": ("gpt2,\0\n", "in.csv is not text (it holds zero bytes); save it as CSV UTF-8."),
+    "zero byte": ("gpt2,\0\n", "in.csv is not text (it contains zero bytes); save it as CSV UTF-8."),
 }
 
 

@@ -157,7 +157,7 @@ def test_a_value_that_cannot_be_read_leaves_its_column_open(line, sentence):
 
 def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_are_told():
     row = row_of(GOOD.replace("gpt2", "Qwen/Qwen2.5-Forest-32B-Instruct"))
-    assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog, the nearest is qwen2.5-32b" in row["problem"]
+    assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog (the nearest is qwen2.5-32b)" in row["problem"]
     deepspeed = '{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 4, "train_micro_batch_size_per_gpu": 2}'
     row = row_of(GOOD + "gradient_accumulation_steps: 2\n", ("d.json", deepspeed))
     assert row["accumulation_steps"] == "2"

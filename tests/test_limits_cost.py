@@ -71,7 +71,7 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
     assert ways["region"].startswith("eu-")
     there = options(job | {"regions": ways["region"], "instance": row["instance"]}, catalogs).rows[0]
     assert there["usd"] == pytest.approx(row["usd"] * ways["region_ratio"])
-    assert "Beside it, a commitment of one year costs $" in row["why"]
+    assert "For comparison, a commitment of one year costs $" in row["why"]
     dear = limits_cost.alternatives({**row, "usd": row["usd"] / 100}, served, [], catalogs)
     assert set(dear) == {"region", "region_ratio"}
     named = [limits_cost.Easing("regions", ways["region"], 1.0)]

@@ -80,10 +80,10 @@ def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
     """Spot of P families of April is no answer, not even where spot alone is allowed; of a G family it stays one."""
     several = options(SPOT | {"instance": ["p4d.24xlarge", "g6e.xlarge"]}, catalogs)
     old = several.board[(several.board["market"] == "spot") & (several.board["instance"] == "p4d.24xlarge")].iloc[0]
-    assert "was so on spot" in old["misses"]
+    assert "has a spot price" in old["misses"]
     assert "p4d.24xlarge" not in set(several.edge[several.edge["market"] == "spot"]["instance"])
     alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
-    assert "fetch its prices anew" in alone.problem
+    assert "read its prices again" in alone.problem
     assert not alone.possible
     assert options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot", "scarce_spot_seconds": 1e9}, catalogs).possible
 

@@ -9,6 +9,7 @@ import pytest
 from examples import recorded
 from pages import address, cards, html_texts, job_line, opened, page_text, run, texts, title
 
+from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
 from calc.files.link import link
@@ -18,7 +19,7 @@ from calc.units import GIB
 from views.frame import share
 from views.plan import limits
 from views.session import present_plan
-from views.shared.row_words import time_rests_on
+from views.shared.row_words import capital, on_screen, time_rests_on
 
 DAY = date(2026, 11, 22)
 STATES = recorded("cases/plan_page.json")["states"]
@@ -273,6 +274,16 @@ def test_three_changes_come_first_and_other_work_is_the_last_of_them_and_named_s
     assert address(app) != before
     app = run(app.button(key="undo").click())
     assert address(app) == before
+
+
+def test_a_refusal_names_fields_as_the_screen_does_and_what_to_do_beside_it():
+    app = opened(v="3", goal="serve", model="llama-3.1-8b", gpus="6", tensor_parallel="3", instance="p5.48xlarge")
+    sentence = " ".join([title(app), *(warning.value for warning in app.warning)])
+    assert (sentence[0].isupper(), "take" in sentence.lower()) == (True, True)
+    assert not any(name in sentence for name in GLOSSARY if "_" in name)
+    assert on_screen("prompt_tokens 9 exceeds sequence_tokens 5; raise it.") == "Prompt 9 exceeds Context 5; raise it."
+    assert [capital(text) for text in ("full recompute", "bf16", "p5.48xlarge", "micro-batch 2")] == [
+        "Full recompute", "bf16", "p5.48xlarge", "Micro-batch 2"]  # fmt: skip
 
 
 def test_nothing_is_worked_out_twice(monkeypatch):

@@ -72,7 +72,7 @@ def test_published_weights_are_the_default_where_the_maker_has_them_and_a_quanti
     to_make = {"model": "llama-3.1-8b", "precision": "int4", "instance": "g6.xlarge", "implementation": "transformers"}
     made = options(SERVED | to_make, catalogs)
     assert "nobody is known to publish its 4-bit weights: they are to be made" in made.answers["why"].iloc[0]
-    bits = "its weights are published in 4 bits, which are not allowed here"
+    bits = "its weights are published in 4 bits, which the job does not allow"
     assert bits in options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 16}, catalogs).answers["why"].iloc[0]
     sizes = {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8}
     stored = {"intermediate_size": 8192, "vocab_size": 128256, "quantization_config": {"quant_method": "awq", "bits": 4}}

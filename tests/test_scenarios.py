@@ -109,7 +109,7 @@ def test_no_cell_breaks_the_table(rows):
 def test_a_table_without_models_or_with_a_column_twice_is_refused():
     with pytest.raises(TableError, match=r"^The table has no column 'model' \(its columns: name\); name the model"):
         estimate(pd.DataFrame({"name": ["gpt2"]}), catalogs())
-    with pytest.raises(TableError, match=r"^The column 'batch' stands twice in the table; keep one of them\.$"):
+    with pytest.raises(TableError, match=r"^The column 'batch' is twice in the table; keep one of them\.$"):
         estimate(pd.DataFrame([["gpt2", 1, 2]], columns=["model", "batch", "batch"]), catalogs())
 
 

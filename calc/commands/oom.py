@@ -33,7 +33,7 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
         return f"{run}: {row['problem']}\n"
     explanation = explained(text, row, catalogs)
     sentences = (origin(explanation, catalogs), *explanation.sentences)
-    lines = [f"# {log} beside {run}", "", *(f"- {sentence}" for sentence in sentences)]
+    lines = [f"# {log} and {run}", "", *(f"- {sentence}" for sentence in sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
     changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
@@ -56,7 +56,7 @@ def _part(part: MeasuredPart) -> str:
 
 
 OOM = Command(
-    "Explain an out-of-memory message or a log beside the estimate of its run.",
+    "Explain an out-of-memory message or a log, with the estimate of its run.",
     (
         ("log", {"metavar": "LOG", "help": "text: the message, memory_summary or an engine's log"}),
         ("run", {"metavar": "RUN", "help": "a scenario CSV, or the configs of the run joined by +"}),

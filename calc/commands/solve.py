@@ -104,7 +104,7 @@ FIELDS = {
     "users": _users,
 }
 SOLVE = Command(
-    "Find the most of a field that every scenario holds, or the price at which another plan costs the same.",
+    "Find the most of a field that every scenario can take, or the price at which another plan costs the same.",
     (
         ("field", {"metavar": "FIELD", "help": f"{', '.join(FIELDS)}, price"}),
         PLAN,

@@ -84,8 +84,7 @@ RULES = (
         lambda images_per_sequence, image_tokens, trains, sequence_tokens, prompt_tokens: (
             images_per_sequence * image_tokens > np.where(trains > 0, sequence_tokens, prompt_tokens)
         ),
-        "The images or sounds ({images_per_sequence:g}) make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; "
-        "raise {what} or take fewer.",
+        "{images_per_sequence:g} images or sounds are {tokens:,.0f} tokens, more than {what} ({held:,.0f}); raise it, or take fewer.",
         {
             "tokens": lambda images_per_sequence, image_tokens: images_per_sequence * image_tokens,
             "held": lambda trains, sequence_tokens, prompt_tokens: sequence_tokens if trains else prompt_tokens,
@@ -180,18 +179,15 @@ RULES = (
         lambda cached_prompt_tokens, is_decoder, stack_state_bytes: (
             (cached_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
         ),
-        "{model} keeps states or an encoder's output in place of tokens, and what a prefix cache saves of it is not known; "
-        "leave shared_prompt_tokens empty.",
+        "The memory that a prefix cache saves for {model} is not known; leave shared_prompt_tokens empty.",
     ),
     Rule(
         lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
-        "What blocks of {model} keep for training, and need while tokens pass, is not known for {implementation}; "
-        "its parameters are counted, its memory is not: choose another model.",
+        "The memory of {model} in {implementation} is not known, only its parameters; choose another model.",
     ),
     Rule(
         lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
-        "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
-        "its weights and caches are: served with implementation vllm it is estimated.",
+        "The memory of {model} in {implementation} is not known; serve it with implementation vllm, where it is estimated.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),

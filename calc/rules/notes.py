@@ -46,23 +46,23 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
     newest = newest_known(entry["releases"])
     if not numbers_of_release(release)[: len(newest)] > newest > ():  # a patch of the newest release is no newer one
         return ""
-    return f"{entry['name']} {release} is newer than what this is known from ({entry['releases']}): it may differ."
+    return f"{entry['name']} {release} is newer than the releases that were read ({entry['releases']}): its figures may differ."
 
 
 def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     """What is known of a draft's gain, of served adapters' time, and of a cache in CPU memory."""
     serves = table["trains"] == 0
     codes, gains = pd.factorize(np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2))
-    draft = "Speculative decoding counts as {:g} tokens a decode step here; published gains differ by a third, a full machine has none."
+    draft = "Speculative decoding is counted as {:g} tokens a step. Published gains differ by a third; a full machine gains nothing."
     yield Words(np.where(codes < 0, len(gains), codes), np.array([*map(draft.format, gains), ""], dtype=object))
     codes, pairs = word_pairs(table["speculation"], table["model"])
     published = catalogs.speculations["known_of"]
     unseen = [method != "none" and model not in published.get(method, ()) for method, model in pairs]
-    doubt = "No published run of {} with {} is known: see that it has such a draft."
+    doubt = "No published run of {} with {} is known: check that such a draft exists."
     sentences = [doubt.format(*pair) if doubted else "" for pair, doubted in zip(pairs, unseen, strict=True)]
     yield Words(np.where(serves, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
     for condition, sentence in (
-        (table["served_adapters"] > 0, "All served adapters are on the GPUs; what their kernels cost in time is a paper's figure of 2023."),
+        (table["served_adapters"] > 0, "All served adapters are on the GPUs; the time they cost is from a paper of 2023."),
         (
             table["kv_offload_bytes"] > 0,
             "The cache in CPU memory keeps prefixes and requests that wait; it decodes no more sequences at once.",

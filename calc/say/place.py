@@ -9,11 +9,11 @@ from calc.evaluate import Row
 from calc.say.numbers import counted
 
 OBTAINABLE = {  # class of calc.cost.obtainability -> words
-    "at-once": "to be had at once",
-    "usually": "usually to be had",
-    "unknown": "without a report of how hard it is to get",
-    "wait-or-quota": "to be waited for",
-    "by-agreement": "by agreement with AWS alone",
+    "at-once": "free at once",
+    "usually": "usually free",
+    "unknown": "of unknown availability",
+    "wait-or-quota": "rarely free on demand",
+    "by-agreement": "by agreement with AWS only",
 }
 MADE_AS = r" SXM| PCIe| NVL| \((?!\d)| Blackwell Server"  # begins the part of a card's name that people leave out
 

@@ -29,7 +29,7 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
         )
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
-        raise TableError(f"The column '{quoted(doubled[0])}' stands twice in the table; keep one of them.")
+        raise TableError(f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them.")
     for column in frame.columns:
         name = "_".join(str(column).lower().split())
         if name != column and name in BY_NAME and name not in frame.columns:

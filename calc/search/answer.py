@@ -44,7 +44,7 @@ def _check(table: pd.DataFrame) -> None:
         raise TableError(f"The table of jobs has no column 'model' (its columns: {names}); name the model of each job in it.")
     doubled = table.columns[table.columns.duplicated()]
     if len(doubled):
-        raise TableError(f"The column '{quoted(doubled[0])}' stands twice in the table; keep one of them.")
+        raise TableError(f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them.")
     for column in table.columns:
         name = "_".join(str(column).lower().split())
         if name != column and (name in BY_NAME or name in JOB_BY_NAME) and name not in table.columns:

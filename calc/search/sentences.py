@@ -30,8 +30,8 @@ MISSED = {
     "usd_most": ("costs {has}", "{most} allowed", "allow that much, or fewer tokens or hours"),
     "usd_per_hour_most": ("costs {has} an hour", "{most} allowed", "allow that much, or more time on smaller cards"),
     "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
-    "obtainable": ("is harder to get than allowed", "{most}", "allow it with obtainable"),
-    "scarce_spot_seconds": ("was so on spot {has} ago", "{most} count", "fetch its prices anew, or allow another market"),
+    "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
+    "scarce_spot_seconds": ("has a spot price {has} old", "at most {most}", "read its prices again, or allow another market"),
 }
 TITLES = {
     "least-money": "Least money",
@@ -46,8 +46,8 @@ SAME_RATIO = 1.01
 MOST_NAMED = 3
 BLOCK = "capacity-block"
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
-BRIEF = "nothing that keeps the limits works longer than it takes to start"
-BY_AGREEMENT = "so many instances at once come by agreement with AWS alone; nothing on fewer keeps the limits"
+BRIEF = "every plan within the limits takes longer to start than to run"
+BY_AGREEMENT = "AWS rents so many instances at once only by agreement; nothing on fewer keeps the limits"
 STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due and it is said
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
@@ -65,6 +65,8 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(limit / ratio))} ({most.format(most=count(limit))})"
     say = say_limit(name)
+    if name == "scarce_spot_seconds":
+        return f"{has.format(has=say(limit * ratio))} ({most.format(most=say(limit))})"
     sure = settled_job["confidence"] if "hours" in name or "seconds" in name else "50"
     slow = "" if sure == "50" else f" at {sure} % confidence"
     return f"{has.format(has=say(limit * ratio))}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
@@ -105,9 +107,9 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         near = {name: ratio for name, ratio in facts["rivals"].items() if ratio <= NEAR_RATIO}
         parts += [_alike(near)] if near else []
         if facts["older"] is not None:
-            parts.append(f"{place(facts['older'])} at {usd(facts['older']['usd'])} rests on an old price and yields to this one")
+            parts.append(f"{place(facts['older'])} at {usd(facts['older']['usd'])} has an old price, so this one comes first")
         if facts["published_bits"]:
-            parts.append(f"its weights are published in {facts['published_bits']} bits, which are not allowed here")
+            parts.append(f"its weights are published in {facts['published_bits']} bits, which the job does not allow")
     else:
         budget = f"of those that cost at most {{}} times the least money ({usd(least['usd'])})"
         room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
@@ -171,7 +173,7 @@ def rented(row: Row, problem: str) -> str:
 
 
 def other_ways(ways: Mapping[str, Any], row: Row, catalogs: Catalogs) -> str:
-    """Beside it, a commitment of one year costs $1,560 a month, and Stockholm asks 14 % less."""
+    """For comparison, a commitment of one year costs $1,560 a month, and Stockholm 14 % less"""
     parts, period = [], "" if ends_of(row) else " a month"
     if "commitment" in ways:
         parts.append(f"a commitment of one year costs {about(ways['commitment'])} a month")
@@ -180,7 +182,7 @@ def other_ways(ways: Mapping[str, Any], row: Row, catalogs: Catalogs) -> str:
         parts.append(f"{name} asks {about(endpoint_usd)}{period} for the same tokens")
     if "region" in ways:
         parts.append(f"{region_words(ways['region'], catalogs)} asks {percent(1 - ways['region_ratio'])} less for this type")
-    return f" Beside it, {', and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}." if parts else ""
+    return f" For comparison, {', and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}." if parts else ""
 
 
 def _of_machines(row: Row) -> list[str]:

@@ -1,6 +1,5 @@
 """What to change about the row on view: three changes, the others on request."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +18,9 @@ from views.session.remembered import remembered
 from views.shared.answer_words import day_text
 from views.shared.elements import button
 from views.shared.markdown import plain
+from views.shared.row_words import capital
 
 SHOWN = 3
-LOWER = re.compile(r"^[a-z](?=[a-z-]*(?: |$))")  # of a word that is no name: full recompute, not bf16 or p5.48xlarge
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
 NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
@@ -39,7 +38,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     shown = tried.index.isin(_first(tried))
     lines(tried[shown], row, market, catalogs)
     others(tried[~shown], row, market, catalogs)
-    st.caption("Press a change to use it. Each is estimated anew and keeps your limits; the rest of the plan stays.")
+    st.caption("Press a change to use it. Each is estimated by itself and keeps your limits; the rest of the plan stays.")
 
 
 def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0) -> pd.DataFrame:
@@ -66,14 +65,10 @@ def lines(shown: pd.DataFrame, row: Row, market: str, catalogs: Catalogs, mends:
         scenario = {**scenario_of(row), **change["set"]}
         market_then = scenario.pop("market", market)
         with st.container(horizontal=True, vertical_alignment="center"):
-            label, words = map(_capital, (change["change"], effect(change.to_dict(), row, catalogs, mends)))
+            label, words = map(capital, (change["change"], effect(change.to_dict(), row, catalogs, mends)))
             pressed |= button(label, adopt, scenario, market_then, catalogs, key=f"take_{index}")
             st.markdown(plain(words), width="content")
     return pressed
-
-
-def _capital(text: str) -> str:
-    return LOWER.sub(lambda first: first[0].upper(), text)
 
 
 def _first(tried: pd.DataFrame) -> list[int]:

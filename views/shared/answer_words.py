@@ -62,7 +62,7 @@ def heading(options: Options, catalogs: Catalogs) -> str:
     """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way."""
     row, job = options.rows[0], options.job
     if options.problem:
-        return options.problem.partition("; ")[0].removesuffix(".")
+        return row_words.on_screen(options.problem.partition("; ")[0].removesuffix("."))
     if job.get("have"):
         used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
         word = verdict(row["fits"], row["runs"])
@@ -76,7 +76,7 @@ def heading(options: Options, catalogs: Catalogs) -> str:
 def cure(options: Options) -> str:
     """What to do where no plan keeps every limit: the rest of the heading's problem."""
     rest = options.problem.partition("; ")[2]
-    return rest[:1].upper() + rest[1:]
+    return row_words.on_screen(rest)
 
 
 def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[str, bool]]:

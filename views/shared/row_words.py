@@ -1,9 +1,12 @@
 """The wording of a row on cards and board: verdict, memory, answer, quality."""
 
+import re
+
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import COMPONENT_LABELS
+from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
@@ -21,8 +24,20 @@ AVAILABLE = {  # class of calc.cost.obtainability -> words of a badge
     "wait-or-quota": "rarely free on demand",
     "by-agreement": "by agreement with AWS only",
 }
+NAMES = re.compile(rf"\b({'|'.join(name for name in GLOSSARY if '_' in name)})\b")
+LOWER = re.compile(r"^[a-z](?=[a-z-]*(?: |$))")  # of a word that is no name
 TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
 TOKEN_TIMES = TEXTS["rows"]["token_times"]
+
+
+def on_screen(problem: str) -> str:
+    """A sentence of the engine as the screen says it: fields by their labels."""
+    return NAMES.sub(lambda name: GLOSSARY[name[1]].label, capital(problem))
+
+
+def capital(text: str) -> str:
+    """The text with a capital: Full recompute; a name that begins it stays: bf16, p5.48xlarge."""
+    return LOWER.sub(lambda first: first[0].upper(), text)
 
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:

@@ -25,7 +25,7 @@ from views.session import catalogs as session_catalogs
 from views.session.remembered import remembered
 from views.shared.elements import button
 from views.shared.markdown import plain
-from views.shared.row_words import figures
+from views.shared.row_words import figures, on_screen
 from views.shared.tables import TEXT, grid
 from views.shared.theme import Ink
 
@@ -96,7 +96,7 @@ def estimate(result: Brought, ink: Ink) -> None:
     """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
     row = result.row
     if row["problem"] and not result.lacks_model:
-        st.warning(plain(row["problem"]), icon=":material/rule:")
+        st.warning(plain(on_screen(row["problem"])), icon=":material/rule:")
     if row["memory_bytes"] != row["memory_bytes"]:
         return
     st.markdown(plain(f"{memory_of(row)} · {setting(row, result.catalogs)}"))

@@ -21,12 +21,12 @@ from views.session import SESSION, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared.markdown import plain
-from views.shared.row_words import where
+from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
 from views.your_files.brought import adopt, which_model
 
 LAYOUT = ("instance", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "accumulation_steps")
-PRESS = "Press a change to use it in Plan. Each is estimated anew; the rest of the run stays."
+PRESS = "Press a change to use it in Plan. Each is estimated by itself; the rest of the run stays."
 SHOWN = 4  # changes under each heading
 NO_ESTIMATE = "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
 
@@ -56,7 +56,7 @@ def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catal
         whose = "your run" if brought or is_other else "the plan"
         st.caption(plain(f"Estimate of {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
         table = pd.DataFrame([part.in_gib() for part in result.parts])
-        grid(table, columns_of("measured_parts"), "What was measured beside the estimate", "oom_parts")
+        grid(table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts")
     limits = {} if brought or is_other else plan.job
     if _remedies(result, plan.market, limits, run_catalogs, partial(adopt, brought) if brought else job_state.adopt):
         st.switch_page("views/plan/page.py")
@@ -81,7 +81,7 @@ def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Ro
     scenario = {name: value for name, value in scenario_of(planned).items() if name not in LAYOUT}
     row = estimate({**scenario, "model": model, "gpu": card, "gpus": float(gpus)}, catalogs, solve=False)
     if row["problem"]:
-        st.warning(plain(row["problem"]), icon=":material/rule:")
+        st.warning(plain(on_screen(row["problem"])), icon=":material/rule:")
     return row if row["memory_bytes"] == row["memory_bytes"] else None
 
 

@@ -132,9 +132,9 @@ def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalo
             close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
             where = f"{settled.files.get('model', main.name)}, {settled.fields['model']}"
-            settled.problems.append(f"{where}: {model[:80]} is not in the catalog, {cure}; name that or add its config.json.")
+            settled.problems.append(f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or add its config.json.")
     elif not settled.problems:
-        settled.problems.append(f"{files}: no file names the model; add the file that does.")
+        settled.problems.append(f"{files}: no file names the model; choose it, or add the file that names it.")
     columns["work"] = main.work
     for name in LORA_ONLY if columns.get("tuning") != "lora" and not columns.get("adapters") else ():
         if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:

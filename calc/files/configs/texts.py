@@ -29,7 +29,7 @@ def checked_text(content: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         raise ConfigProblem(f"{file} is not UTF-8 text (byte {error.start}); give a config or a launch command as text.") from None
     if "\x00" in text:
-        raise ConfigProblem(f"{file} is not text (it holds zero bytes); give a config or a launch command as text.")
+        raise ConfigProblem(f"{file} is not text (it contains zero bytes); give a config or a launch command as text.")
     if not text.strip():
         raise ConfigProblem(f"{file} is empty; give a config or a launch command.")
     return text
@@ -53,7 +53,7 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     except ValueError as error:
         raise ConfigProblem(f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there.") from None
     if not isinstance(value, dict) or not value:
-        raise ConfigProblem(f"{file} holds no fields; give a config whose first level is a mapping.")
+        raise ConfigProblem(f"{file} has no fields; give a config whose first level is a mapping.")
     return value
 
 

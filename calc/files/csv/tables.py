@@ -77,7 +77,7 @@ class CheckedText(io.TextIOBase):
                 text, self.begun = text.lstrip("\ufeff"), True
         self.holds_marks |= "'" in text
         if "\x00" in text:
-            raise TableError(f"{self.name} is not text (it holds zero bytes); save it as CSV UTF-8.")
+            raise TableError(f"{self.name} is not text (it contains zero bytes); save it as CSV UTF-8.")
         return text
 
 

@@ -16,7 +16,7 @@ from calc.say.place import short_card
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
-    "This is a pickle or an archive, which runs what it holds when it is read; give text: the message, torch.cuda.memory_summary(), "
+    "A pickle or an archive can run code when it is read; give text instead: the message, torch.cuda.memory_summary(), "
     "or torch.cuda.memory_stats() written as JSON."
 )
 NOTHING = (

@@ -12,7 +12,7 @@ from calc.units import GIB
 FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
 SAME_RATIO = 0.02
 OF_ENGINES = ("kv_pool", "kv_tokens", "kv_needed", "activation_peak", "free_at_start", "sampled_sequences")
-OTHER_WORK = "This is an engine's log and the run beside it trains: give the engine's command too, and the two are compared."
+OTHER_WORK = "This log is of a serving engine and the run trains: add the engine's command to compare them."
 HIDDEN = "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a loss kept with its graph"
 
 
@@ -25,15 +25,13 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
         sentences.append(f"The request of {size(tried)} is {shape}.")
     if total and allocated > total:
         sentences.append(
-            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved memory to the computer's, which is slow; "
-            f"the job needs more than the card by at least {size(allocated - total)}."
+            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved some to CPU memory, which is slow; "
+            f"the run needs at least {size(allocated - total)} more than the card has."
         )
     elif total and tried > total:
-        sentences.append(
-            f"One request of {size(tried)} is larger than the whole card: no setting of the allocator helps, its size must change."
-        )
+        sentences.append(f"One request of {size(tried)} is larger than the card: no allocator setting helps, so make that tensor smaller.")
     elif failure.allowed and allocated + cached + tried > failure.allowed:
-        sentences.append(f"The program limits itself to {size(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
+        sentences.append(f"The program allows itself only {size(failure.allowed)}: raise set_per_process_memory_fraction.")
     elif cached >= tried and cached > FRAGMENTED_RATIO * total:
         sentences.append(
             f"Fragmentation: {size(cached)} are reserved and not in use, more than the {size(tried)} asked for. Set "
@@ -41,14 +39,14 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
         )
     elif free is not None and free > tried:
         sentences.append(
-            f"{size(free)} were free and {size(tried)} refused: a limit below the card, a process that has gone since, "
-            "or address space in pieces."
+            f"{size(free)} were free and {size(tried)} were refused: look for a limit below the card, a process that has since "
+            "ended, or fragmented address space."
         )
     elif total:
-        sentences.append(f"Plain lack: {size(allocated)} of tensors were alive on {size(total)}, and {size(tried)} more did not fit.")
+        sentences.append(f"The card was full: tensors took {size(allocated)} of {size(total)}, and {size(tried)} more did not fit.")
     if failure.others_bytes > GIB:
         numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
-        sentences.append(f"Others on the card take {size(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
+        sentences.append(f"Other processes take {size(failure.others_bytes)}{numbers} of the card: stop them first.")
     return [*sentences, *_against(allocated, "were allocated when it failed", row)]
 
 
@@ -56,10 +54,10 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """The meaning of a summary or a log."""
     sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
-        sentences.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
+        sentences.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the card is nearly full.")
     peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
     if peak and reserved - peak > FRAGMENTED_RATIO * reserved:
-        sentences.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
+        sentences.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments, or a short peak of another shape.")
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
         sentences.append(
@@ -69,7 +67,7 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     most, needed = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
     if needed and most and most < needed:
         sentences.append(
-            f"The cache holds {most:,.0f} tokens and one request may have {needed:,.0f}: set max_model_len to at most {most:,.0f}."
+            f"The cache has room for {most:,.0f} tokens and one request may need {needed:,.0f}: set max_model_len to at most {most:,.0f}."
         )
     elif needed and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
         ratio = figures["kv_pool"] / figures["kv_needed"]
@@ -100,7 +98,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
         above = f"{size(allocated)} {when}, above the estimate's peak of {size(peak)} and its range"
         return [f"{above}: look for what the config does not say, {HIDDEN}."]
     if allocated < lower and "failed" in when:
-        return [f"The estimate's peak of {size(peak)} was still to come: {size(allocated)} {when}."]
+        return [f"It failed before its peak: {size(allocated)} {when}, and the estimate's peak is {size(peak)}."]
     if allocated < lower:
         return [
             f"{size(allocated)} {when}, below the estimate's peak of {size(peak)} and its range: the run is smaller than the plan says."
