@@ -62,6 +62,7 @@ def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda match: match[1] + str(float(match[2]) / 2), link)
     save(shelf, "Old", "Ana", "about half", older, usd / 2, 1.0)
     app = opened("shelf")
+    assert "Shelf (1): one is up 100 %" in app.get_by_key("tab_compare").options
     row = app.dataframe[0].value.iloc[0]
     assert row["now"] == pytest.approx(usd, rel=1e-4)
     assert row["then"] == pytest.approx(usd / 2)

@@ -20,7 +20,7 @@ from views.shared.markdown import faint, plain
 from views.shared.theme import Ink
 
 PLAN, RENAME, COPY, UP, DOWN, REMOVE = "Make it the plan", "Rename", "Keep a copy", "Move up", "Move down", "Remove"
-WIDTHS = (2.6, 6.6, 0.9)  # of name, figures and menu
+WIDTHS = (3.3, 6.3, 0.8)  # of name, figures and menu
 LONGEST_NAME = 60
 RENAMED = "renamed"  # the place whose name is asked for
 
@@ -71,11 +71,11 @@ def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
         (
             f"Memory, of its card: {escape(row_words.verdict(row))}",
             f"<div title='{escape(memory_of(row), quote=True)}'>{tank}</div>",
-            "1 1 220px",
+            "1 1 190px",
         ),
         ("Cost", f"<b>{'yours' if row['have'] else escape(about(row['usd']))}</b>", "0 0 80px"),
-        ("Time", escape(pace(row)), "0 0 150px"),
-        ("Against the ticked one", against, "2 1 280px"),
+        ("Time", escape(pace(row)), "0 0 140px"),
+        ("Against the ticked one", against, "2 1 260px"),
     )
     grey = f"color:{ink.faint};font-size:13px;margin-bottom:3px"
     parts = [f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>" for label, value, flex in cells]

@@ -17,7 +17,7 @@ from calc.say.numbers import counted, is_missing
 from calc.search.answer_name import answer_name
 from calc.search.compare import FEWEST
 from calc.search.job_words import short_job
-from views.compare_and_bill import answers, signing, the_bill
+from views.compare_and_bill import answers, pay, signing, the_bill
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
 from views.session import kept
@@ -49,7 +49,10 @@ class Compared(NamedTuple):
 def compared(catalogs: Catalogs) -> Compared:
     """What is kept, or the present answer alone."""
     rows = plan_bill(kept.rows(catalogs) if kept.kept() else _present(catalogs))
-    return Compared(rows, records(rows), answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist()))
+    jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
+    ticked = {job.ticked for job in jobs}
+    rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
+    return Compared(rows, records(rows), jobs)
 
 
 def _present(catalogs: Catalogs) -> pd.DataFrame:
@@ -73,6 +76,8 @@ def draw(title: DeltaGenerator) -> None:
     bill = every.rows.iloc[every.ticked]
     title.title(plain(the_bill.heading(bill)), anchor=False)
     title.markdown(_counted(every) if kept.kept() else NOTHING_KEPT)
+    if not kept.kept() and every.records[0]["have"]:
+        st.markdown(plain(pay.renting(present(catalogs), catalogs)))
     _since_kept(every.records, catalogs)
     for job in every.jobs:
         answers.answers_of(job, every.records, ink, catalogs)

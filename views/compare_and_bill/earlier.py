@@ -17,12 +17,12 @@ from calc.files.csv.earlier import Earlier, earlier, standings
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
-from calc.plan.plan_bill import plan_bill
 from calc.say.numbers import counted, is_missing
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import TableError, quoted
 from calc.search.job_words import short_job
 from calc.search.standing import rank
+from views.compare_and_bill.compare import compared
 from views.session import catalogs as session_catalogs
 from views.session import kept
 from views.shared import aged_words as aged
@@ -43,7 +43,7 @@ def csv_out_and_in() -> None:
     button("Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv")
     dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
     if kept.kept():
-        csv = partial(csv_tables.dated_csv, plan_bill(kept.rows(catalogs)), catalogs, date.today())
+        csv = partial(csv_tables.dated_csv, compared(catalogs).rows, catalogs, date.today())
         tables.download("CSV", csv, "headroom-kept.csv", "kept_csv", type="tertiary", help="Kept answers with their bill, a row each")
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from datetime import date
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
@@ -24,7 +24,7 @@ from views.shared import answer_words as plan_words
 from views.shared import row_words, tables
 from views.shared.elements import points
 from views.shared.markdown import plain
-from views.shared.theme import INKS
+from views.shared.theme import INKS, Ink
 from views.sidebar import assumptions
 
 
@@ -41,7 +41,7 @@ def draw(title: DeltaGenerator) -> None:
         return
     title.markdown(plain(f"The answer shown on Plan: {machines}."))
     if plan.job.get("have"):
-        st.markdown(plain(plan_words.without_place(plan.row["why"], plan.row, catalogs) + if_rented(plan.row)))
+        st.markdown(plain(renting(plan, catalogs)))
         return
 
     row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
@@ -94,14 +94,14 @@ def _closed(label: str, key: str, body: Callable[[], None]) -> None:
             body()
 
 
-def _paid(row: Row, market_line: Row, catalogs: Any) -> None:
+def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:
     st.markdown(plain(sure.summary(row, market_line)))
     sure.line_by_line(row, bill.lines(row), catalogs)
     st.markdown(plain(prices.signed(market_line)))
     st.caption(plain(sure.idle(row)))
 
 
-def _served(row: Row, plan: Present, catalogs: Any, ink: Any) -> None:
+def _served(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     use.serving(row)
     use.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
     st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs))))
@@ -127,10 +127,11 @@ def outside(row: Row, problem: str) -> str:
     return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
 
 
-def if_rented(row: Row) -> str:
-    """On demand, 2 × p5.48xlarge cost $110 an hour: $66 for this run; empty without a price."""
-    hourly = row["usd_per_hour_on_demand"]
+def renting(plan: Present, catalogs: Catalogs) -> str:
+    """Of machines that one has: why this answer, and what renting would cost if known."""
+    row = plan.row
+    hourly, why = row["usd_per_hour_on_demand"], plan_words.without_place(row["why"], row, catalogs)
     if is_missing(hourly):
-        return ""
+        return why
     total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
-    return f" On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
+    return f"{why} On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."

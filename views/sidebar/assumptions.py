@@ -30,8 +30,9 @@ def counted(row: Row, catalogs: Catalogs) -> None:
 
 def editor(row: Row, catalogs: Catalogs) -> None:
     """The same in a closed group, on a page that draws no job."""
-    with st.expander("Assumptions of time and cost", key="assumptions"):
-        _fields(row, catalogs)
+    with st.expander("Assumptions of time and cost", on_change="rerun", key="all_assumptions") as pane:
+        if pane.open:
+            _fields(row, catalogs)
 
 
 def _start_hours(row: Row) -> float:

@@ -18,7 +18,7 @@ from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
 from calc.search.compare import in_words
 from calc.search.job_fields import job_of
-from calc.search.job_words import job_sentence
+from calc.search.job_words import job_sentence, short_job
 from views.plan.memory import contents
 from views.session import SESSION, job_state, kept
 from views.session import catalogs as session_catalogs
@@ -127,7 +127,7 @@ def _take(result: Brought) -> None:
 def _keep(result: Brought) -> None:
     """Callback: kept as the files have it."""
     _add_models(result)
-    kept.keep(result.row, _name(result))
+    kept.keep(result.row, _name(result), short_job(result.row, result.catalogs))
 
 
 def adopt(result: Brought, *plan: Any) -> None:
