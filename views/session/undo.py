@@ -47,12 +47,3 @@ def _step(taken_from: str, given_to: str) -> None:
     state[given_to] = [*state.get(given_to, []), state["made_before"]]
     address.take(link.parse(query, session_catalogs.catalogs())[0])
     state["made_before"] = query
-
-
-def changed() -> list[str]:
-    """The names of what the last step changed: model, gpus, kept."""
-    steps = st.session_state.get("steps")
-    if not steps:
-        return []
-    before, after = steps[-1], st.session_state["made_before"]
-    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
