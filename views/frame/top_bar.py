@@ -15,7 +15,7 @@ STYLE, MARK = (Path(__file__).with_name(name).read_text("utf-8") for name in ("f
 
 
 def draw(catalogs: Catalogs) -> None:
-    """The same on every page; on the page itself its place is one pixel high, also before the style has come."""
+    """The same on every page, where it takes one pixel, also before its style has come."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; }}\n{STYLE}</style>")
