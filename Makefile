@@ -10,7 +10,7 @@
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
-#   make prices     fetch today's AWS prices into catalogs/  (ARGS="--region us-east-1 --dry-run"; --help lists them)
+#   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -64,7 +64,7 @@ measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
 prices: .venv/ready-prices
-	$(BIN)/python -m refresh $(ARGS)
+	$(BIN)/python -m refresh $(REGIONS:%=--region %) $(ARGS)
 
 hub: .venv/ready-hub
 

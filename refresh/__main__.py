@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.request import urlopen
@@ -14,6 +15,7 @@ from refresh.answers import RefreshError, Scope, family_of
 from refresh.kept_regions import KeptRegions
 from refresh.merge import merge
 from refresh.offer_files import plain_name
+from refresh.regions import ALL, REGION, every_region
 from refresh.write import read_documents, write_catalogs
 
 ACCEPT = "write this one entry although it looks wrong, such as on_demand/p5.48xlarge/us-east-1; may be repeated"
@@ -27,6 +29,8 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
     kept = None
     try:
         scope = _scope(options, load_catalogs(options.folder))
+        if ALL in (options.region or ()):
+            scope = replace(scope, regions=every_region(public.patient(open_url)))
         session, why = (None, "--public was given") if options.public else _session(session)
         kept = KeptRegions(options.folder.parent, scope, "public" if session is None else "account")
         try:
@@ -47,7 +51,7 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
 
 def _options(arguments):
     parser = argparse.ArgumentParser(prog="python -m refresh", description=__doc__)
-    parser.add_argument("--region", action="append", type=_region, help="only this region; may be repeated")
+    parser.add_argument("--region", action="append", type=_region, help="only this region; may be repeated; all: every region of AWS")
     parser.add_argument("--family", action="append", help="only this family of instances, such as p5; may be repeated")
     parser.add_argument("--public", action="store_true", help="use the public files even where credentials are found")
     parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
@@ -63,8 +67,8 @@ def _entry(text):
 
 
 def _region(text):
-    if not re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", text):
-        raise argparse.ArgumentTypeError(f"{text} is not a region; write it as us-east-1")
+    if text != ALL and not REGION.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a region; write it as us-east-1, or {ALL} for every region of AWS")
     return text
 
 

@@ -152,7 +152,7 @@ def _read_product(item, region, wanted, scope, answers):
         return
     if instance not in wanted:
         if attributes.get("instanceFamily") == "GPU instance" and scope.wants(instance) and instance not in scope.instances:
-            answers.note(f"{instance} is sold, but its card is not in gpus.yaml: add the card first")
+            answers.note(f"{instance} is sold, but its card is not in gpus.yaml: add the card there, and run this again")
         return
     answers.regions[region] = attributes.get("location", region).rpartition("(")[2].rstrip(")")
     prices = [price for term in terms.get("OnDemand", {}).values() for price in _usd(term)]

@@ -9,6 +9,7 @@ from refresh import offer_files, plans
 from refresh.answers import LISTED, Answers, RefreshError, is_plain_hour, reserved
 from refresh.columns import lines_of, rows_of
 from refresh.meter import Meter
+from refresh.shapes import required
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -23,6 +24,7 @@ COLUMNS = (  # that are read, of some ninety
     *("Product Family", "Location", "Location Type", "Region Code", "Instance Type", "Instance Family", "Tenancy", "usageType"),
     *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
 )
+FACTS_OF_NEW = {"GPU": "GPUs", "vCPU": "vCPUs", "Memory": "of host memory"}  # columns that say what a new type is
 PATIENCE = (2, 8)  # seconds between tries to open a file
 
 
@@ -109,7 +111,11 @@ def _wanted(row, scope, answers):
     if not scope.wants(instance):
         return False
     if instance not in scope.instances and row["Instance Family"] == "GPU instance":
-        answers.note(f"{instance} is sold and new: its shape comes in when the refresh runs with credentials")
+        figures = ", ".join(f"{row[name]} {unit}" for name, unit in FACTS_OF_NEW.items() if row.get(name))
+        answers.note(
+            f"{instance} is sold and new{f' ({figures})' if figures else ''}: its shape comes in when the refresh runs with credentials; "
+            f"without them add it to instances.yaml ({', '.join(required('instances'))})"
+        )
     return instance in scope.instances
 
 

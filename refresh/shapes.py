@@ -1,8 +1,22 @@
 """Turns an answer of DescribeInstanceTypes into an entry of instances.yaml."""
 
+import json
 import re
 
+from calc.catalogs.rooms import schema_of
+
 SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
+
+
+CARD_FACTS = ("source", "checked_on")  # that every entry has
+
+CARD_FIGURES = ("memory_mib", "bandwidth_bytes_per_second", "bf16_flops_per_second")  # without which nothing can be estimated
+
+
+def required(catalog, but=()):
+    """The fields that the schema of a catalog asks of an entry, but for some."""
+    schema = json.loads(schema_of(catalog).read_text("utf-8"))
+    return [name for name in schema["properties"][catalog]["additionalProperties"]["required"] if name not in but]
 
 
 def shape_of(answer, cards):
@@ -13,19 +27,23 @@ def shape_of(answer, cards):
     gpus = answer.get("GpuInfo", {}).get("Gpus", [])
     if not gpus:
         return None, ""
-    instance, card = answer["InstanceType"], gpus[0]
-    mebibytes = card.get("MemoryInfo", {}).get("SizeInMiB", 0)
-    gpu, form = cards.get((card.get("Name"), mebibytes), (None, ""))
+    instance = answer["InstanceType"]
+    mebibytes = gpus[0].get("MemoryInfo", {}).get("SizeInMiB", 0)
+    gpu, form = cards.get((gpus[0].get("Name"), mebibytes), (None, ""))
     if gpu is None:
-        name = f"{card.get('Manufacturer', '')} {card.get('Name')}"
-        return None, f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold"
+        name = f"{gpus[0].get('Manufacturer', '')} {gpus[0].get('Name')}"
+        card = f"ec2_name {gpus[0].get('Name')}, ec2_memory_mib {mebibytes}"
+        return None, (
+            f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: to use it, add the card there "
+            f"({card}, and from its data sheet {', '.join((*required('gpus', CARD_FACTS), *CARD_FIGURES))}) and run this again"
+        )
     count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
     joined = count > 1 and form.startswith(SXM)
     entry = {
         "family": instance.partition(".")[0],
         "gpu": gpu,
         "gpus": count,
-        "gpu_fraction": float(card.get("GpuPartitionSize") or 1.0),
+        "gpu_fraction": float(gpus[0].get("GpuPartitionSize") or 1.0),
         "vcpus": answer["VCpuInfo"]["DefaultVCpus"],
         "memory_gib": plain(answer["MemoryInfo"]["SizeInMiB"] / 1024),
         "arm": "arm64" in answer.get("ProcessorInfo", {}).get("SupportedArchitectures", []),
