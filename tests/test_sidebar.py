@@ -81,7 +81,7 @@ def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(br
 @pytest.mark.long
 def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     first = opened(browser, f"{address}?model=qwen2.5-7b&goal=serve&users=20&precision=fp8")
-    first.get_by_role("button", name="Keep", exact=True).first.click()
+    first.get_by_role("button", name="Keep this answer").first.click()
     settled(first)
     press(first, "undo", "Undo")
     first.get_by_role("button", name="Share").click()
