@@ -30,8 +30,6 @@ ANOTHER_QUESTION = (
     "On demand, ",
     "Source: ",
     "In this search ",
-    "machine fails: ",
-    "Without a spare machine: ",
 )
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")
 

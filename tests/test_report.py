@@ -11,6 +11,7 @@ from pages import address, opened, run, with_share
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.place import place
+from calc.search.close_types import close_heading, close_types
 from calc.search.job_words import job_sentence
 from calc.search.options import options
 from views.frame import report, share
@@ -36,6 +37,7 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
     page = report.html(result, LINK, DAY, catalogs())
     text = text_of(page)
     assert text.index(job) < text.index(heading)
+    assert close_heading(close_types(result), result) in text
     for row in records(result.answers):
         assert place(row, True) in text
         assert plan_words.money_and_time(row) in text

@@ -16,6 +16,7 @@ from calc.say.numbers import gib, is_missing, percent, three, usd
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
+from calc.search.close_types import close_heading, close_types, how_sure
 from calc.search.job_words import job_sentence
 from calc.search.options import Options
 from calc.search.sentences import titles
@@ -49,7 +50,7 @@ def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> st
     lines += [text for line in (_small_line(options, catalogs, today), plan_words.cure(options)) if line for text in ("", line)]
     lines += ["", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)] if rows else []
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
-    lines += ["", plan_words.limits_cost(options)] if plan_words.limits_cost(options) else []
+    lines += [text for line in (plan_words.limits_cost(options), _how_sure(options)) if line for text in ("", line)]
     prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in _paid(rows))
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
     return "\n".join(lines)
@@ -67,7 +68,7 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
         _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
-        f"<p>{escape(plan_words.limits_cost(options))}</p>",
+        *(f"<p>{escape(line)}</p>" for line in (plan_words.limits_cost(options), _how_sure(options)) if line),
     ]
     if answers:
         head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
@@ -90,6 +91,14 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
 def _small_line(options: Options, catalogs: Catalogs, today: date) -> str:
     """Prices of 20 July 2026 · starting (10 min, $9) is included."""
     return " · ".join(text for text, _ in plan_words.small_line(options, catalogs, today))
+
+
+def _how_sure(options: Options) -> str:
+    """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
+    if options.problem or options.job.get("have"):
+        return ""
+    types = close_types(options)
+    return " ".join(filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}))))
 
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
