@@ -215,4 +215,6 @@ def test_machines_that_one_has_are_not_paid():
     turned(app, "compare")
     assert title(app) == "Nothing to pay: the machines are yours"
     assert "yours" in cells(app)[0]
+    assert re.search(r"Time\W+\d+ min", cells(app)[0])
+    assert lines(app)[0][0].endswith("1 run, on your machines")
     assert "Rented, the same job costs $" in page_text(opened("compare", have="8 x h100-80gb-sxm"))

@@ -11,7 +11,7 @@ from calc.cost import terms
 from calc.cost.job import billed_hours, ends_of, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, spare_of
 from calc.cost.offers import price_of
-from calc.units import GIB
+from calc.units import GIB, HOUR_SECONDS
 
 BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours", "resting_instances")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
@@ -29,8 +29,13 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     Machines that one has, named in the column `have`, are not paid: NaN.
     """
     job = job_of_rows(rows, rows["market"], 0, catalogs)
-    rented = np.where(rows["have"] == "", 1.0, np.nan) if "have" in rows else 1.0
-    return rows.assign(**{name: getattr(job, name) * (rented if name.startswith("usd") else 1.0) for name in BILL})
+    table = rows.assign(**{name: getattr(job, name) for name in BILL})
+    if "have" in rows and (has := (rows["have"] != "").to_numpy()).any():
+        runs = has & ends_of(rows).to_numpy(dtype=bool)  # whose machines run already: no start, no market
+        table.loc[has, ["usd", "usd_per_hour"]] = np.nan
+        table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
+        table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS
+    return table
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:

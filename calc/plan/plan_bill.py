@@ -17,7 +17,7 @@ from calc.cost.terms import committed_copies, month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
 PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # the columns of a bill
-PAID = ("once_usd", "monthly_usd", "start_usd")  # and of each of its lines
+PAID = ("is_once", "once_usd", "monthly_usd", "start_usd")  # and of each of its lines
 
 
 class JobAnswers(NamedTuple):
@@ -35,7 +35,7 @@ def answers_by_job(jobs: Sequence[str], ticks: Sequence[bool]) -> list[JobAnswer
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
-    """Billed rows with once_usd, monthly_usd, start_usd and the columns of PERIODS.
+    """Billed rows with is_once, once_usd, monthly_usd, start_usd and the columns of PERIODS.
 
     once_usd is NaN of what is paid by the month, monthly_usd of what is paid once; all are NaN without a price.
     """
@@ -45,6 +45,7 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     a_month = month_usd(usd, hourly, runs, years, committed_copies(ends, hours, runs))
     is_once = (ends > 0) & (months == 1) & (years == 0)
     return rows.assign(
+        is_once=is_once,
         once_usd=np.where(is_once, a_month, np.nan),
         monthly_usd=np.where(is_once, np.nan, a_month),
         start_usd=np.where(ends > 0, start * hourly * runs, np.nan),

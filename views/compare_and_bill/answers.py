@@ -45,7 +45,7 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
 def _about(job: JobAnswers, rows: list[Row]) -> str:
     """Once · 3 answers, $34 to $54."""
     ticked = rows[job.ticked]
-    often = "once" if not is_missing(ticked["once_usd"]) else "every month"
+    often = "once" if ticked["is_once"] else "every month"
     priced = [rows[place]["usd"] for place in job.places if not is_missing(rows[place]["usd"])]
     span = f", {about(min(priced))} to {about(max(priced))}" if len(priced) > 1 else ""
     return f"{often} · {counted(len(job.places), 'answer')}{span}" if len(job.places) > 1 else often

@@ -68,7 +68,7 @@ def _what(row: Row) -> str:
 def _often(row: Row) -> str:
     """1 run; 4 runs a month for 5 months; 730 h; 3 copies, 730 h for 2 months."""
     number = int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
-    if not is_missing(row["once_usd"]):
+    if row["is_once"]:
         return counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
     months = f" for {counted(int(row['plan_months']), 'month')}" if row["plan_months"] < PERIOD_MONTHS["year"] else ""
     if ends_of(row):
