@@ -68,15 +68,14 @@ def test_names_with_room_stay_where_they_are():
     assert at_share(log_share([0.3, 0.7], ticks), ticks) == pytest.approx([0.3, 0.7])
 
 
-@pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
-def test_every_point_does_the_work_of_the_scenario_which_is_marked_with_its_own_figures(make, scenario, catalogs):
-    rows = make(scenario, "on-demand", catalogs)
+def test_every_point_does_the_work_of_the_scenario_which_is_marked_with_its_own_figures(scenario, catalogs):
+    rows = comparisons.over_gpus(scenario, "on-demand", catalogs)
     assert len(rows) > 8
     assert (rows["instance"] == scenario["instance"]).all()
     at_once = comparisons.at_once(scenario)
     if scenario["work"] == "training":
         assert rows.apply(lambda row: comparisons.at_once(row.to_dict()), axis=1).between(at_once, 1.5 * at_once).all()
-    elif make is comparisons.over_gpus:
+    else:
         assert (rows["batch"] * rows.apply(lambda row: comparisons.replicas(row.to_dict()), axis=1) >= at_once).all()
     (current,) = rows[rows["now"]].to_dict("records")
     choices = {name: value for name, value in scenario.items() if not pd.isna(value)}
@@ -90,7 +89,7 @@ def over_formats(scenario, market, catalogs):
     return comparisons.over_values(scenario, market, catalogs, "precision", ["bf16", "bf16-mixed", "fp8", "int8"])
 
 
-@pytest.mark.parametrize("make", [over_formats, comparisons.over_gpus, comparisons.over_batch])
+@pytest.mark.parametrize("make", [over_formats, comparisons.over_gpus])
 def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalogs):
     """Money and verdict of a value are those of the job with that value fixed."""
     rows = make(scenario, "on-demand", catalogs)
@@ -120,9 +119,8 @@ def test_spot_counts_its_interruptions(catalogs):
     assert (rows["hours"] > rows["run_hours"]).all()
 
 
-@pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
-def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
-    rows = make(scenario, "on-demand", catalogs)
+def test_lines_are_named_once_at_their_end(scenario, catalogs):
+    rows = comparisons.over_gpus(scenario, "on-demand", catalogs)
     names = {line: f"the {line}" for line in rows["line"].unique()}
     made = chart_lines(rows, rows["gpus"], rows["memory_bytes"] / 2**30, names, [("card", rows["gpu_memory_bytes"].iloc[0] / 2**30)])
     named = made.table[made.table["name"] != ""]

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from examples import catalogs
-from pages import opened, run, title
+from pages import by_hand, opened, run, title
 
 from calc import answer, estimate
 from calc.charts.tables import crossed, parts_by_row
 from calc.charts.walk import line_name
-from calc.layout import at_once
 from calc.plan.communicated import communicated
 from calc.search import comparisons
 from calc.search.comparisons import over_gpus
@@ -25,31 +24,6 @@ SERVED = {"model": "qwen2.5-7b", "work": "inference", "implementation": "vllm", 
 
 def scenario(**choices):
     return scenario_of(estimate({**TRAINED, **choices}, catalogs(), solve=False))
-
-
-@pytest.mark.parametrize("over", ["batch", "sequence_tokens"])
-def test_the_cliff_is_the_estimate_at_each_step_and_ends_over_the_card(over):
-    rows = comparisons.over_doublings(scenario(), "on-demand", catalogs(), over, "precision", ["bf16-mixed", "bf16"])
-    assert set(rows["line"]) == {"bf16-mixed", "bf16"}
-    assert rows["now"].sum() == 1
-    for _, line in rows.groupby("line", observed=True):
-        assert (np.diff(line["memory_bytes"]) > 0).all()
-        assert list(line["fits"])[-1] == "no"
-        assert (line["fits"] == "no").sum() <= 2
-        row = line.iloc[1].to_dict()
-        assert estimate(scenario_of(row), catalogs())["memory_bytes"] == row["memory_bytes"]
-
-
-def test_the_cliff_over_batch_keeps_the_tokens_of_a_step():
-    rows = comparisons.over_doublings(scenario(), "on-demand", catalogs(), "batch", "recompute", ["full"])
-    kept = rows[rows["batch"] <= 16]
-    assert {at_once(row) for row in kept.to_dict("records")} == {at_once(scenario())}
-
-
-def test_a_model_with_learned_positions_is_walked_no_further():
-    small = scenario(model="gpt2", sequence_tokens=512)
-    rows = comparisons.over_doublings(small, "on-demand", catalogs(), "sequence_tokens", "precision", ["bf16-mixed"])
-    assert rows["sequence_tokens"].max() == 1024
 
 
 def test_methods_are_full_lora_and_qlora():
@@ -179,6 +153,15 @@ def test_a_count_of_gpus_becomes_the_plan():
     app = opened_at("GPUs", model="llama-3.2-1b", instance="g6e.xlarge")
     run(app.selectbox(key="use_explore_gpus").set_value(0))
     assert app.session_state["gpus"] == [1]
+
+
+@pytest.mark.parametrize(("tab", "column"), [("Precision and task", "precision"), ("Full, LoRA, QLoRA", "optimizer")])
+def test_a_bar_of_a_choice_becomes_the_plan(tab, column):
+    app = opened_at(tab, model="llama-3.2-1b")
+    before = by_hand(app, column)
+    box = app.selectbox(key=f"use_{column}")
+    run(box.set_value(box.options[-1]))
+    assert by_hand(app, column) not in ([], before)
 
 
 def test_a_leaf_of_the_guide_becomes_the_plan():

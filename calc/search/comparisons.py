@@ -21,9 +21,6 @@ from calc.rules.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
-MOST_TRAINED, MOST_SERVED = 64.0, 256.0  # sequences at once of a comparison
-FARTHEST = {"batch": 512.0, "sequence_tokens": 2.0**20}
-NEAREST_VALUE = {"batch": 1.0, "sequence_tokens": 256.0}
 DEGREES = parameters_of(data_parallel)[1:]
 # A way to divide over GPUs: its name, its sharding, and how many GPUs share a replica at most, by tensor and by pipeline.
 Way = tuple[str, str, float, float]
@@ -92,34 +89,6 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
     divisible = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
     able = [layout for layout in divisible if replicas(layout) <= at_once(scenario)]
     return compared(scenario, market, catalogs, [layout | micro_batches(scenario, replicas(layout)) for layout in able])
-
-
-def over_doublings(
-    scenario: Row, market: str, catalogs: Catalogs, over: str, by: str, values: Sequence[str], most: float = np.inf
-) -> pd.DataFrame:
-    """Batch or sequence in doublings until past the full card, a `line` for each value of `by`.
-
-    A training keeps the sequences of its step for as long as it can: fewer accumulation steps.
-    """
-    longest = float(catalogs.models["longest_sequence_tokens"].get(scenario["model"], np.inf)) if over == "sequence_tokens" else np.inf
-    end = min(FARTHEST[over], np.nan_to_num(longest, nan=np.inf), most)
-    sizes = {NEAREST_VALUE[over] * 2.0**power for power in range(int(np.log2(end / NEAREST_VALUE[over])) + 1)} | {float(scenario[over])}
-    steps = {}
-    if over == "batch" and scenario["work"] == "training":
-        here = at_once(scenario) / replicas(scenario)
-        steps = {size: {"accumulation_steps": max(np.ceil(here / size), 1.0)} for size in sizes}
-    changes = [{over: size, by: value, "line": value, **steps.get(size, {})} for value in values for size in sorted(sizes)]
-    rows = compared(scenario, market, catalogs, changes)
-    lost = (rows["fits"] == "no").groupby(rows["line"], observed=True).cumsum()
-    return rows[lost <= 2].reset_index(drop=True)
-
-
-def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Sequences at once in doublings: a line for each recompute, or format of the cache."""
-    if scenario["work"] == "inference":
-        return over_doublings(scenario, market, catalogs, "batch", "kv_precision", ["", "fp8"], MOST_SERVED)
-    most = min(MOST_TRAINED, at_once(scenario) / replicas(scenario))
-    return over_doublings(scenario, market, catalogs, "batch", "recompute", list(catalogs.recomputes.index), most)
 
 
 def largest_batches(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Comparisons with the row on view, in tabs that compute only while they are open."""
+"""Comparisons with the row on view: bars of memory, lines over GPUs, cost against time."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
-from calc.say.numbers import about, counted, three
+from calc.say.numbers import counted, three
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search import comparisons
@@ -27,25 +27,10 @@ from views.session import job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared import tables
-from views.shared.elements import draw, open_tabs, use_in_plan
+from views.shared.elements import draw, use_in_plan
 from views.shared.markdown import plain
 from views.shared.theme import FITS, Ink, verdict_words
 from views.understand import comparisons_words as words
-
-FIRST = "Cost against time"  # costs no estimate
-
-
-def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """How the row compares: every tab starts from its scenario and market."""
-    trains = plan.scenario["work"] == "training"
-    bodies = {
-        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs),
-        **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)} if trains else {}),
-        "GPU counts": lambda: gpu_counts(plan, ink, catalogs),
-        "Batch": lambda: _batch(plan, ink, catalogs),
-        FIRST: lambda: _against_time(plan, ink),
-    }
-    open_tabs(bodies, FIRST, "tab")
 
 
 def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
@@ -54,7 +39,7 @@ def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.Da
     return remembered(make.__name__, key, lambda: make(plan.scenario, plan.market, catalogs, *more))
 
 
-def _values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of a choice, with money and time of the job."""
     rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
     if rows.empty:
@@ -97,15 +82,6 @@ def gpu_counts(
     return rows, names
 
 
-def _batch(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Memory, time and money over the sequences at once."""
-    rows, work = made(comparisons.over_batch, plan, catalogs), plan.scenario["work"]
-    names, axis = {line: words.batch_line(line, catalogs, work) for line in rows["line"].unique()}, words.BATCH_AXIS[work]
-    _three_charts(rows, rows["batch"], (axis, "d"), names, plan, ink, "batch")
-    st.caption(words.batch_caption(plan.row))
-    use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], plan, catalogs)
-
-
 def _three_charts(
     rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], plan: Present, ink: Ink, key: str
 ) -> None:
@@ -139,23 +115,6 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalog
     sound = [index for index, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
     choices = {index: labels[index] for index in sound}
     use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
-
-
-def _against_time(plan: Present, ink: Ink) -> None:
-    """The frontier of money against time, with the best of every instance type."""
-    options = plan.options
-    if options.edge.empty:
-        st.info(words.NOT_PAID if options.job.get("have") and options.possible else words.NO_FRONTIER)
-        return
-    names = ["seconds", "usd", "instance", "instances_needed", "market"]
-    parts = [rows[names].assign(kind=kind) for kind, rows in (("other", options.board), ("frontier", options.edge))]
-    frontier(pd.concat(parts, ignore_index=True), plan, words.FRONTIER_ALT, ink)
-    least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
-    caption = (
-        f"The line, {least} to {most}: the least money for each time, of the {options.possible:,} combinations possible. "
-        "Grey: the best of every instance type. Diamond: the row looked at. Spot counts its interruptions."
-    )
-    st.caption(plain(caption))
 
 
 def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, with_region: bool = False) -> None:

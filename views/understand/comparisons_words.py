@@ -1,4 +1,4 @@
-"""The words of the comparisons, on the Plan and the Explore page."""
+"""The words of the comparisons."""
 
 import pandas as pd
 
@@ -11,22 +11,24 @@ from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.guide import Leaf
 from calc.units import GIB
-from views.shared.texts import TEXTS
 from views.shared.theme import FITS
 
 NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
-NOT_PAID = "Nothing is paid for what you have, so there is no money to set against time."
-NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."
 LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
 MARKS = "Ringed: the row looked at. Hollow: does not fit."
-BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a replica"}
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
-FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
 TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
-METHODS = TEXTS["comparisons"]["methods"]
-SENT = TEXTS["comparisons"]["sent"]
+METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
+SENT = {
+    "DDP": "gradients, all-reduced once a step",
+    "ZeRO 1": "gradients scattered once a step, updated weights gathered",
+    "ZeRO 2": "gradients scattered in every micro-batch, updated weights gathered once a step",
+    "ZeRO 3": "weights gathered twice and gradients scattered in every micro-batch",
+    "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
+    "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
+}
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 
 
@@ -58,20 +60,6 @@ def gpus_caption(row: Row) -> str:
     work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
     work = "as many sequences at once on each replica" if row["work"] == "inference" and ends_of(row) else work
     return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
-
-
-def batch_line(line: str, catalogs: Catalogs, work: str) -> str:
-    """A line's name: a recompute, or a format of the cache."""
-    if work == "training":
-        return LINES.get(line) or name_of("recompute", line, catalogs)
-    return f"{line or '16-bit'} cache"
-
-
-def batch_caption(row: Row) -> str:
-    """What the lines over batches keep."""
-    if row["work"] == "training":
-        return f"A line for each recompute. Every step keeps its tokens: a larger micro-batch takes fewer accumulation steps. {MARKS}"
-    return f"A line for each format of the KV cache; as many replicas as the requests at once need. {MARKS}"
 
 
 def lines_alt(name: str, rows: pd.DataFrame) -> str:

@@ -21,7 +21,7 @@ from views.shared.markdown import plain
 from views.shared.tables import NUMBER, columns_of, grid
 from views.shared.theme import Ink
 from views.understand import comparisons_words as words
-from views.understand.comparisons import bars_to_use, gpu_counts, made
+from views.understand.comparisons import bars_to_use, gpu_counts, made, over_values
 
 FIRST = "GPUs"
 MOST_GPUS = 64
@@ -58,7 +58,9 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Serving in each number format at three tasks: where the cache overtakes the weights."""
+    """The plan in each number format, and serving in each at three tasks."""
+    over_values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs)
+    st.subheader("Serving: where the cache overtakes the weights", anchor=False)
     usual, key = [name for name in words.FORMATS if name in catalogs.precisions.index], (plan.scenario, catalogs.version)
     rows = remembered("tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual))
     if rows.empty:
@@ -80,6 +82,7 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     bars_to_use(rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs)
     parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
     grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
+    over_values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)
 
 
 def _guide(plan: Present, catalogs: Catalogs) -> None:
