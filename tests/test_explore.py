@@ -127,7 +127,7 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     assert [("your plan" in leaf_words(leaf, row, catalogs())) for leaf in leaves] == [leaf is own for leaf in leaves]
 
 
-TABS = ("GPUs", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")
+TABS = ("GPUs", "Precision and task", "Methods", "Decision guide")
 
 
 def opened_at(tab, **query):
@@ -140,7 +140,7 @@ def opened_at(tab, **query):
 def test_every_tab_shows_its_rows_while_it_is_open(query):
     app = opened("explore", **query)
     assert title(app).startswith("Explore around ")
-    tabs = [tab for tab in TABS if "goal" not in query or "LoRA" not in tab]
+    tabs = [tab for tab in TABS if "goal" not in query or tab != "Methods"]
     for tab in tabs:
         app.session_state["explore_tab"] = tab
         panes = {pane.label: pane for pane in run(app).tabs}
@@ -155,7 +155,7 @@ def test_a_count_of_gpus_becomes_the_plan():
     assert app.session_state["gpus"] == [1]
 
 
-@pytest.mark.parametrize(("tab", "column"), [("Precision and task", "precision"), ("Full, LoRA, QLoRA", "optimizer")])
+@pytest.mark.parametrize(("tab", "column"), [("Precision and task", "precision"), ("Methods", "optimizer")])
 def test_a_bar_of_a_choice_becomes_the_plan(tab, column):
     app = opened_at(tab, model="llama-3.2-1b")
     before = by_hand(app, column)

@@ -49,7 +49,7 @@ def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs:
     bars_to_use(rows, labels, map(words.values, records(rows)), words.title(name, plan.row), name, plan, ink, catalogs)
     marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
     market = MARKETS[plan.row["market"]].phrase
-    st.caption(plain(f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {market}."))
+    st.caption(plain(f"All else as in the plan. {marks}; hollow: does not fit. Money and time of the job {market}."))
     tables.meanings(name, rows[name], catalogs)
 
 

@@ -15,7 +15,7 @@ from views.shared.theme import FITS
 
 NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
 LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
-MARKS = "Ringed: the row looked at. Hollow: does not fit."
+MARKS = "Ringed: the plan. Hollow: does not fit."
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
 NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")

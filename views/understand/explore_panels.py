@@ -33,7 +33,7 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     bodies = {
         FIRST: lambda: _gpus(plan, ink, catalogs),
         "Precision and task": lambda: _tasks(plan, ink, catalogs),
-        **({"Full, LoRA, QLoRA": lambda: _methods(plan, ink, catalogs)} if trains else {}),
+        **({"Methods": lambda: _methods(plan, ink, catalogs)} if trains else {}),
         "Decision guide": lambda: _guide(plan, catalogs),
     }
     open_tabs(bodies, FIRST, "explore_tab")
