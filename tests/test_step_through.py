@@ -179,7 +179,10 @@ def test_serving_is_walked_from_load_to_decode():
 
 def test_a_model_without_surfaces_has_no_sliders_and_says_so():
     app = opened("step", model="t5-base")
-    assert [param["name"] for param in spec_of(app)["params"] if "bind" in param] == ["at"]
+    (spec,) = [json.loads(node.proto.spec) for node in app.get("vega_lite_chart")]
+    assert [param["name"] for param in spec["params"] if "bind" in param] == ["at"]
+    assert len(spec["vconcat"]) == 1
+    assert not any(words in page_text(app) for words in ("Fixed:", "The cliff:"))
     assert "does not grow in straight lines" in page_text(app)
 
 

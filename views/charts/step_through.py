@@ -50,15 +50,23 @@ class Words(NamedTuple):
 
 @once
 def step_through(
-    ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...], is_narrow: bool = False
+    ink: Ink,
+    words: Words,
+    batch: Slider,
+    tokens: Slider,
+    dials: tuple[Choice, ...],
+    components: tuple[str, ...],
+    is_fixed: bool = False,
+    is_narrow: bool = False,
 ) -> dict[str, Any]:
-    """A vconcat of figures, moments, memory over sequences, and what hands it on.
+    """A vconcat of figures, moments, slope and what hands it on; fixed: the moments alone.
 
     Reads calc.charts.walk.walk_table.
     """
     rows = ROWS.transform_filter(" && ".join(f"datum.dial_{place} == dial_{place}" for place in range(len(dials))))
     moments = _moments(ink, words, rows, dials[0].names, components, is_narrow)
-    chart = alt.vconcat(_figures(ink, words, rows), moments, _slope(ink, words, rows, batch), _use(ink, words, len(dials)), spacing=14)
+    views = [moments] if is_fixed else [_figures(ink, words, rows), moments, _slope(ink, words, rows, batch), _use(ink, words, len(dials))]
+    chart = alt.vconcat(*views, spacing=14)
     spec = chart.add_params(*_params(words, batch, tokens, dials)).configure_view(stroke=None).to_dict(validate=False)
     return _without_names(spec)
 

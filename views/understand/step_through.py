@@ -38,8 +38,8 @@ def draw(title: DeltaGenerator) -> None:
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(comparisons_words.NOTHING, icon=":material/info:")
         return
-    title.markdown(plain(words.around(plan.row, catalogs)))
     walk = remembered("walk", (plan.scenario, catalogs.version), lambda: walk_through(plan.scenario, catalogs))
+    title.markdown(plain(words.around(walk, plan.row, catalogs)))
     left, right = st.columns([3, 2], gap="large")
     with left:
         _picture(walk, plan, ink, catalogs)
@@ -57,15 +57,15 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         st.info(plain(words.fixed(plan.row, catalogs)))
     components = tuple(name for name in components_of(work) if name != "overhead_bytes")
     moves = (*words.sliders(walk, work), words.dials(walk, catalogs))
-    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, is_phone())
+    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, walk.is_fixed, is_phone())
     key = f"{PICTURE}_{st.session_state.get(PICTURE, 0)}"
     st.vega_lite_chart(
         walk_table(walk.rows, walk.cards, list(walk.dials), walk.card, catalogs),
         spec,
         width="stretch",
         key=key,
-        on_select=lambda: _take(key, walk, plan, catalogs),
-        selection_mode=[chart.TAKE],
+        on_select="ignore" if walk.is_fixed else lambda: _take(key, walk, plan, catalogs),
+        selection_mode=None if walk.is_fixed else [chart.TAKE],
         alt=words.alt(walk, work, catalogs),
     )
     with st.expander("The moments as a table", key="step_table", on_change="rerun") as table:

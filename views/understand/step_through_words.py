@@ -26,17 +26,17 @@ OTHERS = "Each calculator's own formula for this model's exact parameters and si
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
-def around(row: Row, catalogs: Catalogs) -> str:
+def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     """What the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
     plan = f"{name_of('model', row['model'], catalogs)}{where}, {arrangement(row, catalogs)}"
-    return f"Around the plan: {plan}. Move a slider: the picture follows."
+    return f"Around the plan: {plan}. {'These are its moments.' if walk.is_fixed else 'Move a slider: the picture follows.'}"
 
 
 def fixed(row: Row, catalogs: Catalogs) -> str:
     """Why a model has no sliders."""
     model = name_of("model", row["model"], catalogs)
-    return f"The memory of {model} does not grow in straight lines, so these are the moments of the plan alone, without sliders."
+    return f"The memory of {model} does not grow in straight lines, so the picture has no sliders."
 
 
 def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
@@ -92,6 +92,8 @@ def _value(name: str, value: str, catalogs: Catalogs) -> str:
 def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
     """What the picture shows, in a sentence."""
     figures = walk.figures
+    if walk.is_fixed:
+        return f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}"
     card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
     return (
         f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: {gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
@@ -125,12 +127,13 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
         }
         way = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
-    parts["Free"] = "what is left up to the dashed line, which is the card less its context and slack."
+    parts = ({} if walk.is_fixed else parts) | {"Free": "what is left up to the dashed line, which is the card less its context and slack."}
     unit = UNIT[row["work"]]
     cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {way}"
     if figures.room == 0:
         cliff = f"not even one {unit} fits {card}. {way}"
-    return "  \n".join(f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items())
+    parts |= {} if walk.is_fixed else {"The cliff": cliff}
+    return "  \n".join(f"**{name}:** {text}" for name, text in parts.items())
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
