@@ -114,6 +114,24 @@ def test_the_walk_begins_at_the_plan(walked):
     assert peak == pytest.approx((row["memory_bytes"] - row["overhead_bytes"]) / GIB, rel=MOST_MISS)
 
 
+def test_what_the_sliders_hand_over_has_the_memory_that_they_show(walked, catalogs):
+    """Any place of the sliders, as a scenario of its own: the engine's peak is that of the picture."""
+    row, walk = walked
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        point = {name: float(rng.integers(1, len(dial) + 1)) for name, dial in walk.dials.items()}
+        point |= {
+            "batch": float(rng.integers(1, 9)),
+            "tokens": float(walk.bounds.step_tokens * rng.integers(1, walk.bounds.most_steps + 1)),
+        }
+        scenario = scenario_at(scenario_of(row), walk, point)
+        engine = estimate(scenario | {"instance": ""}, catalogs, solve=False)
+        here = walk.rows[np.logical_and.reduce([walk.rows[name] == point[name] for name in walk.dials])]
+        peak = totals(here, point["batch"], point["tokens"]).max()
+        assert peak == pytest.approx((engine["memory_bytes"] - engine["overhead_bytes"]) / GIB, rel=MOST_MISS)
+        assert scenario["model"] == list(walk.dials["model"])[int(point["model"]) - 1]
+
+
 def test_the_figures_are_those_of_the_line(walked):
     _, walk = walked
     figures, plan = walk.figures, walk.plan
