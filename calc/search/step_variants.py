@@ -91,7 +91,7 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     if row["recompute"] == "none":
         kept = dict.fromkeys(["none", "selective", "full"])
     own = {"tuning": row["tuning"], "precision": row["precision"]}
-    methods = {name: own if name == _method(row, catalogs) else change for name, change in methods_of(row, catalogs).items()}
+    methods = {name: own if name == method_name(row, catalogs) else change for name, change in methods_of(row, catalogs).items()}
     return {"model": sizes, "recompute": {name: {"recompute": name} for name in kept}, "tuning": methods}
 
 
@@ -129,7 +129,7 @@ def _width(precision: str, catalogs: Catalogs) -> str:
     return "16 bits" if width >= 2 else "8 bits" if width > 0.65 else "4 bits"
 
 
-def _method(row: Row, catalogs: Catalogs) -> str:
+def method_name(row: Row, catalogs: Catalogs) -> str:
     """The method of a training scenario."""
     if row["tuning"] == "full":
         return "full"

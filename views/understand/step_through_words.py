@@ -10,7 +10,7 @@ from calc.explain.step_through import STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of
-from calc.search.step_variants import Walk
+from calc.search.step_variants import Walk, method_name
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
 
@@ -21,6 +21,7 @@ USE = "Use these settings in Plan ›"
 LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
 DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
+TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
 KEPT = {"none": "keep all", "full": "recompute all"}
 OTHERS = "Each calculator's own formula for this model's exact parameters and sizes. They print GB of 10^9 bytes; here all is GiB."
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
@@ -29,7 +30,8 @@ SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     """What the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
-    plan = f"{name_of('model', row['model'], catalogs)}{where}, {arrangement(row, catalogs)}"
+    how = f" {TRAINED[method_name(row, catalogs)]}" if row["work"] == "training" else ""
+    plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
     return f"Around the plan: {plan}. {'These are its moments.' if walk.is_fixed else 'Move a slider: the picture follows.'}"
 
 
