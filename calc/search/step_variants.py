@@ -15,6 +15,7 @@ from calc.engine.pipeline import parts
 from calc.evaluate import Row
 from calc.explain.step_through import MOST_MISS, Bounds, Figures, at_point, figures_at, safe_peaks_gib, surfaces, with_point
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
+from calc.search.answer_name import FOUR_BITS, bits, method
 from calc.search.comparisons import SERVED_WIDTHS, cards_on_aws, compared, methods_of
 
 SIZES = ("qwen3-0.6b", "llama-3.2-1b", "llama-3.2-3b", "llama-3.1-8b", "qwen3-14b", "qwen3-32b", "llama-3.1-70b")
@@ -84,14 +85,14 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     """The dials of a scenario: the size, and two of its kind of work."""
     sizes: Dial = {model: {"model": model} for model in _sizes(row, catalogs)}
     if row["work"] == "inference":
-        widths = {**SERVED_WIDTHS, _width(row["precision"], catalogs): {"precision": row["precision"]}}
+        widths = {**SERVED_WIDTHS, _width(row, catalogs): {"precision": row["precision"]}}
         caches: Dial = {form: {"kv_precision": form} for form in dict.fromkeys(["", "fp8", row.get("kv_precision") or ""])}
         return {"model": sizes, "precision": {bits: widths[bits] for bits in SERVED_WIDTHS}, "kv_precision": caches}
     kept = dict.fromkeys(["none", row["recompute"] if row["recompute"] != "full" else "selective", "full"])
     if row["recompute"] == "none":
         kept = dict.fromkeys(["none", "selective", "full"])
     own = {"tuning": row["tuning"], "precision": row["precision"]}
-    methods = {name: own if name == method_name(row, catalogs) else change for name, change in methods_of(row, catalogs).items()}
+    methods = {name: own if name == method(row, catalogs).lower() else change for name, change in methods_of(row, catalogs).items()}
     return {"model": sizes, "recompute": {name: {"recompute": name} for name in kept}, "tuning": methods}
 
 
@@ -123,17 +124,10 @@ def _sizes(row: Row, catalogs: Catalogs) -> list[str]:
     return sorted({own, *(name for name in names if name in models.index)}, key=lambda name: float(models["parameters"][name]))
 
 
-def _width(precision: str, catalogs: Catalogs) -> str:
+def _width(row: Row, catalogs: Catalogs) -> str:
     """The width of served weights in words: 16 bits, 8 bits, 4 bits."""
-    width = float(catalogs.precisions["matrix_bytes_each"][precision])
-    return "16 bits" if width >= 2 else "8 bits" if width > 0.65 else "4 bits"
-
-
-def method_name(row: Row, catalogs: Catalogs) -> str:
-    """The method of a training scenario."""
-    if row["tuning"] == "full":
-        return "full"
-    return "lora" if float(catalogs.precisions["matrix_bytes_each"][row["precision"]]) >= 2 else "qlora"
+    width = bits(row, catalogs)
+    return "16 bits" if width >= 16 else "8 bits" if width > FOUR_BITS else "4 bits"
 
 
 def _bounds(row: Row, catalogs: Catalogs) -> Bounds:

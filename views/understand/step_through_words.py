@@ -10,7 +10,8 @@ from calc.explain.step_through import STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of
-from calc.search.step_variants import Walk, method_name
+from calc.search.answer_name import method
+from calc.search.step_variants import Walk
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
 
@@ -30,7 +31,7 @@ SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     """What the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
-    how = f" {TRAINED[method_name(row, catalogs)]}" if row["work"] == "training" else ""
+    how = f" {TRAINED[method(row, catalogs).lower()]}" if row["work"] == "training" else ""
     plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
     return f"Around the plan: {plan}. {'These are its moments.' if walk.is_fixed else 'Move a slider: the picture follows.'}"
 
