@@ -20,7 +20,7 @@ def rows_of(lines, wanted, columns, file):
     """The rows in USD as dicts; of the lines after the header only the `wanted` are read."""
     header = next((values for values in csv.reader(lines) if len(values) > 2), [])  # before it stand pairs of facts about the file
     if missing := renamed(columns, header):
-        raise RefreshError(f"{file} has not the columns that were agreed: {missing}. AWS has changed its form, and refresh/ must follow.")
+        raise RefreshError(f"{file} does not have the columns that the refresh reads: {missing}. Correct their names in refresh/.")
     currencies = set()
     for values in csv.reader(line for line in lines if wanted(line)):
         row = dict(zip(header, values, strict=True))
