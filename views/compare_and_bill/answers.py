@@ -35,7 +35,7 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
             _name(row, place, job, catalogs)
         with figures:
             if row["problem"]:
-                st.error(plain(row["problem"]), icon=":material/block:")
+                st.error(plain(row_words.on_screen(row["problem"])), icon=":material/block:")
             else:
                 st.html(_figures(row, rows[job.ticked], ink, catalogs))
         with menu:

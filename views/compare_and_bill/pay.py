@@ -36,7 +36,7 @@ def draw(title: DeltaGenerator) -> None:
     machines = "" if is_refused else row_words.where(plan.row, catalogs, True)
     title.title(plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False)
     if is_refused:
-        st.error(plain(plan.row["problem"]), icon=":material/block:")
+        st.error(plain(row_words.on_screen(plan.row["problem"])), icon=":material/block:")
         assumptions.editor(plan.row, catalogs)
         return
     title.markdown(plain(f"The answer shown on Plan: {machines}."))
