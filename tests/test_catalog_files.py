@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pages import opened
+from pages import cards, opened
 
 from calc.catalogs import checked
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
@@ -164,7 +164,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     def shown(app):
         assert not app.exception
         assert not app.error
-        return [metric.value for metric in app.metric]
+        return cards(app)
 
     app = opened()
     first = shown(app)
@@ -196,8 +196,8 @@ def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(m
     rewritten(path_of("gpus", folder), lambda _: "")
     app = opened()
     assert app.error[0].value.startswith("catalogs/edited/gpus.yaml: the file must hold a mapping")
-    assert not app.metric
+    assert not app.title
     shutil.copy(path_of("gpus"), path_of("gpus", folder))
     app.run()
     assert not app.error
-    assert app.metric
+    assert cards(app)
