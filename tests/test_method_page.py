@@ -100,7 +100,8 @@ def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
 def test_the_plan_and_its_bill_lead_to_formulas_and_sources():
     for page in ("plan", "compare"):
         app = opened(page)
-        run(app.button(key="to_sources").click())
+        app.session_state["all_types"] = True
+        run(run(app).button(key="to_sources").click())
         assert title(app).startswith("Where the ")
 
 

@@ -11,7 +11,7 @@ from views.shared import sources
 from views.shared.markdown import plain
 from views.sidebar import sidebar
 
-WITH_SOURCES = ("", "compare")  # pages whose figures Method explains
+WITH_SOURCES = ("compare",)  # pages whose figures Method explains; Plan has the way below its board
 
 
 def draw() -> None:

@@ -19,6 +19,7 @@ def draw(catalogs: Catalogs) -> None:
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
     st.html(f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; }}\n{STYLE}</style>")
-    with st.container(height=1, border=False), st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="top_bar"):
+    place = st.container(height=1, border=False, horizontal=True, horizontal_alignment="right")  # its style moves it a little way up
+    with place, st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="top_bar"):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", key="undo")
         share.popover(catalogs, date.today())

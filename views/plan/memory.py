@@ -15,7 +15,7 @@ from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-TANK, LINE, NAME = 30, 23, 172  # pixels: height of the tank and of a line of names, width of a name
+TANK, LINE, NAME = 30, 23, 158  # pixels: height of the tank and of a line of names, width of a name
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 
 

@@ -15,7 +15,7 @@ from views.plan import board
 from views.session import is_phone, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.shared import row_words
+from views.shared import row_words, sources
 from views.shared.markdown import plain
 from views.shared.theme import BLUE, Ink
 
@@ -40,6 +40,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     with st.expander("All types: sort, tick, keep", on_change="rerun", key="all_types") as pane:
         if pane.open:
             board.board(options, ink, catalogs)
+            sources.to_method("to_sources", label="Formulas and sources of the plan", type="tertiary")
 
 
 def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalogs) -> str:

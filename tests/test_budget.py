@@ -1,0 +1,69 @@
+"""The budget of the first page, counted in a real browser: words, buttons, elements, height, and what moves while it loads."""
+
+import pytest
+from browser import settled
+
+from benchmarks.server import FLOOR_PAGE, Server
+
+pytestmark = pytest.mark.xdist_group("browser")
+MOST = {"words": 450, "buttons": 30, "elements": 70, "nodes": 1_000, "height": {1440: 2_000, 390: 2_600}}
+MOST_SHIFT = 0.1  # beyond what Streamlit's frame moves by itself on a bare page
+LOADS = 3
+SIZES = {1440: 900, 390: 844}
+PHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36"
+WORKS = {"training": "", "serving": "?v=3&goal=serve&model=qwen3-32b&people=20&context_tokens=8192"}
+SHIFTS = """(() => {
+  window.shifted = 0;
+  new PerformanceObserver(list => list.getEntries().forEach(entry => { window.shifted += entry.value; }))
+    .observe({type: 'layout-shift', buffered: true});
+})()"""
+COUNTS = """() => {
+  const app = document.querySelector('[data-testid="stApp"]'), count = selector => app.querySelectorAll(selector).length;
+  const icons = [...app.querySelectorAll('[data-testid="stIconMaterial"]')];
+  const text = place => app.querySelector(`[data-testid="${place}"]`)?.innerText ?? '';
+  const words = place => text(place).split(/\\s+/).filter(word => /\\p{L}/u.test(word)).length;
+  const block = document.querySelector('[data-testid="stMainBlockContainer"]');
+  return {
+    words: words('stSidebar') + words('stMain') - icons.filter(icon => icon.innerText).length,
+    buttons: count('button'), elements: count('[data-testid="stElementContainer"]'), nodes: app.querySelectorAll('*').length,
+    height: Math.ceil(block.getBoundingClientRect().height), shift: window.shifted,
+    across: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def floor():
+    """The bare page that has a frame and nothing of ours."""
+    with Server(FLOOR_PAGE) as server:
+        yield f"http://{server.address}/"
+
+
+def shift(browser, url, width):
+    """What moves while the page loads: the least of a few loads, since a busy machine delivers parts late."""
+    return min(counted(browser, url, width)["shift"] for _ in range(LOADS))
+
+
+def counted(browser, url, width):
+    """What the page has once it is at rest."""
+    phone = {"user_agent": PHONE, "is_mobile": True, "has_touch": True} if width < 600 else {}
+    context = browser.new_context(viewport={"width": width, "height": SIZES[width]}, **phone)
+    context.add_init_script(SHIFTS)
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_selector("h1", timeout=60_000)
+    settled(page)
+    page.wait_for_timeout(500)
+    result = page.evaluate(COUNTS)
+    context.close()
+    return result
+
+
+@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize("work", WORKS)
+def test_the_first_page_keeps_its_budget(work, width, browser, address, floor):
+    first = counted(browser, address + WORKS[work], width)
+    most = MOST | {"height": MOST["height"][width]}
+    assert {name: first[name] for name in most if first[name] > most[name]} == {}
+    assert shift(browser, address + WORKS[work], width) - shift(browser, floor, width) <= MOST_SHIFT
+    assert first["across"] <= 0
