@@ -18,6 +18,7 @@ from views.session import present_plan
 JOBS = recorded("cases/one_plan.json")
 SHORT = ("first visit", "a 32B for 20 people", "one's own cards", "outside the limits", "too large for one card")  # in make test
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
+PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}
 MEMORY = re.compile(r"(\d[\d.,]*) of (\d[\d.,]*) GiB")
 ANOTHER_QUESTION = (
@@ -30,6 +31,7 @@ ANOTHER_QUESTION = (
     "On demand, ",
     "Source: ",
     "In this search ",
+    "a spare instance of ",
 )
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")
 
@@ -77,7 +79,7 @@ def lines(app):
 
 def pairs(line):
     """Each machine with the money next to it in its clause."""
-    for clause in re.split(r"(?<=[.?]) |; | \| ", line):
+    for clause in re.split(r"(?<=[.?]) |; | \| ", PART.sub("", line)):
         waiting = {}
         for match in FIGURE.finditer(clause):
             kind, text = match.lastgroup, match.group().rstrip(",")
