@@ -19,7 +19,7 @@ COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_to
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
 STATES = recorded("cases/page_states.json")["states"]
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
-BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
+BANNED = re.compile(r"\bways\b(?! to pay)|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
 LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")
 
 
