@@ -54,7 +54,7 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
     return Market(
         f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
         COMMITMENTS[kind, years, payment],
-        f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or not; {PAYMENTS[payment][1]}. It holds for {of}.",
+        f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or not; {PAYMENTS[payment][1]}. It is for {of}.",
         committed_years=years,
     )
 

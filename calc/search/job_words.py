@@ -14,6 +14,7 @@ from calc.say.change import change_in_words
 from calc.say.numbers import amount, counted, duration, is_missing, percent, three
 from calc.say.place import OBTAINABLE, short_card
 from calc.say.setting import UNUSUAL, WORDS, choice, name_of
+from calc.scenarios.inputs import BY_NAME
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, STEP_TOKENS
 from calc.search.job_row import JobError, listed, machines_of
 from calc.search.offline import SOUND, measure
@@ -238,7 +239,7 @@ def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     yield f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed" if paid not in (0, 1) else ""
     yield "at your own prices" if job.get("private_prices") else ""
     stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
-    values = {name: listed(job.get(name)) for name in FIXABLE if name not in IN_PLACES and listed(job.get(name))}
+    values = {name: _readable(name, job) for name in FIXABLE if name not in IN_PLACES and _readable(name, job)}
     values = {name: several for name, several in values.items() if (name, several) != ("precision", [stored])}
     values = {name: several for name, several in values.items() if name not in COUNTED or not _is_counted(job)}
     single = {name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS}
@@ -246,6 +247,12 @@ def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     words += [_any_of([_value(name, value, catalogs) for value in several]) for name, several in values.items() if name not in single]
     words += [_assumption(name, job, catalogs) for name in catalogs.assumptions.index if name not in SAID and not is_missing(job.get(name))]
     yield f"set by hand: {', '.join(words)}" if words else ""
+
+
+def _readable(name: str, job: Mapping[str, Any]) -> list[Any]:
+    """The values of a column without texts where it takes numbers, as a refused job may have."""
+    takes_text = BY_NAME[name].kind in ("text", "choice")
+    return [value for value in listed(job.get(name)) if takes_text or not isinstance(value, str)]
 
 
 def _value(name: str, value: Any, catalogs: Catalogs) -> str:
