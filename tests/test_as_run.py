@@ -65,7 +65,7 @@ def test_a_draft_gives_its_ratio_to_decoding_and_takes_memory():
     assert (drafted["tokens_per_second"] >= plain["tokens_per_second"] * (1 - 1e-9)).all()
     assert (drafted["weights_bytes"] > plain["weights_bytes"]).all()
     assert (drafted["kv_cache_bytes"] > plain["kv_cache_bytes"]).all()
-    assert drafted["note"].str.contains("1.3 tokens a decode step").sum() == 3
+    assert drafted["note"].str.contains("1.3 tokens a step").sum() == 3
     assert drafted["note"].str.contains("No published run of mtp with llama-3.1-8b is known").all()
     assert not table({"speculation": "eagle"})["note"].str.contains("No published run").any()
 

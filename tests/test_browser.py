@@ -83,6 +83,7 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
     page.close()
 
 
+@pytest.mark.long
 def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_same_screen(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 2400})
     errors = drawn(page, address)

@@ -5,7 +5,7 @@ from browser import settled
 
 from benchmarks.server import FLOOR_PAGE, Server
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
 MOST = {"words": 450, "buttons": 30, "elements": 70, "nodes": 1_000, "height": {1440: 2_000, 390: 2_600}}
 MOST_SHIFT = 0.1  # beyond what Streamlit's frame moves by itself on a bare page
 LOADS = 3

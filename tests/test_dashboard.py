@@ -66,7 +66,7 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
     app.text_area(key="config_text").set_value("hello")
     run(app.button(key="add_model").click())
     assert "this is not JSON" in messages_of(app)
-    assert title(app) == "Bring what you have"
+    assert title(app) == "Start from a config, a launch file or an error"
 
 
 def test_every_catalog_is_shown():

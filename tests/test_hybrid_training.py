@@ -100,7 +100,7 @@ def test_experts_in_a_latent_keep_that_width_and_sparse_layers_their_gates_befor
 def test_residual_streams_of_another_number_are_refused():
     config = config_of("gemma3n_text")
     assert trained(config)["problem"] == ""
-    assert "not known for transformers" in trained({**config, "altup_num_inputs": 2})["problem"]
+    assert "in transformers is not known" in trained({**config, "altup_num_inputs": 2})["problem"]
 
 
 # Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the
@@ -190,7 +190,7 @@ def test_what_was_not_read_off_is_refused_where_it_counts():
     ]
     rows = estimate(pd.DataFrame([{"model": "it", "gpu": "h200-sxm", **scenario} for scenario in scenarios]), catalogs)
     assert list(rows["problem"] != "") == [True, True, False]
-    assert rows["problem"][0].endswith("served with implementation vllm it is estimated.")
+    assert rows["problem"][0].endswith("serve it with implementation vllm, where it is estimated.")
     assert rows["memory_bytes"].isna().tolist() == [True, True, False]
     assert rows["memory_basis"][2].startswith("derived from source: this kind of layer")
 

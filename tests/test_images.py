@@ -64,8 +64,11 @@ def test_the_text_part_sees_the_images_inside_its_sequence():
     assert after["image_tokens"] == 256
     assert before["image_tokens"] != before["image_tokens"]  # none without images
     assert problem(**TRAINED, images_per_sequence=16) == ""
-    for scenario, images, tokens, most in ((SERVED, 9, "2,304", "2,048 of prompt"), (TRAINED, 17, "4,352", "4,096 of sequence")):
-        sentence = f"The images or sounds ({images}) make {tokens} tokens, more than the {most}_tokens"
+    for scenario, images, tokens, most in (
+        (SERVED, 9, "2,304", "prompt_tokens (2,048)"),
+        (TRAINED, 17, "4,352", "sequence_tokens (4,096)"),
+    ):
+        sentence = f"{images} images or sounds are {tokens} tokens, more than {most}"
         assert problem(**scenario, images_per_sequence=images).startswith(sentence)
 
 

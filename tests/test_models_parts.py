@@ -126,12 +126,12 @@ def test_one_side_or_a_decoder_alone_is_counted_served_and_not_trained():
     scenario = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
     served = estimate({**scenario, "work": "inference", "implementation": "vllm"}, catalogs, False)
     assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
-    assert "served with implementation vllm it is estimated" in estimate(scenario, catalogs, False)["problem"]
+    assert "serve it with implementation vllm, where it is estimated" in estimate(scenario, catalogs, False)["problem"]
     config = {**LLAMA, "model_type": "longformer", "max_position_embeddings": 66}
     catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
     rows = [{"model": "it", "work": work, "implementation": "transformers"} for work in ("training", "inference")]
     for problem in estimate(pd.DataFrame(rows), catalogs, False)["problem"]:
-        assert "its memory is not: choose another model" in problem
+        assert "is not known, only its parameters; choose another model" in problem
     # Recorded counts of such classes stand in small_configs.jsonl; here a published config.
     published = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
     entry = read({**published, "architectures": ["CLIPForImageClassification"], "num_labels": 5})

@@ -40,6 +40,7 @@ def test_the_job_is_on_one_screen_without_scrolling(browser, address):
     page.context.close()
 
 
+@pytest.mark.long
 def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, address):
     page = opened(browser, address)
     page.get_by_text("Set by hand").first.click()

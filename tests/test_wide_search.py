@@ -37,7 +37,7 @@ def test_nothing_is_searched_before_it_is_opened_nor_again_unasked():
     before = [metric.value for metric in metrics_of(app)]
     app = run(app.get_by_key("model").set_value("llama-3.2-1b"))
     assert [metric.value for metric in metrics_of(app)] == before
-    assert any("another plan" in words.value for words in app.warning)
+    assert any("an earlier plan" in words.value for words in app.warning)
     app = run(app.get_by_key("again").click())
     assert not app.warning
     assert [metric.value for metric in metrics_of(app)] != before
