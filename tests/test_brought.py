@@ -118,7 +118,7 @@ def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_h
     text = MESSAGE.replace("21.96", "79.65").replace("21.80", "79.50").replace("20.30", "77.00")
     run(app.text_area(key="brought_log").set_value(text))
     assert "brought_model" not in {box.key for box in app.selectbox}
-    heads = [head.value for head in app.subheader]
+    heads = [head.value for head in app.header]
     assert heads == ["Why it ran out", "On the machine you have", "On another machine"]
     first = taken(app)[0]
     run(first.click())

@@ -87,7 +87,7 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
 def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_same_screen(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 2400})
     errors = drawn(page, address)
-    heading, memory = page.locator("h1").first.inner_text(), page.locator("h3", has_text="What is in the memory").first
+    heading, memory = page.locator("h1").first.inner_text(), page.locator("h2", has_text="What is in the memory").first
     middle = memory.inner_text()
     page.get_by_text("All types: sort, tick, keep").click()
     settled(page)

@@ -16,7 +16,7 @@ from calc.units import GIB
 from views.session import present_plan
 
 JOBS = recorded("cases/one_plan.json")
-SHORT = ("first visit", "a 32B for 20 people", "one's own cards", "outside the limits", "too large for one card")  # in make test
+SHORT = ("a 32B for 20 people", "too large for one card")  # in make test
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}

@@ -151,6 +151,7 @@ def test_images_are_asked_for_where_a_model_takes_them():
     assert "takes no images or sounds" in " ".join(text.value for text in (*app.info, *app.toast, *app.warning))
 
 
+@pytest.mark.long
 def test_people_and_a_context_stand_for_requests_and_their_lengths():
     """A share of the people asks at once; an eighth of a context is the answer until either is changed; other terms keep theirs."""
     app = opened(goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096")
@@ -236,6 +237,7 @@ def test_weights_are_called_official_where_their_maker_publishes_them():
         assert address(app)["fewest_bits"] == ["4" if model != "gpt-oss-20b" else "8"]
 
 
+@pytest.mark.long
 def test_what_cannot_be_chosen_is_not_asked():
     """A format set by hand leaves no weights to choose, an encoder no answer and no time of a token, what is there no price."""
     shown = {

@@ -69,7 +69,7 @@ def test_every_component_range_phase_and_omission_is_said(app):
     text = page_text(app)
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
         assert words in text
-    assert app.subheader[0].value == "Memory at the peak"
+    assert app.header[0].value == "Memory at the peak"
     assert "https://arxiv.org/abs/" in cells + text
     assert re.search(r"catalogs/edited/models.yaml, \S+", cells)
     assert re.search(r"\d{4}-\d{2}-\d{2}", cells)

@@ -84,12 +84,17 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
     "query",
     [
         {},
-        {"instance": "p4d.24xlarge"},
-        {"method": "qlora", "model": "llama-3.1-70b", "days_most": "1"},
         SERVED,
-        {"goal": "serve", "model": "gpt-oss-120b", "fewest_bits": "16"},
-        {"goal": "serve", "requests_per_second": "20", "token_seconds": "0.02", "first_token_seconds": "0.3"},
-        {"regions": "eu-central-1"},
+        *(
+            pytest.param(query, marks=pytest.mark.long)
+            for query in (
+                {"instance": "p4d.24xlarge"},
+                {"method": "qlora", "model": "llama-3.1-70b", "days_most": "1"},
+                {"goal": "serve", "model": "gpt-oss-120b", "fewest_bits": "16"},
+                {"goal": "serve", "requests_per_second": "20", "token_seconds": "0.02", "first_token_seconds": "0.3"},
+                {"regions": "eu-central-1"},
+            )
+        ),
     ],
     ids=repr,
 )
@@ -189,11 +194,11 @@ def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown
     faster = shown_options[-1].answers.iloc[1]
     app = run(app.radio(key="shown").set_value(1))
     assert title(app) == before
-    middle = [heading.value for heading in app.subheader if heading.value.startswith("What is in the memory")]
+    middle = [heading.value for heading in app.header if heading.value.startswith("What is in the memory")]
     assert f"{faster['instances_needed']:.0f} × {faster['instance']}" in middle[0]
     assert address(app)["looked"]
     again = opened(**address(app))
-    assert [heading.value for heading in again.subheader] == [heading.value for heading in app.subheader]
+    assert [heading.value for heading in again.subheader] == [heading.value for heading in app.header]
     app = run(opened().button(key="keep").click())
     assert len(app.session_state["kept"]) == 1
     assert app.button(key="keep").label == "Kept"
@@ -229,7 +234,7 @@ def test_the_short_board_has_what_cannot_be_ranked_and_says_how_sure_that_is(sho
         assert 2 <= len(listed) <= 6
         assert listed[0] == f"{options.rows[0]['instances_needed']:.0f} × {options.rows[0]['instance']}"
         assert not close or len(listed) == min(max(close, 2), 6)
-        headings = " ".join(heading.value for heading in app.subheader)
+        headings = " ".join(heading.value for heading in app.header)
         assert ("No other type within 10 %" in headings) == (close == 1)
         assert ("types within 10 %: take the one you can get" in headings) == (close > 1)
         assert not app.dataframe

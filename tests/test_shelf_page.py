@@ -36,7 +36,7 @@ def labelled(app, label):
 
 
 def texts(app):
-    kinds = (app.success, app.error, app.warning, app.info, app.markdown, app.subheader)
+    kinds = (app.success, app.error, app.warning, app.info, app.markdown, app.header)
     return "\n".join(element.value for kind in kinds for element in kind)
 
 

@@ -98,7 +98,12 @@ JOBS = {
 }
 
 
-@pytest.fixture(scope="module", params=list(JOBS.values()), ids=list(JOBS))
+LONG = ("an encoder", "a long context", "adapters")  # in make long
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(job, id=name, marks=[pytest.mark.long] if name in LONG else []) for name, job in JOBS.items()]
+)
 def walked(request, catalogs):
     """The first answer of a job, and the walk around it."""
     row = options(request.param, catalogs).rows[0]

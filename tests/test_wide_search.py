@@ -1,5 +1,6 @@
 """The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
 
+import pytest
 from pages import address, job_line, opened, run, title
 
 from calc.search.job_row import JobError
@@ -81,6 +82,7 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
 
 
+@pytest.mark.long
 def test_a_question_turns_the_job_to_what_it_asks_about():
     app = questioned(searched(model="llama-3.1-70b"), "week")
     assert job_line(app).startswith("Fine-tune Llama 3.1 70B by LoRA")
@@ -94,6 +96,7 @@ def test_a_question_turns_the_job_to_what_it_asks_about():
     assert metrics_of(app)[0].label == "Least money a month"
 
 
+@pytest.mark.long
 def test_one_load_under_a_budget_in_four_forms():
     app = questioned(searched(model="llama-2-7b", sequence_tokens="2048"), "budget")
     labels = [metric.label for metric in metrics_of(app)]
@@ -118,6 +121,7 @@ def test_too_many_combinations_are_refused_in_words():
     assert any("take fewer of batch" in words.value for words in app.error)
 
 
+@pytest.mark.long
 def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
     app = searched(model="gpt2")
     made = {name: value for name, value in app.session_state["found"].items() if name not in ("search", "seconds")}

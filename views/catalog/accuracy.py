@@ -38,15 +38,15 @@ def draw(title: DeltaGenerator) -> None:
     with title:
         size = f"{error(measured['median_error_ratio'])} off at the median, {error(measured['worst_error_ratio'])} at worst"
         title.title(f"On real GPUs, memory is {size}", anchor=False)
-    st.subheader("On real GPUs", anchor=False)
+    st.header("On real GPUs", anchor=False)
     _tiles(measured)
     about = "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
     st.markdown(f"{about} {_verdicts(comparison.verdicts)}")
-    st.subheader("Simulated", anchor=False)
+    st.header("Simulated", anchor=False)
     _tiles(simulated)
     st.markdown(SIMULATED)
 
-    st.subheader("Case by case", anchor=False)
+    st.header("Case by case", anchor=False)
     _case_by_case(comparison.errors, ink)
     elements.closed("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
     elements.closed("The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison))

@@ -25,7 +25,7 @@ MOST_SIDE_BY_SIDE = 6
 def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> None:
     """Two to six types as columns; `of_job` are the rows of the job on them."""
     types = ticked[:MOST_SIDE_BY_SIDE]
-    st.subheader("Next to each other", anchor=False)
+    st.header("Next to each other", anchor=False)
     lines = [
         {"": label, **dict(zip([row["instance"] for row in types], map(plain, cells), strict=True))}
         for label, cells in words.facts(types, of_job[:MOST_SIDE_BY_SIDE], catalogs)

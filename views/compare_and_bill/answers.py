@@ -27,7 +27,7 @@ RENAMED = "renamed"  # the place whose name is asked for
 
 def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -> None:
     """The job and its answers, a row each; one that is not kept has neither tick nor menu."""
-    st.subheader(f"{plain(job.job)} {faint(plain(_about(job, rows)))}", anchor=False)
+    st.header(f"{plain(job.job)} {faint(plain(_about(job, rows)))}", anchor=False)
     for place in job.places:
         row = rows[place]
         name, figures, menu = st.columns(WIDTHS, vertical_alignment="top")

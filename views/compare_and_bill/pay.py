@@ -50,7 +50,7 @@ def draw(title: DeltaGenerator) -> None:
     ends, today = bool(ends_of(row)), date.today()
     if row["misses"]:
         st.warning(plain(outside(row, plan.options.problem)), icon=":material/rule:")
-    st.subheader("Every price of this job", anchor=False)
+    st.header("Every price of this job", anchor=False)
     st.markdown(plain(prices.cheapest(markets, plan.market, ends)))
     prices.markets(markets, today)
     if missing := prices.no_commitments(markets):
@@ -58,10 +58,10 @@ def draw(title: DeltaGenerator) -> None:
     prices.use_market(markets[markets["usd"].notna()]["market"], plan, catalogs)
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("How sure it is", anchor=False)
+        st.header("How sure it is", anchor=False)
         points(sure.how_sure(row, market_line, today))
     with right:
-        st.subheader("Not in it", anchor=False)
+        st.header("Not in it", anchor=False)
         points(prices.not_in_it(row))
 
     if market_line["basis"]:

@@ -147,7 +147,7 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
 
 def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
-    st.subheader(plain(plan.name), anchor=False)
+    st.header(plain(plan.name), anchor=False)
     st.markdown(plain(_version(plan, plan.versions)))
     sentences = [] if row is None else aged.changed(row, catalogs)
     as_it_was = "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."

@@ -19,7 +19,7 @@ NOTHING_COUNTED = "Storage, traffic, tax, support and the time of people"
 
 def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
     """For each answer in the bill what costs less when one signs, and what that binds to."""
-    st.subheader("Cheaper if you sign", anchor=False)
+    st.header("Cheaper if you sign", anchor=False)
     tables = [(row, on_markets(row, catalogs)) for row in rows if row["market"] and not row["have"] and not row["problem"]]
     offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
     offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
@@ -67,7 +67,7 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
 
 def not_in_it(rows: list[Row]) -> None:
     """What nobody counted, with the money of a further attempt and of a spare instance."""
-    st.subheader("Not in it", anchor=False)
+    st.header("Not in it", anchor=False)
     parts = [f"{_further(row)} of {row['scenario']} (+{about(_more_usd(row))}{'' if ends_of(row) else ' a month'})"
              for row in rows if not is_missing(row["usd"])]  # fmt: skip
     st.markdown(plain("; ".join([NOTHING_COUNTED, *parts]) + "."))

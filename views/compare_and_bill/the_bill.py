@@ -33,7 +33,7 @@ def heading(bill: pd.DataFrame) -> str:
 
 def draw(bill: pd.DataFrame, places: list[int]) -> None:
     """The lines and their sum; `places` are those of the kept answers, none without any."""
-    st.subheader("The bill", anchor=False)
+    st.header("The bill", anchor=False)
     lines = [{"": plain(_what(row)), **{label: _money(row[name]) for name, label in COLUMNS.items()}} for row in records(bill)]
     if len(lines) > 1:
         sums = {label: f"**{_money(bill[name].sum(min_count=1))}**".replace("****", "") for name, label in COLUMNS.items()}

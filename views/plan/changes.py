@@ -30,7 +30,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     if row["problem"] and not row["fits"]:
         return
     fits = row["fits"] in HOLDS
-    st.subheader("What to change" if fits else "What would make it fit", anchor=False)
+    st.header("What to change" if fits else "What would make it fit", anchor=False)
     tried = changes(row, market, job, catalogs)
     if not len(tried):
         st.markdown(NOTHING_SAVES if fits else NOTHING_FITS)

@@ -21,7 +21,7 @@ WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a ph
 
 def memory(row: Row, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
     """The memory of what is shown; what each component is for stands on Understand."""
-    st.subheader(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
+    st.header(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
     contents(row, ink, is_narrow or is_phone())
 
 

@@ -32,7 +32,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     types = close_types(options)
     turns_at = remembered("turn", (job, catalogs.version), lambda: turn(job, options, catalogs))
-    st.subheader(close_heading(types, options), anchor=False)
+    st.header(close_heading(types, options), anchor=False)
     if sure := how_sure(types, turns_at, options.ways):
         st.caption(plain(sure))
     with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):

@@ -19,7 +19,7 @@ HEIGHT = 250
 def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The least money for each speed of a token; nothing where no time is known."""
     edge = within_sight(plan.options.edge)
-    st.subheader("Speed against money", anchor=False)
+    st.header("Speed against money", anchor=False)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
     shown = {"kind": "now", "label": row_words.where(plan.row, catalogs), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
     points = pd.concat([edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])], ignore_index=True)

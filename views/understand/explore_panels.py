@@ -44,7 +44,7 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     rows, names = gpu_counts(plan, ink, catalogs, "explore_gpus", MOST_GPUS)
     if plan.scenario["work"] != "training":
         return
-    st.subheader("What the GPUs send one another", anchor=False)
+    st.header("What the GPUs send one another", anchor=False)
     scenarios = [scenario_of(row) for row in records(rows)]
     sent = remembered("sent", (scenarios, catalogs.version), lambda: communicated(scenarios, catalogs))
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
@@ -60,7 +60,7 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The plan in each number format, and serving in each at three tasks."""
     over_values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs)
-    st.subheader("Serving: where the cache overtakes the weights", anchor=False)
+    st.header("Serving: where the cache overtakes the weights", anchor=False)
     usual, key = [name for name in words.FORMATS if name in catalogs.precisions.index], (plan.scenario, catalogs.version)
     rows = remembered("tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual))
     if rows.empty:

@@ -54,13 +54,13 @@ def draw(title: DeltaGenerator) -> None:
         "formula in the columns it reads, then today's numbers, then the source of each column."
     )
 
-    st.subheader("Memory at the peak", anchor=False)
+    st.header("Memory at the peak", anchor=False)
     _components(why, row)
     closed("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
     closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
     _costs(plan, catalogs)
 
-    st.subheader("What else counts", anchor=False)
+    st.header("What else counts", anchor=False)
     if row["runs"]:
         label = "**Does it run there**" + ("" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}")
         closed(plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes")
@@ -136,7 +136,7 @@ def _costs(plan: Present, catalogs: Catalogs) -> None:
     bill: dict[str, Any] = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
     if is_missing(bill["usd"]):
         return
-    st.subheader("What it costs", anchor=False)
+    st.header("What it costs", anchor=False)
     st.markdown(plain(panel.bill(bill)))
     costs = explain_bill(plan.scenario, plan.market, bill, catalogs, panel.written)
     for name, chain in costs.formulas.groupby("component", sort=False):

@@ -45,7 +45,7 @@ def draw(title: DeltaGenerator) -> None:
         _picture(walk, plan, ink, catalogs)
     with right:
         _largest(plan, catalogs)
-        st.subheader("Read it", anchor=False)
+        st.header("Read it", anchor=False)
         st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
         _others(plan, catalogs)
 
@@ -100,7 +100,7 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
 
 def _largest(plan: Present, catalogs: Catalogs) -> None:
     """The largest batch of the plan's model by card and method; a cell becomes the plan."""
-    st.subheader(words.LARGEST[plan.scenario["work"]], anchor=False)
+    st.header(words.LARGEST[plan.scenario["work"]], anchor=False)
     st.caption(plain(words.largest_caption(plan.row, catalogs)))
     key = (plan.scenario, catalogs.version)
     rows = remembered("largest", key, lambda: comparisons.largest_batches(plan.scenario, catalogs))

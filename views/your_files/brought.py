@@ -111,7 +111,7 @@ def estimate(result: Brought, ink: Ink) -> None:
 
 def lines(result: Brought) -> None:
     """Every field of the files and what became of it; what is not used comes first."""
-    st.subheader("Line by line", anchor=False)
+    st.header("Line by line", anchor=False)
     st.markdown(plain(_summary(result.lines)))
     order = list(STANDINGS)
     table = pd.DataFrame([_line(field, result) for field in sorted(result.lines, key=lambda line: order.index(line.standing))])

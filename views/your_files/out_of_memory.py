@@ -40,7 +40,7 @@ def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catal
     try:
         text = "\n".join(text_of(content) for content in logs)
         result = _explained(text, row, run_catalogs)
-        st.subheader("Why it ran out" if result.failure else "What the log says", anchor=False)
+        st.header("Why it ran out" if result.failure else "What the log says", anchor=False)
         is_other = not brought and bool(result.cards) and plan.row["gpu"] not in result.cards
         if is_other:
             st.markdown(plain(origin(result, run_catalogs)))
@@ -95,7 +95,7 @@ def _remedies(result: OomExplanation, market: str, limits: dict, catalogs: Catal
     for stays, title in MACHINES.items():
         part = first[first["same_machine"] == stays]
         if len(part):
-            st.subheader(title, anchor=False)
+            st.header(title, anchor=False)
             taken |= changes.lines(part, result.row, market, catalogs, mends, take)
     taken |= changes.others(tried.drop(first.index), result.row, market, catalogs, mends, take)
     if len(tried):
