@@ -18,7 +18,7 @@ from views.session import present_plan
 from views.shared.answer_words import pace
 
 JOBS = recorded("cases/one_plan.json")
-SHORT = 12  # of them in make test
+SHORT = 8  # of them in make test
 WHOLE = ("LoRA of a 70B within a week", "a 32B for 20 people", "a 70B on spot", "outside the limits")
 
 
