@@ -20,7 +20,7 @@ from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.theme import BLUE, ORANGE, Ink
 
-HEIGHT, NARROWEST = 234, 236  # pixels of a card, and its width from which on fewer stand side by side
+HEIGHT, NARROWEST = 252, 236  # pixels of a card, and its width from which on fewer stand side by side
 NEW_ACCOUNT = ", a new account has 0"
 MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
 

@@ -18,11 +18,12 @@ class Ink(NamedTuple):
     line: str
     track: str
     amber: str
+    link: str
 
 
 INKS = {
-    "light": Ink(text="#1d2129", paper="#ffffff", faint="#5c6470", line="#c9ced6", track="#e3e7ed", amber="#8f5600"),
-    "dark": Ink(text="#eceff4", paper="#171614", faint="#a4acb9", line="#414855", track="#343a44", amber="#f0b24b"),
+    "light": Ink(text="#1d2129", paper="#ffffff", faint="#5c6470", line="#c9ced6", track="#e3e7ed", amber="#8f5600", link="#1f5fa8"),
+    "dark": Ink(text="#eceff4", paper="#171614", faint="#a4acb9", line="#414855", track="#343a44", amber="#f0b24b", link="#82b4ee"),
 }
 
 # Okabe-Ito in an order that keeps neighbours apart, then a brown and a grey found with the same measure: the smallest
