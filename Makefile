@@ -54,7 +54,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
 	HEADROOM_TIMES=10 $(PYTEST) -m hypothesis
-	HEADROOM_TIMES=5 $(PYTEST) -m long tests/test_physics.py
+	HEADROOM_TIMES=15 $(PYTEST) -m long tests/test_physics.py
 
 validate: .venv/ready-run .venv-tools/ready
 	$(BIN)/python -m validation.launch_files .venv-tools/kits

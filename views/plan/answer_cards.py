@@ -14,13 +14,13 @@ from calc.search import owned
 from calc.search.card_lines import card_line, in_bits_line, layout_line
 from calc.search.sentences import titles
 from views.charts.tank import tank_html
-from views.session import job_state
+from views.session import is_phone, job_state
 from views.session.present_plan import Present, in_other_bits, over_all
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.theme import BLUE, ORANGE, Ink
 
-HEIGHT, NARROWEST = 252, 236  # pixels of a card, and its width from which on fewer stand side by side
+HEIGHT, PHONE_HEIGHT, NARROWEST = 252, 230, 236  # pixels of a card, and its width from which on fewer stand side by side
 NEW_ACCOUNT = ", a new account has 0"
 MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
 
@@ -68,11 +68,16 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
     seen: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
         for card in shown:
-            with st.container(height=HEIGHT, border=False):
+            with st.container(height=_height(), border=False):
                 badge = row_words.obtainable(card.row, catalogs)
                 quota = badge.partition(" ")[0]  # what a new account has of it is said once
                 st.html(card_html(card, badge.replace(NEW_ACCOUNT, "") if quota in seen else badge, is_shown(card, plan), ink, catalogs))
                 seen.add(quota)
+
+
+def _height() -> int:
+    """Pixels of a card: a card of a phone is wider."""
+    return PHONE_HEIGHT if is_phone() else HEIGHT
 
 
 def is_shown(card: Card, plan: Present) -> bool:
@@ -84,9 +89,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     """The card in HTML, as high as its place."""
     row = card.row
     border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"
-    box = (
-        f"height:{HEIGHT - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{'11px 13px' if is_shown else '12px 14px'}"
-    )
+    box = f"height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{'11px 13px' if is_shown else '12px 14px'}"
     faint = f"color:{ink.faint}"
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
