@@ -89,7 +89,8 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     """The card in HTML, as high as its place."""
     row = card.row
     border = f"2px solid {BLUE}" if is_shown else f"1px solid {ink.line}"
-    box = f"height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{'11px 13px' if is_shown else '12px 14px'}"
+    padding = "11px 13px" if is_shown else "12px 14px"
+    box = f"height:{_height() - 4}px;box-sizing:border-box;border:{border};border-radius:8px;padding:{padding}"
     faint = f"color:{ink.faint}"
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
