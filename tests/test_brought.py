@@ -102,6 +102,13 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
     assert by_hand(app, "instance") == []
 
 
+def test_a_training_that_is_brought_while_the_page_serves_becomes_a_training():
+    app = opened("bring", goal="serve", model="qwen3-14b")
+    run(app.text_area(key="brought_text").set_value(LORA))
+    run(app.button(key="take_brought").click())
+    assert job_line(app).startswith("Fine-tune ")
+
+
 def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_first(app):
     run(app.text_area(key="brought_log").set_value(MESSAGE))
     assert ["by its capacity A10G or L4" in page_text(app), "The card was full" in page_text(app)] == [True, False]

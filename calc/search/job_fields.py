@@ -128,6 +128,7 @@ def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tun
     if columns.get("instance"):
         columns.pop("gpu", None)  # which the instance settles
     first = {name: values[0] for name, values in columns.items() if values}
+    goal = goal if goal == "train" else "tune"  # of a training: a scenario that names no work is one
     fields: dict[str, Any] = {"goal": "serve" if first.get("work") == "inference" else goal}
     fields |= {"model": first["model"]} if "model" in first else {}
     fields |= {"regions": columns["region"]} if columns.get("region") else {}
@@ -146,7 +147,7 @@ def _trained(columns, first, catalogs, goal):
     """Goal, method and context of a training; frozen formats make LoRA QLoRA."""
     fields = {"sequence_tokens": int(first["sequence_tokens"])} if "sequence_tokens" in first else {}
     if first.get("tuning") != "lora":
-        return fields | {"goal": goal if goal == "train" else "tune", "method": "full"}
+        return fields | {"goal": goal, "method": "full"}
     trains = catalogs.precisions["trains"].astype(bool)
     quantised = [not trains.get(precision, True) for precision in columns.get("precision", [])]
     return fields | {"goal": "tune", "method": "qlora" if quantised and all(quantised) else "lora"}
