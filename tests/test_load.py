@@ -20,7 +20,7 @@ def usd_of(job, catalogs):
     return options(job, catalogs).edge["usd"].min()
 
 
-@pytest.mark.parametrize("job", JOBS, ids=str)
+@pytest.mark.parametrize("job", [JOBS[0], *(pytest.param(job, marks=pytest.mark.long) for job in JOBS[1:])], ids=str)
 def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never_more(job, catalogs):
     usual = usd_of(job, catalogs)
     spared = [usd_of(job | {"spare": spare}, catalogs) for spare in (0, 1, 2)]

@@ -98,7 +98,7 @@ JOBS = {
 }
 
 
-LONG = ("an encoder", "a long context", "adapters")  # in make long
+LONG = ("an encoder", "a long context", "adapters", "images", "serving experts")  # in make long
 
 
 @pytest.fixture(
@@ -115,7 +115,7 @@ def test_the_walk_begins_at_the_plan(walked):
     assert not walk.is_fixed
     scenario = scenario_at(scenario_of(row), walk, walk.plan)
     assert {name: value for name, value in scenario.items() if value != row[name] and value == value} == {}
-    peak = totals(walk.own(walk.rows), walk.plan["batch"], walk.plan["tokens"]).max()
+    peak = totals(walk.at_dials(walk.rows), walk.plan["batch"], walk.plan["tokens"]).max()
     assert peak == pytest.approx((row["memory_bytes"] - row["overhead_bytes"]) / GIB, rel=MOST_MISS)
 
 
@@ -141,10 +141,10 @@ def test_the_figures_are_those_of_the_line(walked):
     _, walk = walked
     figures, plan = walk.figures, walk.plan
     assert figures.peak_gib == pytest.approx(figures.fixed_gib + figures.each_gib * plan["batch"])
-    assert figures.peak_gib == pytest.approx(totals(walk.own(walk.rows), plan["batch"], plan["tokens"]).max())
-    safe = walk.own(walk.cards).set_index("card")["safe_gib"][walk.card]
-    assert totals(walk.own(walk.rows), figures.room, plan["tokens"]).max() <= safe + 1e-3
-    assert totals(walk.own(walk.rows), figures.room + 1, plan["tokens"]).max() > safe
+    assert figures.peak_gib == pytest.approx(totals(walk.at_dials(walk.rows), plan["batch"], plan["tokens"]).max())
+    safe = walk.at_dials(walk.cards).set_index("card")["safe_gib"][walk.card]
+    assert totals(walk.at_dials(walk.rows), figures.room, plan["tokens"]).max() <= safe + 1e-3
+    assert totals(walk.at_dials(walk.rows), figures.room + 1, plan["tokens"]).max() > safe
 
 
 def test_every_combination_of_the_dials_has_its_surfaces(walked):
@@ -159,7 +159,7 @@ def test_the_line_of_a_card_is_where_the_verdict_turns(walked, catalogs):
     row, walk = walked
     scenario = scenario_of(row) | {"instance": ""}
     checked = 0
-    for card, safe in walk.own(walk.cards)[["card", "safe_gib"]].itertuples(index=False):
+    for card, safe in walk.at_dials(walk.cards)[["card", "safe_gib"]].itertuples(index=False):
         frame = with_point(pd.DataFrame([{**scenario, "gpu": card}] * 4), np.array([1, 2, 4, 8]), walk.plan["tokens"])
         rows = estimate(frame, catalogs, solve=False)
         peak = (rows["memory_bytes"] - rows["overhead_bytes"]).to_numpy(dtype=float) / GIB

@@ -73,7 +73,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     ],
 )
 def test_ones_own_machines_as_they_are_at_their_largest_or_what_would_fit(catalogs, job, expected):
-    ways = owned.variants(job, options(job, catalogs), catalogs)
+    ways = owned.owned_cards(job, options(job, catalogs), catalogs)
     assert [way.title for way in ways] == expected
     for way in ways:
         row = options({**job, **way.changes}, catalogs).rows[0]

@@ -201,7 +201,10 @@ def _rows(surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, piece: dict[
 
 
 def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """The largest allocated peak whose complete range fits each scenario's card. [GiB]"""
+    """The largest allocated peak whose complete range fits each scenario's card. [GiB]
+
+    Source: calc/memory/overhead.py, overhead_bytes and memory_high_bytes, and fit.py, fits, solved for the peak.
+    """
     table, _, _ = both_ends(next(parts(scenarios, catalogs)).table)
     taken = table["context_bytes"] + table["graphs_bytes"] + table["matrix_waste_bytes"] + table["reduction_pool_bytes"]
     free = table["gpu_memory_bytes"] - taken - table["least_spread_bytes"]

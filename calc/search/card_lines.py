@@ -1,4 +1,6 @@
-"""One line why for each answer's card: its layout, or what it gives for its money."""
+"""The card of an answer, and its one line why: its layout, or what it gives for its money."""
+
+from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
@@ -11,6 +13,21 @@ from calc.search.sentences import NEXT_FASTER, SAME_RATIO, titles
 
 RECOMPUTED = {"none": "", "full": "activations recomputed"}
 LETTERS = {"p": "P", "g": "G"}  # of instance families, whose quotas are apart
+
+
+class Card(NamedTuple):
+    """An answer to show: title, row, one line, the job fields that it changes, its button."""
+
+    title: str
+    row: Row
+    line: str
+    changes: dict[str, Any]
+    press: str = ""
+
+    @property
+    def name(self) -> str:
+        """The title in short: Least money, Faster, In 16 bits."""
+        return self.title.partition(",")[0].removesuffix(" for a little more")
 
 
 def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:

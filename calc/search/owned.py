@@ -1,12 +1,12 @@
 """A job on machines that one has: as it is, at its largest, what would make it fit, rented."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import counted
-from calc.search.card_lines import layout_line
+from calc.search.card_lines import Card, layout_line
 from calc.search.options import Options, options
 from calc.search.tightened import most_possible
 
@@ -16,40 +16,30 @@ SMALLER = {  # work -> what takes less memory, the smallest loss first: words, f
 }
 
 
-class Variant(NamedTuple):
-    """A way to do the job: title, row, one line, the job fields that it changes, and its button."""
-
-    title: str
-    row: Row
-    line: str
-    changes: dict[str, Any]
-    press: str = ""
-
-
-def variants(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[Variant]:
+def owned_cards(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[Card]:
     """The cards of a job on one's machines: as it is and at its largest; else what would fit."""
     row, renting = answered.rows[0], options({**job, "have": ""}, catalogs)
     rented = renting.rows[0]
     instead = (
-        [Variant("Rented instead", rented, layout_line(rented, catalogs), {"have": ""}, "Rent instead")]
+        [Card("Rented instead", rented, layout_line(rented, catalogs), {"have": ""}, "Rent instead")]
         if rented["answer"] and not renting.problem
         else []
     )
     if row["answer"] != "fastest":
         return [*_nearest(row, catalogs), *_that_fits(job, answered.job, catalogs), *instead]
-    as_it_is = Variant("As it is", row, layout_line(row, catalogs), {})
+    as_it_is = Card("As it is", row, layout_line(row, catalogs), {})
     return [as_it_is, *_largest(job, answered, catalogs), *instead]
 
 
-def _nearest(row: Row, catalogs: Catalogs) -> list[Variant]:
+def _nearest(row: Row, catalogs: Catalogs) -> list[Card]:
     return (
-        [Variant("Nearest", row, f"In the way: {row['misses']}." if row["misses"] else layout_line(row, catalogs), {})]
+        [Card("Nearest", row, f"In the way: {row['misses']}." if row["misses"] else layout_line(row, catalogs), {})]
         if row["answer"]
         else []
     )
 
 
-def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Catalogs) -> list[Variant]:
+def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Catalogs) -> list[Card]:
     """The first of the smaller ways that fits what one has."""
     work = str(settled["work"])
     present = [changes for _, changes in SMALLER[work]]
@@ -58,7 +48,7 @@ def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Cat
         other = options({**job, **changes}, catalogs)
         if other.rows[0]["answer"] == "fastest":
             return [
-                Variant(
+                Card(
                     "What would make it fit",
                     other.rows[0],
                     f"The same {words}: {layout_line(other.rows[0], catalogs)}",
@@ -69,7 +59,7 @@ def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Cat
     return []
 
 
-def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[Variant]:
+def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[Card]:
     """The most sequences or requests at once that the machines take within the limits."""
     trains, row = answered.job["work"] == "training", answered.rows[0]
     name, others = ("batch", {}) if trains else ("users", {"people": None})
@@ -79,6 +69,6 @@ def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> l
         return []
     other = options({**job, **others, name: most}, catalogs).rows[0]
     if trains:
-        return [Variant("Largest batch", other, layout_line(other, catalogs), {"batch": most}, "Take the largest batch")]
+        return [Card("Largest batch", other, layout_line(other, catalogs), {"batch": most}, "Take the largest batch")]
     line = f"{counted(most, 'request')} at once instead of {present:,}, within the limits."
-    return [Variant("Most requests", other, line, {**others, "users": most}, f"Plan for {most:,} requests")]
+    return [Card("Most requests", other, line, {**others, "users": most}, f"Plan for {most:,} requests")]

@@ -41,21 +41,21 @@ class Walk(NamedTuple):
     card: str
     is_fixed: bool
 
-    def own(self, table: pd.DataFrame) -> pd.DataFrame:
+    def at_dials(self, table: pd.DataFrame) -> pd.DataFrame:
         """The plan's rows of `rows` or `cards`."""
         return table[np.logical_and.reduce([table[name] == self.plan[name] for name in self.dials])]
 
     @property
     def at_plan(self) -> pd.DataFrame:
         """The largest moment of each stop at the plan, by component."""
-        return at_point(self.own(self.rows), self.plan["batch"], self.plan["tokens"])
+        return at_point(self.at_dials(self.rows), self.plan["batch"], self.plan["tokens"])
 
     @property
     def figures(self) -> Figures:
         """The peak of the plan, and the room of its card."""
-        cards = self.own(self.cards)
+        cards = self.at_dials(self.cards)
         safe_gib = float(cards.loc[cards["card"] == self.card, "safe_gib"].iloc[0])
-        return figures_at(self.own(self.rows), self.plan["batch"], self.plan["tokens"], safe_gib)
+        return figures_at(self.at_dials(self.rows), self.plan["batch"], self.plan["tokens"], safe_gib)
 
 
 def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
@@ -74,11 +74,11 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
         dials, bounds = remaining, here if is_fixed else bounds
         surface = surfaces(_frame(row, dials), bounds, catalogs)
     numbers = _numbers(dials)
-    own = dict(
+    numbered = dict(
         zip(dials, (list(dial).index(value) + 1.0 for dial, value in zip(dials.values(), _own(dials, row), strict=True)), strict=True)
     )
     rows = pd.concat([numbers.iloc[surface.rows["variant"]].reset_index(drop=True), surface.rows.drop(columns="variant")], axis=1)
-    return Walk(rows, _cards(row, dials, point, catalogs), dials, bounds, point | own, row["gpu"], is_fixed)
+    return Walk(rows, _cards(row, dials, point, catalogs), dials, bounds, point | numbered, row["gpu"], is_fixed)
 
 
 def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
@@ -91,8 +91,8 @@ def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
     kept = dict.fromkeys(["none", row["recompute"] if row["recompute"] != "full" else "selective", "full"])
     if row["recompute"] == "none":
         kept = dict.fromkeys(["none", "selective", "full"])
-    own = {"tuning": row["tuning"], "precision": row["precision"]}
-    methods = {name: own if name == method(row, catalogs).lower() else change for name, change in methods_of(row, catalogs).items()}
+    present = {"tuning": row["tuning"], "precision": row["precision"]}
+    methods = {name: present if name == method(row, catalogs).lower() else change for name, change in methods_of(row, catalogs).items()}
     return {"model": sizes, "recompute": {name: {"recompute": name} for name in kept}, "tuning": methods}
 
 
@@ -116,12 +116,12 @@ def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> floa
 
 def _sizes(row: Row, catalogs: Catalogs) -> list[str]:
     """Real models by size, the plan's among them: text decoders, or the plan's own family."""
-    models, own = catalogs.models, row["model"]
+    models, model = catalogs.models, row["model"]
     if row.get("images_per_sequence"):
-        return [own]
-    alike = models.index[(models["family"] == models["family"][own]) & (models["kind"] == models["kind"][own])]
-    names = SIZES if models["kind"][own] == "decoder" else alike
-    return sorted({own, *(name for name in names if name in models.index)}, key=lambda name: float(models["parameters"][name]))
+        return [model]
+    alike = models.index[(models["family"] == models["family"][model]) & (models["kind"] == models["kind"][model])]
+    names = SIZES if models["kind"][model] == "decoder" else alike
+    return sorted({model, *(name for name in names if name in models.index)}, key=lambda name: float(models["parameters"][name]))
 
 
 def _width(row: Row, catalogs: Catalogs) -> str:

@@ -13,7 +13,7 @@ from calc.search.limits_cost import STEPS, Easing
 from calc.search.named import least_money
 from calc.search.options import Options, ranking_of
 
-MOST_LOAD = 2  # times the load of the job, up to which the answer is asked
+MOST_LOAD = 2  # times the load of the job, up to which the answer is tried
 MOST_COUNT = 100_000
 SAME_RATIO = 1 + 1e-6
 
@@ -31,13 +31,13 @@ def tightened(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> l
     if not _is_service(options):
         return []
     speeds = {name: _below(name, settled[name]) for name in SPEEDS if settled.get(name)}
-    asked: list[tuple[str, Any, dict[str, Any]]] = []
+    tried: list[tuple[str, Any, dict[str, Any]]] = []
     if len(speeds) == len(SPEEDS) and all(speeds.values()):
         words = " and ".join(say_limit(name)(value).replace(".0 ", " ") for name, value in speeds.items())
-        asked.append(("+".join(SPEEDS), words, speeds))
+        tried.append(("+".join(SPEEDS), words, speeds))
     if not row["spare"] > 0:
-        asked.append(("spare", 1, {"spare": 1}))
-    priced = [(name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in asked]
+        tried.append(("spare", 1, {"spare": 1}))
+    priced = [(name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried]
     return [Easing(name, step, usd) for name, step, usd in priced if usd > row["usd"]]
 
 

@@ -17,7 +17,7 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.numbers import counted, is_missing
-from calc.say.place import place, short_card
+from calc.say.place import OBTAINABLE, place, short_card
 from calc.search.instances import SEARCHED, types_of_job
 from calc.search.job_words import job_sentence
 from calc.search.options import Options, options
@@ -41,7 +41,7 @@ WHICH = {"job": "that run the job", "all": "all types"}
 
 
 class Filters(NamedTuple):
-    """What the tab is asked for; an empty region is the plan's, which may be several."""
+    """What the tab filters by; an empty region is the plan's, which may be several."""
 
     text: str
     region: str
@@ -55,28 +55,28 @@ def draw(title: DeltaGenerator) -> None:
     plan = present(catalogs)
     answered = not is_missing(plan.row["memory_bytes"]) and not plan.job.get("have")
     with st.container(horizontal=True, vertical_alignment="bottom", key="instance_filters"):
-        asked = _filters(answered, catalogs)
+        filters = _filters(answered, catalogs)
         compare = st.container(width="content")
     regions = job_state.current().fields["regions"]
-    elsewhere = asked.region if answered and asked.region and [asked.region] != list(regions) else ""
+    elsewhere = filters.region if answered and filters.region and [filters.region] != list(regions) else ""
     result = options({**job_state.current().job, "regions": [elsewhere]}, catalogs) if elsewhere else plan.options
     rows = records(result.board) if answered else []
-    here = asked.region or next(iter(regions), catalogs.regions.index[0])
-    table = types_of_job(result.board if answered else result.board.iloc[:0], catalogs, asked.market, here * (asked.which == "all"))
+    here = filters.region or next(iter(regions), catalogs.regions.index[0])
+    table = types_of_job(result.board if answered else result.board.iloc[:0], catalogs, filters.market, here * (filters.which == "all"))
     where = catalogs.regions["name"].get(elsewhere, "")
     with title:
         title.title(plain(words.heading(result, len(catalogs.instances)) if answered else words.of_all(len(table))), anchor=False)
         st.markdown(plain(words.for_job(job_sentence(result.job, catalogs), where, answered, result.problem)))
-    table = table[has_words(table, SEARCHED, asked.text)].reset_index(drop=True)
+    table = table[has_words(table, SEARCHED, filters.text)].reset_index(drop=True)
     if not len(table):
         st.info("No type has these words in its name, family or card: change the search.", icon=":material/search_off:")
         return
-    tables.of_rows(KEY, (asked, result.job, tuple(table["instance"])))
+    tables.of_rows(KEY, (filters, result.job, tuple(table["instance"])))
     ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
     with compare:
         _compare(ticked, rows)
-    _listed(table, rows, result, asked.market, INKS[st.context.theme.type or "light"], catalogs)
-    st.caption(words.caption(table, asked.market))
+    _listed(table, rows, result, filters.market, INKS[st.context.theme.type or "light"], catalogs)
+    st.caption(words.caption(table, filters.market))
     _actions(ticked, rows, elsewhere, table, here)
     if len(ticked) > 1:
         types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
@@ -151,7 +151,7 @@ def _cells(table: pd.DataFrame, rows: list[Row], result: Options, market: str, i
         "verdict": [row_words.verdict(row) if row else "" for row in of_job],
         "misses": [row["misses"] if row else "" for row in of_job],
         "vcpus": [row_words.quota(row, catalogs) for row in quotas],
-        "obtainable": [row_words.AVAILABLE.get(word, "") for word in table["obtainable"]],
+        "obtainable": [OBTAINABLE.get(word, "") for word in table["obtainable"]],
     }
     numbers = for_screen(result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time])
     return numbers.assign(**{name: word_column(values) for name, values in cells.items()})

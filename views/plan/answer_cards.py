@@ -1,7 +1,6 @@
 """The cards of the answers: money, time, place, tank, memory, one line why, one badge."""
 
 from html import escape
-from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -10,8 +9,8 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import about, duration, is_missing, three, usd
 from calc.say.verdict import memory_in_card
-from calc.search import owned
-from calc.search.card_lines import card_line, in_bits_line, layout_line
+from calc.search.card_lines import Card, card_line, in_bits_line, layout_line
+from calc.search.owned import owned_cards
 from calc.search.sentences import titles
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
@@ -25,26 +24,11 @@ NEW_ACCOUNT = ", a new account has 0"
 MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
 
 
-class Card(NamedTuple):
-    """An answer to show: title, row, one line, in which job fields it differs, its button."""
-
-    title: str
-    row: Row
-    line: str
-    changes: dict[str, Any]
-    press: str = ""
-
-    @property
-    def name(self) -> str:
-        """The title in short: Least money, Faster, In 16 bits."""
-        return self.title.partition(",")[0].removesuffix(" for a little more")
-
-
 def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     """The answers, and of a service the other width of weights; on one's machines its variants."""
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
-        return [Card(*way) for way in owned.variants(job, options, catalogs)]
+        return owned_cards(job, options, catalogs)
     least = options.rows[0]
     answered = [row for row in options.rows if row["answer"]]
     result = [Card(titles(row), row, card_line(row, least, catalogs), {}) for row in answered]
@@ -76,7 +60,7 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
 
 
 def _height() -> int:
-    """Pixels of a card: a card of a phone is wider."""
+    """Pixels of a card, whose lines are fewer on a phone."""
     return PHONE_HEIGHT if is_phone() else HEIGHT
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.search.card_lines import Card
 from calc.search.job_fields import LIMITS
 from calc.search.limit_words import SPEEDS, against, free_limits, telling_limits
 from calc.search.limits_cost import NARROWED, Easing
 from calc.search.tightened import tightened, tighter_speeds
 from calc.units import DAY_HOURS
-from views.plan.answer_cards import Card
 from views.session import extra_state, job_state
 from views.session.present_plan import Present
 from views.shared.elements import button

@@ -5,7 +5,8 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from views.plan.answer_cards import Card, is_shown
+from calc.search.card_lines import Card
+from views.plan.answer_cards import is_shown
 from views.session import is_phone, kept
 from views.session.present_plan import Present, look_at
 from views.shared import row_words

@@ -47,11 +47,11 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     catalogs = session_catalogs.catalogs()
     asks = {} if job else options(job_state.current().job, catalogs).job
     texts = {"job": job or short_job(asks, catalogs), "have": row.get("have") or asks.get("have") or ""}
-    beside = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
-    beside |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
-    entry: dict[str, Any] = {"name": _free(scenario_name(name or answer_name(row, catalogs))), **beside, **written_down(row)}
+    fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
+    fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
+    entry: dict[str, Any] = {"name": _free(scenario_name(name or answer_name(row, catalogs))), **fields, **written_down(row)}
     entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
-    entry["scenario"] |= {"start_seconds": 0} if "have" in beside else {}
+    entry["scenario"] |= {"start_seconds": 0} if "have" in fields else {}
     _set([*kept(), entry])
 
 
@@ -153,8 +153,8 @@ def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFram
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"])
     frame: pd.DataFrame = estimate(table, catalogs, solve=False)
     jobs = [entry.get("job") or short_job(row, catalogs) for entry, row in zip(entries, records(frame), strict=True)]
-    beside = {name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")}
-    return pd.concat([pd.DataFrame({"job": jobs}), billed(frame.assign(**beside), catalogs)], axis="columns")
+    columns = {name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")}
+    return pd.concat([pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns")
 
 
 def _set(entries: list[dict[str, Any]]) -> None:

@@ -12,18 +12,11 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
-from calc.say.place import cards, place
+from calc.say.place import OBTAINABLE, cards, place
 from calc.say.verdict import RUNS, memory_of
 from views.shared.texts import TEXTS
 from views.shared.theme import FITS
 
-AVAILABLE = {  # class of calc.cost.obtainability -> words of a badge
-    "at-once": "free at once",
-    "usually": "usually free, tight at peaks",
-    "unknown": "nothing on record yet",
-    "wait-or-quota": "rarely free on demand",
-    "by-agreement": "by agreement with AWS only",
-}
 NAMES = re.compile(rf"\b({'|'.join(name for name in GLOSSARY if '_' in name)})\b")
 LOWER = re.compile(r"^[a-z](?=[a-z-]*(?: |$))")  # of a word that is no name
 TIME_RESTS_ON = TEXTS["rows"]["time_rests_on"]
@@ -51,7 +44,7 @@ def obtainable(row: Row, catalogs: Catalogs) -> str:
         return ""
     if MARKETS[row["market"] or "on-demand"].block_hours:
         return "Capacity block: paid up front, ends on a date"
-    return f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · {AVAILABLE[row['obtainable']]}"
+    return f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · {OBTAINABLE[row['obtainable']]}"
 
 
 def quota(row: Row, catalogs: Catalogs) -> str:

@@ -25,7 +25,7 @@ def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     segments(label, words, key, width="stretch", **{"label_visibility": "collapsed", **SESSION, **look})
 
 
-def whole(label: str, key: str, empty: str = "") -> None:
+def count_field(label: str, key: str, empty: str = "") -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
     st.number_input(label, 1, value=_last(key, empty), step=1, key=key, placeholder=empty, **SESSION)
 

@@ -15,7 +15,7 @@ from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
-from views.sidebar.fields import NO_LIMIT, choice, number, row, scaled, whole
+from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
 
 LOADS = {KEYS.people: "People", KEYS.users: "At once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
 
@@ -31,7 +31,7 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     if measured == KEYS.people:
         _people(catalogs)
     elif measured == KEYS.users:
-        whole("Requests at once", KEYS.users)
+        count_field("Requests at once", KEYS.users)
     elif measured == KEYS.requests_per_second:
         number("Requests per second, at the peak", KEYS.requests_per_second, "")
     else:
@@ -65,7 +65,7 @@ def _people(catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
     share, usual = extra_state.assumed().get("share_active"), f"{100 * catalogs.assumptions['value']['share_active']:g}"
     with row():
-        whole("People", KEYS.people)
+        count_field("People", KEYS.people)
         take = partial(extra_state.put, "share_active")
         scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
         if users := present(catalogs).job.get("users"):

@@ -15,7 +15,7 @@ from views.session.present_plan import present
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
-from views.sidebar.fields import NO_LIMIT, choice, number, row, whole
+from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
@@ -56,7 +56,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             with row():
                 number("Budget, $" if work_of(fields) == "training" or is_offline(fields) else "$ a month", KEYS.usd_most)
                 number("$ an hour", KEYS.usd_per_hour_most)
-                whole("Most instances", KEYS.instances_most, NO_LIMIT)
+                count_field("Most instances", KEYS.instances_most, NO_LIMIT)
         by_hand.group(fields, by_hand_now, catalogs)
         assumptions.counted(present(catalogs).row, catalogs)
 
@@ -93,12 +93,12 @@ def _trained(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
         number("Tokens of the run", KEYS.run_tokens, "", format="%.0f", step=1e9)
     else:
         with row():
-            whole("Examples", KEYS.examples)
-            whole("Tokens each", KEYS.example_tokens)
+            count_field("Examples", KEYS.examples)
+            count_field("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
     named = by_hand_now.get(KEYS.train_tokens)
     st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(fields))} tokens")
     with row():
-        whole("Context, tokens", KEYS.sequence_tokens)
-        whole("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
+        count_field("Context, tokens", KEYS.sequence_tokens)
+        count_field("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")
         number("Days at most", KEYS.days_most)

@@ -39,8 +39,8 @@ def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
 
 def _pairs_of(entry: Row) -> dict[str, float | str]:
     then = {SAID_THEN + name: value for name, value in entry.get("then", {}).items()}
-    beside = {name: entry[name] for name in (*TEXTS, "in_bill") if entry.get(name)}
-    return beside | {"market": entry["market"], **entry["scenario"], **then}
+    fields = {name: entry[name] for name in (*TEXTS, "in_bill") if entry.get(name)}
+    return fields | {"market": entry["market"], **entry["scenario"], **then}
 
 
 def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
@@ -76,8 +76,8 @@ def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callab
     complaints += wrong
     market = scenario.pop("market", "on-demand")
     then = {name: scenario.pop(SAID_THEN + name) for name in THEN if SAID_THEN + name in scenario}
-    beside = {name: scenario.pop(name) for name in (*TEXTS, "in_bill") if name in scenario}
-    return {**beside, "market": market, "scenario": scenario} | ({"then": then} if then else {})
+    fields = {name: scenario.pop(name) for name in (*TEXTS, "in_bill") if name in scenario}
+    return {**fields, "market": market, "scenario": scenario} | ({"then": then} if then else {})
 
 
 def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, float | str]:
