@@ -11,10 +11,11 @@ from calc.charts.walk import line_name
 from calc.plan.communicated import communicated
 from calc.search import comparisons
 from calc.search.comparisons import over_gpus
-from calc.search.guide import SERVING_QUESTIONS, TRAINING_QUESTIONS, guide
+from calc.search.guide import guide, ready_jobs, tried
 from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.units import GIB
+from views.session.job_state import FIRST_VISIT
 from views.understand.comparisons_words import leaf as leaf_words
 
 TRAINED = {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge"}
@@ -102,16 +103,16 @@ def test_tensor_and_pipeline_send_activations():
     assert alone["sent_bytes"] == 0
 
 
-@pytest.mark.parametrize(("work", "tree"), [("training", TRAINING_QUESTIONS), ("inference", SERVING_QUESTIONS)])
+@pytest.mark.parametrize(("work", "tree"), [("training", "training_questions"), ("inference", "serving_questions")])
 def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     job = {"model": "llama-3.1-8b", "work": work, "hours_most": 168} if work == "training" else {"model": "llama-3.1-8b", "work": work}
     leaves = guide({**job, "batch": 64}, catalogs())
-    assert [leaf.question for leaf in leaves] == [question for question, _, _ in tree]
+    assert [leaf.job for leaf in leaves] == ready_jobs()[tree]
     assert len(leaves) == 6
     assert leaves[-1].holds
     assert leaves[-1].row["instances_needed"] >= 2
-    for leaf, (_, fixes, _) in zip(leaves[:-1], tree[:-1], strict=True):
-        alone = answer({**job, **fixes}, catalogs()).iloc[0]
+    for leaf in leaves[:-1]:
+        alone = answer({**job, **leaf.job.asks}, catalogs()).iloc[0]
         assert leaf.holds == (not alone["problem"])
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (alone["instance"], alone["usd_per_hour"])
     first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
@@ -123,11 +124,12 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     row = options(job, catalogs()).rows[0]
     leaves = guide(job, catalogs())
     (own,) = [leaf for leaf in leaves if leaf.is_same(row)]
-    assert own.question == "Does full training fit on one instance?"
-    assert [("your plan" in leaf_words(leaf, row, catalogs())) for leaf in leaves] == [leaf is own for leaf in leaves]
+    assert own.job.name == "Does full training fit on one instance?"
+    shown = [leaf_words("Question", leaf, row, catalogs())["Question"] for leaf in leaves]
+    assert [("your plan" in words) for words in shown] == [leaf is own for leaf in leaves]
 
 
-TABS = ("GPUs", "Precision and task", "Methods", "Decision guide")
+TABS = ("GPUs", "Precision and task", "Methods", "Decision guide", "Sizing", "Use cases")
 
 
 def opened_at(tab, **query):
@@ -166,6 +168,26 @@ def test_a_bar_of_a_choice_becomes_the_plan(tab, column):
 
 def test_a_leaf_of_the_guide_becomes_the_plan():
     app = opened_at("Decision guide", model="llama-3.1-8b")
-    run(app.button(key="guide_2").click())
+    run(app.button(key="answer_2").click())
     assert app.session_state["method"] == "qlora"
     assert app.session_state["gpus"] == [1]
+
+
+def test_one_workload_is_tried_in_four_ways_under_a_budget_of_each_hour():
+    fields = {**FIRST_VISIT, "usd_per_hour_most": 20.0}
+    full, recomputed, served, in_int8 = tried("sizing", fields, {}, catalogs())
+    assert [leaf.holds for leaf in (full, recomputed, served, in_int8)] == [False, True, True, True]
+    assert (full.row["recompute"], recomputed.row["recompute"]) == ("none", "full")
+    assert recomputed.row["usd_per_hour"] <= 20 < full.row["usd_per_hour"]
+    assert (served.row["precision"], in_int8.row["precision"]) == ("bf16", "int8")
+    assert in_int8.row["weights_bytes"] < served.row["weights_bytes"]
+
+
+@pytest.mark.parametrize(("tab", "place", "model"), [("Sizing", 3, "llama-3.2-1b"), ("Use cases", 5, "llama-3.1-70b")])
+def test_a_ready_job_becomes_the_plan_in_one_press(tab, place, model):
+    app = opened_at(tab, model="llama-3.2-1b", regions="us-west-2")
+    lines = app.table[0].value.to_dict("records")
+    run(app.button(key=f"answer_{place}").click())
+    plan = options(app.session_state["current_job"].job, catalogs()).rows[0]
+    assert (plan["work"], plan["model"], plan["region"]) == ("inference", model, "us-west-2")
+    assert f" {plan['instance']}" in lines[place]["Machine"]

@@ -5,9 +5,9 @@ import re
 import pytest
 from examples import catalogs, recorded
 
-from calc.files.link.link import parse
-from calc.files.setups import setups
+from calc.files.link.link import compose, parse
 from calc.scenarios.inputs import ASSUMED
+from calc.search.guide import ready_jobs
 from calc.search.job_fields import BY_HAND, JOB, job_of
 from calc.search.job_words import job_sentence, short_job
 from calc.search.options import options, plain_job
@@ -15,7 +15,7 @@ from calc.search.settle import settled
 from views.session.job_state import FIRST_VISIT
 
 CASES = recorded("cases/job_words.json")
-LINKS = {**recorded("cases/one_plan.json"), **{setup.name: setup.query for setup in setups()}}
+LINKS = {**recorded("cases/one_plan.json"), **{setup.name: compose(setup.asks) for setup in ready_jobs()["setups"]}}
 NO_WORD = re.compile(r"nan|None|inf|\b[a-z]+_[a-z]|[a-z]+-[a-z]+-\d\b|  |, ,|\(\)|,,|, \.")
 
 

@@ -9,12 +9,10 @@ from examples import recorded
 from pages import address, job_line, opened, run, title, turned
 
 from calc import load_catalogs, versions
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import path_of
 from calc.files.link import link
-from calc.files.setups import setups
-from calc.search.job_fields import BY_HAND, JOB, job_of
-from calc.search.options import options
+from calc.search.guide import ready_jobs, tried
 from views.session.job_state import FIRST_VISIT
 
 
@@ -116,26 +114,20 @@ def test_another_formula_is_another_version_and_other_words_are_none(tmp_path, m
     assert of_folder() != versions.formulas_version()
 
 
-@pytest.mark.parametrize("setup", setups(), ids=lambda setup: setup.name)
-def test_a_setup_is_understood_whole_and_answered(setup):
-    query, complaints = link.parse(setup.query, the_catalogs())
-    assert not complaints
-    several = ("regions", "markets")
-    named = {name: value for name, value in query.items() if name in JOB}
-    one = {name: value[0] if isinstance(value, list) and name not in several else value for name, value in named.items()}
-    fields = {**FIRST_VISIT, **one}
-    by_hand = {name: value if isinstance(value, list) else [value] for name, value in query.items() if name in BY_HAND}
-    result = options(job_of(fields, by_hand), the_catalogs())
-    assert result.problem == ""
-    assert result.answers["answer"].iloc[0].startswith("least-money")
+@pytest.mark.parametrize("kind", ["setups", "use_cases"])
+def test_every_ready_job_is_understood_whole_and_answered(kind):
+    leaves = tried(kind, FIRST_VISIT, {}, the_catalogs())
+    for job, holds, row, _ in leaves:
+        assert holds, job.name
+        assert row["answer"].startswith("least-money")
+        choices, complaints = link.parse(link.compose(job.asks), the_catalogs())
+        assert (choices.keys(), complaints) == (job.asks.keys(), [])  # a name that nobody knows would be left out in silence
+        assert {name: row[name] for name in job.asks if name in row} == {name: job.asks[name] for name in job.asks if name in row}
+    assert len({repr(leaf.job.asks) for leaf in leaves}) == len(leaves)
 
 
-def test_there_are_six_no_two_alike_and_a_click_starts_from_one():
-    read = setups()
-    assert len(read) == 6
-    for entry, setup in zip(read_document(FOLDER, "setups")["setups"], read, strict=True):
-        assert entry["asks"].keys() <= setup.query.keys()  # a name that nobody knows would be left out in silence
-    assert len({setup.name for setup in read}) == len({repr(setup.query) for setup in read}) == len(read)
+def test_a_click_starts_from_one_of_six():
+    assert len(ready_jobs()["setups"]) == 6
     app = opened()
     before = title(app)
     run(app.button(key="setup_3").click())

@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from calc.files.link import link
-from calc.files.setups import Setup, setups
-from views.session import catalogs as session_catalogs
+from calc.search.guide import ReadyJob, ready_jobs
 from views.session import is_phone, job_state, kept
 from views.shared.elements import button, use_in_plan
 
@@ -18,13 +16,13 @@ def introduction() -> None:
     with st.container(border=True, gap="xsmall", key="introduction"):
         if is_phone():
             st.markdown(PROMISE)
-            names = dict(enumerate(setup.name for setup in setups()))
+            names = dict(enumerate(setup.name for setup in ready_jobs()["setups"]))
             look = {"label_visibility": "collapsed", "placeholder": "Start from another", "width": "stretch"}
-            use_in_plan(names, "start_from", lambda index: _start(setups()[index]), "Start from another", **look)
+            use_in_plan(names, "start_from", lambda index: _start(ready_jobs()["setups"][index]), "Start from another", **look)
             return
         st.markdown(f"{PROMISE} Change the job on the left, or start from:")
         with st.container(horizontal=True, gap="xsmall"):
-            for index, setup in enumerate(setups()):
+            for index, setup in enumerate(ready_jobs()["setups"]):
                 button(setup.name, _start, setup, key=f"setup_{index}")
 
 
@@ -34,8 +32,8 @@ def _is_first() -> bool:
     return not by_hand and fields == job_state.first_visit()
 
 
-def _start(setup: Setup) -> None:
+def _start(setup: ReadyJob) -> None:
     """Callback: the job of the set-up on a fresh plan."""
-    job_state.start(link.parse(setup.query, session_catalogs.catalogs())[0])
+    job_state.start(setup.asks)
     st.session_state.pop("looked", None)
     st.session_state["introduced"] = True

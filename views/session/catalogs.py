@@ -19,11 +19,11 @@ from calc.evaluate import Row
 from calc.files.configs.fields import rules, tools
 from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.oom.logs import printed
-from calc.files.setups import setups
 from calc.models.huggingface.config import ConfigError
+from calc.search.guide import ready_jobs
 
 BESIDE = ("config_fields", "launch_files", "memory_logs", "setups")  # read by these functions, each once
-READ_ONCE = (rules, tools, launch_document, kit_specs, printed, setups)
+READ_ONCE = (rules, tools, launch_document, kit_specs, printed, ready_jobs)
 
 
 def catalogs() -> Catalogs:

@@ -11,6 +11,7 @@ from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.guide import Leaf
 from calc.units import GIB
+from views.shared.markdown import plain
 from views.shared.theme import FITS
 
 NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
@@ -28,6 +29,10 @@ SENT = {
     "ZeRO 3": "weights gathered twice and gradients scattered in every micro-batch",
     "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
     "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
+}
+TRIED = {
+    "sizing": "The model, the load and the limits of the plan, each row the least money for it. An empty budget is no limit.",
+    "use_cases": "A typical job of each use case in the regions and on the markets of the plan: the least money for it today.",
 }
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 
@@ -97,22 +102,25 @@ def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
 
 def guide(leaves: list[Leaf]) -> str:
     """How to read the questions."""
-    question = next((leaf.question for leaf in leaves if leaf.holds), "")
+    question = next((leaf.job.name for leaf in leaves if leaf.holds), "")
     start = f"The first yes: “{question}”" if question else "None is answered yes; the nearest plan stands at each."
     return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
 
 
-def leaf(answered: Leaf, plan_row: Row, catalogs: Catalogs) -> str:
-    """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; whether it is the plan."""
-    row = answered.row
-    mark = " · **your plan**" if answered.is_same(plan_row) else ""
-    head = f"**{answered.question}** {'✓ Yes' if answered.holds else '✗ No'}{mark}. {answered.meaning}."
-    if not row["answer"]:
-        return f"{head}  \n{answered.problem}"
-    precision = name_of("precision", row["precision"], catalogs)
-    cost = "no price" if is_missing(row["usd"]) else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
-    numbers = figures(row)
-    memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
-    hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
-    text = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
-    return f"{head}  \n{text}" if answered.holds else f"{head}  \nNearest: {text} {answered.problem}"
+def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
+    """A ready job with its machine, money and memory, and what is in the way, under `head`."""
+    row, mark = answered.row, " · **your plan**" if answered.is_same(plan_row) else ""
+    cells = {head: f"{answered.job.name}{mark}", "Machine": "–", "Cost": "–", "Memory of each GPU": "–"}
+    if row["answer"]:
+        yes = "✓" if answered.holds else "✗ No; nearest:"
+        cost = "no price" if is_missing(row["usd"]) else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+        numbers = figures(row)
+        cells["Machine"] = f"{yes} {place(row)}, {name_of('precision', row['precision'], catalogs)}"
+        cells["Cost"] = cost + ("" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour")
+        cells["Memory of each GPU"] = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
+    return {name: plain(text) for name, text in (cells | {"Remarks": answered.problem or f"{answered.job.about}."}).items()}
+
+
+def leaves_alt(leaves: list[Leaf]) -> str:
+    """The takeaway of a table of ready jobs."""
+    return f"{sum(leaf.holds for leaf in leaves)} of {len(leaves)} can be done so, each with its machine and its cost"

@@ -1,4 +1,4 @@
-"""The Explore page: the plan varied in one thing at a time, and the decision guide."""
+"""The Explore page: the plan varied in one thing at a time, the decision guide, ready jobs."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator

@@ -1,5 +1,7 @@
 """The tabs of the Explore page, each computed and drawn only while it is open."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,21 +12,26 @@ from calc.memory.moments import components_of
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
 from calc.say.setting import name_of
+from calc.scenarios.inputs import ASSUMED
 from calc.search import comparisons
-from calc.search.guide import guide
+from calc.search.guide import Leaf, guide, tried
+from calc.search.job_fields import SEVERAL
 from calc.search.standing import scenario_of
 from views.session import job_state
+from views.session.job_state import KEYS
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared.elements import button, open_tabs
 from views.shared.markdown import plain
-from views.shared.tables import NUMBER, columns_of, grid
+from views.shared.tables import NUMBER, columns_of, grid, text_table
 from views.shared.theme import Ink
+from views.sidebar.fields import number
 from views.understand import comparisons_words as words
 from views.understand.comparisons import bars_to_use, gpu_counts, made, over_values
 
 FIRST = "GPUs"
 MOST_GPUS = 64
+PRICES = (*ASSUMED, "private_prices")  # of what is set by hand
 
 
 def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -35,6 +42,8 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         "Precision and task": lambda: _tasks(plan, ink, catalogs),
         **({"Methods": lambda: _methods(plan, ink, catalogs)} if trains else {}),
         "Decision guide": lambda: _guide(plan, catalogs),
+        "Sizing": lambda: _sizing(plan, catalogs),
+        "Use cases": lambda: _use_cases(plan, catalogs),
     }
     open_tabs(bodies, FIRST, "explore_tab")
 
@@ -90,10 +99,38 @@ def _guide(plan: Present, catalogs: Catalogs) -> None:
     with st.spinner("Answering each question"):
         leaves = remembered("guide", (plan.job, catalogs.version), lambda: guide(plan.job, catalogs))
     st.caption(words.guide(leaves))
-    for index, leaf in enumerate(leaves):
-        with st.container(border=True):
-            answer, action = st.columns([5, 1], vertical_alignment="center")
-            answer.markdown(plain(words.leaf(leaf, plan.row, catalogs)))
-            choice: tuple[Any, ...] = (scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
-            with action:
-                button("Use in plan", job_state.adopt, *choice, disabled=not leaf.row["answer"], key=f"guide_{index}")
+    takes = [partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs) for leaf in leaves]
+    _answered("Question", leaves, takes, plan, catalogs)
+
+
+def _sizing(plan: Present, catalogs: Catalogs) -> None:
+    """The model of the plan in four ways side by side, under a budget of each hour."""
+    number("Budget, $ an hour", KEYS.usd_per_hour_most, width=170)
+    fields = job_state.current().fields
+    _tried("sizing", "Tried as", fields | {"goal": "tune"} if fields["goal"] == "serve" else fields, plan, catalogs)
+
+
+def _use_cases(plan: Present, catalogs: Catalogs) -> None:
+    """A typical job of each use case, in the regions and on the markets of the plan."""
+    fields = job_state.current().fields
+    _tried("use_cases", "Use case", job_state.first_visit() | {name: fields[name] for name in SEVERAL}, plan, catalogs)
+
+
+def _tried(kind: str, head: str, fields: dict[str, Any], plan: Present, catalogs: Catalogs) -> None:
+    """Ready jobs over the fields of a job, each with the least money for it."""
+    prices = {name: values for name, values in job_state.current().by_hand.items() if name in PRICES}
+    key = (fields, prices, catalogs.version)
+    with st.spinner("Answering each job"):
+        leaves = remembered(kind, key, lambda: tried(kind, fields, prices, catalogs))
+    st.caption(words.TRIED[kind])
+    kept = {name: values[0] for name, values in prices.items()}
+    _answered(head, leaves, [partial(job_state.start, {**fields, **kept, **leaf.job.asks}) for leaf in leaves], plan, catalogs)
+
+
+def _answered(head: str, leaves: list[Leaf], takes: Sequence[Callable], plan: Present, catalogs: Catalogs) -> None:
+    """A table of jobs with their answers; a button makes one of them the plan."""
+    text_table([words.leaf(head, leaf, plan.row, catalogs) for leaf in leaves], words.leaves_alt(leaves))
+    st.markdown("**Use in plan**")
+    with st.container(horizontal=True, gap="xsmall"):
+        for index, (leaf, take) in enumerate(zip(leaves, takes, strict=True)):
+            button(leaf.job.name, take, disabled=not leaf.row["answer"], key=f"answer_{index}")
