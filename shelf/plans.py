@@ -1,4 +1,4 @@
-"""The plans on the shelf. Saving only ever adds a version, so that of two people who save at once neither loses anything."""
+"""The plans on the shelf. Each change only adds a version, so that of two people who save at once neither loses anything."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,8 +42,10 @@ TABLE = """CREATE TABLE IF NOT EXISTS headroom_plans (
 ADD = f"INSERT INTO headroom_plans ({', '.join(STORED)}) VALUES ({', '.join(f':{name}' for name in STORED)})"
 NUMBERED = """SELECT headroom_plans.*, ROW_NUMBER() OVER (PARTITION BY name ORDER BY saved_at DESC, id) AS place,
     COUNT(*) OVER (PARTITION BY name) AS versions FROM headroom_plans"""
-NEWEST = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE place = 1 ORDER BY saved_at DESC, id LIMIT :most"
-VERSIONS = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE name = :name ORDER BY saved_at DESC, id LIMIT :most"
+PLANS = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE {{}} ORDER BY saved_at DESC, id LIMIT :most"
+OFF = "off"  # in place of its link, the last version of a plan that was taken off the shelf
+NEWEST, TAKEN_OFF = PLANS.format("place = 1 AND link <> :off"), PLANS.format("place = 1 AND link = :off")
+VERSIONS = PLANS.format("name = :name")
 
 
 def save(run: Run, name: str, saved_by: str, answer: str, link: str, usd: float | None = None, usd_per_hour: float | None = None) -> Plan:
@@ -62,10 +64,21 @@ def save(run: Run, name: str, saved_by: str, answer: str, link: str, usd: float 
     return plan
 
 
+def take_off(run: Run, name: str, taken_by: str) -> Plan:
+    """A plan off the shelf: its versions stay, and saving its name puts it back; raises ShelfError."""
+    return save(run, name, taken_by, "taken off the shelf", OFF)
+
+
 def newest(run: Run) -> list[Plan]:
     """The newest version of each plan, the latest saved first, at most MOST_SHOWN."""
     _ready(run)
-    return [Plan(*row) for row in run(NEWEST, {"most": MOST_SHOWN})]
+    return [Plan(*row) for row in run(NEWEST, {"most": MOST_SHOWN, "off": OFF})]
+
+
+def taken_off(run: Run) -> list[Plan]:
+    """Of each plan that was taken off, the version that says by whom and when, at most MOST_SHOWN."""
+    _ready(run)
+    return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
 
 def versions(run: Run, name: str) -> list[Plan]:

@@ -94,9 +94,3 @@ def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
     assert rows.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
     assert rows.loc["batch", "label"] == "Micro-batch"
-
-
-def test_tanks_share_a_scale_that_one_giant_does_not_spoil():
-    sizes = ([(80, 60)], 80), ([(80, 60), (40, 100)], 100), ([(80, 60), (40, 400)], 160), ([(float("nan"), 50)], 50), ([], 1)
-    for tanks, scale in sizes:
-        assert compare.tank_scale([{"gpu_memory_bytes": card, "memory_high_bytes": high} for card, high in tanks]) == scale, tanks

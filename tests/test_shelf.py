@@ -15,7 +15,7 @@ from examples import recorded
 from pages import opened, title
 
 from shelf import stores
-from shelf.plans import MOST_SHOWN, ShelfError, newest, save, versions
+from shelf.plans import MOST_SHOWN, OFF, ShelfError, newest, save, take_off, taken_off, versions
 
 MARK = "O'Brien; DROP TABLE headroom_plans; 模型 <b> :name %s ?"
 PLAN = {"saved_by": "Ana", "answer": "about $245 in 4.5 h", "link": "v=2&model=gpt2", "usd": 244.7, "usd_per_hour": 55.04}
@@ -99,6 +99,19 @@ def test_versions_names_and_prices_come_back_as_they_were_saved(run):
     assert [plan.usd for plan in versions(run, "tune")] == [300.0, 244.7]
     save(run, "mine", **PLAN | {"usd": None, "usd_per_hour": None})
     assert (newest(run)[0].usd, newest(run)[0].usd_per_hour) == (None, None)
+
+
+def test_a_plan_that_is_taken_off_keeps_its_versions_and_is_put_back_by_saving_it(run):
+    save(run, "tune", **PLAN)
+    save(run, "serve", **PLAN)
+    with pytest.raises(ShelfError, match="needs a name of who saves it"):
+        take_off(run, "tune", " ")
+    gone = take_off(run, "tune", "Ben")
+    assert [plan.name for plan in newest(run)] == ["serve"]
+    assert taken_off(run) == [gone._replace(versions=2)]
+    assert [(plan.saved_by, plan.link) for plan in versions(run, "tune")] == [("Ben", OFF), ("Ana", PLAN["link"])]
+    save(run, "tune", **PLAN)
+    assert ([plan.name for plan in newest(run)], taken_off(run)) == (["tune", "serve"], [])
 
 
 def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):

@@ -86,6 +86,19 @@ def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
     assert "Version 4 by Ben" in texts(app)
 
 
+def test_a_plan_is_taken_off_by_name_and_can_be_opened_all_the_same(shelf):
+    app = put(opened("shelf", model="gpt2"), "Ours", "Ana")
+    app.text_input(key="shelf_taken_by").set_value(" ")
+    assert "needs a name of who saves it" in texts(run(app.button(key="take_off").click()))
+    app.text_input(key="shelf_taken_by").set_value("Ben")
+    run(app.button(key="take_off").click())
+    assert title(app) == "The shelf is empty"
+    assert re.search(r"\*\*Ours\*\*, by Ben, \d+ \w+ 20\d\d, .* UTC; before: ", texts(app))
+    assert [version.saved_by for version in versions(shelf, "Ours")] == ["Ben", "Ana"]
+    run(labelled(app, "Open").click())
+    assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
+
+
 def test_what_is_typed_is_text_and_without_a_name_nothing_is_saved(shelf):
     app = put(opened("shelf", model="gpt2"), NAME, "<i>Ana</i>")
     assert newest(shelf)[0].name == NAME

@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from calc.search.inputs import TIE_RATIO
-from calc.search.options import Options
-
 ORDERS = ("money", "hour", "fastest", "headroom")
 COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes"}
 
@@ -30,8 +27,3 @@ def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat([answers, board.iloc[1:]], ignore_index=True)
     compared = [name for name in rows if name not in ("answer", "why", "problem")]
     return rows[~rows[compared].astype(str).duplicated()].reset_index(drop=True)
-
-
-def is_less(one: Options, other: Options) -> bool:
-    """Whether the least money of one job is below that of another by more than a tie."""
-    return bool(one.answers["usd"].iloc[0] * TIE_RATIO < other.answers["usd"].iloc[0])

@@ -24,7 +24,6 @@ FEWEST, MOST = 2, 6
 _PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 _TELLING_RATIO = 0.2
-MOST_CARDS = 2.0  # what runs further over its card is cut off at its picture's end
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
 PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda row: row["usd_per_hour"] / row["instances"]}
@@ -136,13 +135,6 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
             table.append((name, label(name, records, catalogs), differs, *words))
     columns = ["choice", "label", "differs", *range(len(rows))]
     return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
-
-
-def tank_scale(rows: list[dict[str, Any]]) -> float:
-    """The right end of tanks on one scale: the largest need, at most twice the largest card. [B]"""
-    cards, needs = ([row[name] for row in rows if row[name] > 0] for name in ("gpu_memory_bytes", "memory_high_bytes"))
-    most = max([*cards, *needs], default=1.0)
-    return min(most, MOST_CARDS * max(cards)) if cards else most
 
 
 def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:

@@ -17,7 +17,7 @@ from calc.search.job_words import job_sentence, short_job
 from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf import stores
-from shelf.plans import LONGEST, Plan, Run, ShelfError
+from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
 from views.session import address
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
@@ -25,6 +25,7 @@ from views.session.remembered import remembered
 from views.shared import aged_words as aged
 from views.shared import answer_words as plan_words
 from views.shared.answer_words import day_text
+from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.tables import chosen_in, columns_of, grid, of_rows
 
@@ -37,6 +38,7 @@ TALLEST = 460  # pixels
 ABOUT = """Plans that the team keeps by name. Saving adds a version and never replaces one; a link passes a plan on without the shelf.
 Names are as typed: nobody signs in, so anyone who reaches this page can read, open and add."""
 EMPTY = "No plan yet. Put the present one here: give it a name and say who you are."
+TAKE_OFF = "Its versions are kept, with your name and the time. Saving the name again puts it back."
 NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
 
 
@@ -74,6 +76,15 @@ def draw(title: DeltaGenerator) -> None:
         chosen(run, *listed(plans, catalogs), catalogs)
     else:
         st.markdown(EMPTY)
+    if gone := shelf_plans.taken_off(run):
+        with st.expander(f"Taken off the shelf ({len(gone)})", key="shelf_off"):
+            for plan in gone:
+                before = next(version for version in shelf_plans.versions(run, plan.name) if version.link != shelf_plans.OFF)
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    _open_button(before, catalogs, "tertiary")
+                    st.markdown(
+                        plain(f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: {before.answer}"), width="stretch"
+                    )
 
 
 def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
@@ -156,13 +167,33 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
         _open_button(plan, catalogs, "primary")
         with st.popover("Copy link", icon=":material/link:"):
             st.code(plan_words.link((st.context.url or "").removesuffix("shelf"), _query(plan)), language=None, wrap_lines=True)
+        with st.popover("Take off", icon=":material/delete:"):
+            st.caption(TAKE_OFF)
+            st.text_input("Your name", st.session_state.get("shelf_who", ""), max_chars=LONGEST["saved_by"], key="shelf_taken_by")
+            button("Take off the shelf", _take_off, run, plan.name, key="take_off")
+    if refusal := st.session_state.pop("shelf_refusal", ""):
+        st.error(plain(refusal), icon=":material/block:")
     if plan.versions > 1:
         with st.expander(f"All {plan.versions} versions", key="shelf_versions"):
             stand = shelf_plans.versions(run, plan.name)
             for number, version in zip(range(plan.versions, 0, -1), stand, strict=False):
-                with st.container(horizontal=True, vertical_alignment="center"):
-                    _open_button(version, catalogs, "tertiary")
-                    st.markdown(plain(_version(version, number)), width="stretch")
+                _line(version, _version(version, number), catalogs)
+
+
+def _line(plan: Plan, words: str, catalogs: Catalogs) -> None:
+    """A version in a line, with its button where there is something to open."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if plan.link != OFF:
+            _open_button(plan, catalogs, "tertiary")
+        st.markdown(plain(words), width="stretch")
+
+
+def _take_off(run: Run, name: str) -> None:
+    """Callback: the plan leaves the list."""
+    try:
+        shelf_plans.take_off(run, name, st.session_state["shelf_taken_by"])
+    except ShelfError as error:
+        st.session_state["shelf_refusal"] = str(error)
 
 
 def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "tertiary"]) -> None:

@@ -48,10 +48,6 @@ def _page(folder: str, address: str, title: str, about: str) -> Any:
     return st.Page(f"views/{folder}/page.py", url_path=address, title=title, help=about, default=not address)
 
 
-def _earlier(address: str, tab: str) -> Any:
-    return st.Page(partial(_opened_elsewhere, tab), url_path=address, title=address, visibility="hidden")
-
-
 def _opened_elsewhere(tab: str) -> None:
     """An earlier address opens the tab that has its content today."""
     if tab:
