@@ -125,15 +125,25 @@ def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_
     return batch * np.where(scores_once > 0, 1, main / context_parallel)
 
 
-def stage_layers_ratio(stack_layers, pipeline_parallel, implementation_torch_pipeline, trains):
-    """Share of the blocks on a pipeline's first and last stage: whole blocks only. [share]
+def first_blocks(stack_layers, stack_experts, has_source):
+    """Blocks with a dense network before all routed ones; 0 where the two alternate. [blocks]
 
-    torchtitan gives those that are left over to the stages between (distributed/pipeline_parallel.py,
-    generate_llm_fqn_per_model_part). Of several stacks each gives the same share, as if its blocks could be divided in parts.
+    Dense networks of fewer than every fourth block come first (first_k_dense_replace of DeepSeek, Kimi, GLM); others take turns
+    with the routed ones (Llama 4, Jamba).
     """
-    total = np.maximum(np.sum(stack_layers, axis=0), 1)
-    share = total / pipeline_parallel
-    return np.where(implementation_torch_pipeline * trains > 0, np.maximum(np.floor(share), 1), np.ceil(share)) / total
+    dense = np.sum(stack_layers * (stack_experts == 0), axis=0)
+    return np.where((has_source == 0) & (4 * dense < np.sum(stack_layers, axis=0)), dense, 0)
+
+
+def most_stage_blocks(stack_layers, pipeline_parallel):
+    """Blocks of the fullest pipeline stage. [blocks]"""
+    return np.ceil(np.sum(stack_layers, axis=0) / pipeline_parallel)
+
+
+def stage_between(pipeline_parallel, first_blocks, most_stage_blocks):
+    """Stages before the first between the ends without dense blocks; 0 for none. [stages]"""
+    number = np.clip(np.ceil(first_blocks / np.maximum(most_stage_blocks, 1)), 1, np.maximum(pipeline_parallel - 2, 1))
+    return np.where((pipeline_parallel > 2) & (first_blocks > 0), number, 0)
 
 
 def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
@@ -145,11 +155,6 @@ def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipel
     divides = accumulation_steps % pipeline_parallel == 0
     chunks = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
     return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, chunks, 1))
-
-
-def stack_layers_here(stack_layers, stage_layers_ratio):
-    """Blocks of each stack on the fullest pipeline stage. Shape (stacks, rows). [blocks]"""
-    return stack_layers * stage_layers_ratio
 
 
 def expert_split(tensor_parallel, expert_parallel, pipeline_parallel, gpus, trains):

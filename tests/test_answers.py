@@ -11,7 +11,7 @@ from plain_answers import plain, serving_rows, training_rows
 from calc import answer, estimate
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import parts
-from calc.engine.stages import MEMORY, fuller_end, walk
+from calc.engine.stages import MEMORY, fullest_place, walk
 from calc.rules.support import RUNS
 from calc.say.numbers import usd
 from calc.search.combinations import FITS, combinations, least_memory_bytes
@@ -188,7 +188,7 @@ def test_the_lower_bound_of_memory_is_one(catalogs):
     results = answered()
     part = next(parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs))
     least = least_memory_bytes(walk(part.table | {}, MEMORY[:1]))
-    peak = fuller_end(part.table | {})["allocated_peak_bytes"]
+    peak = fullest_place(part.table | {})["allocated_peak_bytes"]
     assert (least <= peak).all()
     assert np.median(least / peak) > 0.2
 

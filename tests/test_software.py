@@ -11,10 +11,13 @@ from test_memory import per_block
 
 from calc import add_models, estimate, phases_table
 from calc.engine.one_scenario import one_scenario
+from calc.engine.pipeline import parts
+from calc.engine.stages import at_places
 from calc.memory.backward.schedule import microbatches_in_flight, round_microbatches, waiting_microbatches
 from calc.memory.fit import limit_bytes
 from calc.memory.weights import _segment_waste_bytes, stack_expert_padding_ratio
 from calc.models.huggingface.config import read_config
+from calc.scenarios.read import as_frame
 from calc.scenarios.releases import newest_known
 
 TOKENS = {"batch": 2, "sequence_tokens": 1024}
@@ -120,7 +123,7 @@ def test_a_step_of_one_round_is_all_forward_first_on_the_first_stage():
     waits = microbatches_in_flight(4, 0, 2, 4, 4)
     assert waits == 4
     assert list(waiting_microbatches(waits, 2, 4, 4)) == [4, 3.5, 1.5]
-    assert microbatches_in_flight(4, 1, 2, 4, 4) == 2.5
+    assert microbatches_in_flight(4, 3, 2, 4, 4) == 2.5
 
 
 def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
@@ -128,6 +131,21 @@ def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
     one_round, several = (one_scenario(STAGED | {"accumulation_steps": steps}, catalogs()) for steps in (4, 16))
     assert one_round["earlier_gradients_bytes"][0] < 0.75 * several["earlier_gradients_bytes"][0]
     assert several["earlier_gradients_bytes"][0] == 4 * several["trained_parameters_here"][0]
+
+
+def test_each_stage_of_a_pipeline_holds_its_own_blocks():
+    """DeepSeek-V3: 3 dense blocks, then 58 routed ones; Llama 4 Maverick: they take turns. Only the last stage has the head."""
+    scenario = {"implementation": "megatron", "precision": "bf16-master", "gpus": 64, "pipeline_parallel": 16, "accumulation_steps": 32}
+    stages = [place for place, _ in at_places(next(parts(as_frame({**scenario, "model": "deepseek-v3"}), catalogs())).table)]
+    assert [list(stage["stack_layers_here"][:, 0]) for stage in stages] == [[3, 1], [0, 4], [0, 3]]
+    assert [float(stage["stages_before"][0]) for stage in stages] == [0, 1, 15]
+    assert [float(stage["microbatches_in_flight"][0]) for stage in stages] == [16, 15, 1]
+    assert [float(stage["stage_head_here"][0]) > 0 for stage in stages] == [False, False, True]
+    first, last = (
+        place for place, _ in at_places(next(parts(as_frame({**scenario, "model": "llama-4-maverick-17b-128e"}), catalogs())).table)
+    )
+    assert list(first["stack_layers_here"][:, 0]) == list(last["stack_layers_here"][:, 0])
+    assert (first["stack_layers_here"] > 0).all()
 
 
 @pytest.mark.parametrize(("gpu", "tiles"), [("h100-80gb-sxm", (64, 1)), ("b200", (256, 256)), ("l40s", (128, 256))])

@@ -7,7 +7,7 @@ there; where they do not (squares, a chunked loss), probes at its thirds do.
 
 import numpy as np
 
-from calc.engine.stages import before_memory, fuller_end, memory_keys
+from calc.engine.stages import before_memory, fullest_place, memory_keys
 from calc.evaluate import Columns
 from calc.rules.placement import host_memory_needed_bytes
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
@@ -108,7 +108,7 @@ def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) 
         for other in SAME_AS_SEQUENCE:
             part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
     part[name] = values
-    return _excess(part, fuller_end(before_memory(part)))
+    return _excess(part, fullest_place(before_memory(part)))
 
 
 def _excess(table: Columns, memory: Columns) -> np.ndarray:

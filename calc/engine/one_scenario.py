@@ -6,7 +6,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
-from calc.engine.stages import both_ends
+from calc.engine.stages import at_places
 from calc.memory.moments import MOMENTS, PHASES
 from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
@@ -14,10 +14,10 @@ from calc.table import Table
 
 
 def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
-    """The table of one scenario at the fuller end of its pipeline, with every column."""
+    """The table of one scenario at the fullest place of its pipeline, with every column."""
     frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
-    first, last, _ = both_ends(next(parts(frame, catalogs)).table)
-    return last if last is not None and last["allocated_peak_bytes"] > first["allocated_peak_bytes"] else first
+    places = at_places(next(parts(frame, catalogs)).table)
+    return max((table for table, _ in places), key=lambda table: float(table["allocated_peak_bytes"][0]))
 
 
 def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:

@@ -45,11 +45,11 @@ class Stage:
 
     `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN, components 0).
     `shared`: worked out once for rows that are equal in all columns that decide its results.
-    `each_end`: memory that differs between the first and the last stage of a pipeline.
+    `each_place`: memory that differs between the stages of a pipeline.
     """
 
-    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", shared: bool = False, each_end: bool = False):
-        self.name, self.work, self.shared, self.each_end = name, work, shared, each_end
+    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", shared: bool = False, each_place: bool = False):
+        self.name, self.work, self.shared, self.each_place = name, work, shared, each_place
         self.formulas = tuple(formula for part in parts for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,)))
 
 
@@ -60,12 +60,12 @@ STAGES = (
     Stage("blocks", adapters, block_sizes, block_activations, shared=True),
     Stage("vision tower", tower),
     Stage("outside the blocks", outside_blocks, work=TRAINING),
-    Stage("ends of a pipeline", ends, each_end=True),
-    Stage("weights and states", weights, states, each_end=True),
-    Stage("a training step", schedule, saved, loss, groups, head, places, block, last, step, work=TRAINING, each_end=True),
-    Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_end=True),
-    Stage("peak", peak, *moments.AT_PEAK, each_end=True),
-    Stage("overhead", basis, overhead, each_end=True),
+    Stage("place in a pipeline", ends, each_place=True),
+    Stage("weights and states", weights, states, each_place=True),
+    Stage("a training step", schedule, saved, loss, groups, head, places, block, last, step, work=TRAINING, each_place=True),
+    Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_place=True),
+    Stage("peak", peak, *moments.AT_PEAK, each_place=True),
+    Stage("overhead", basis, overhead, each_place=True),
     Stage("verdict", fit),
     Stage("rates", flops, rates, collectives),
     Stage("time of a step", training, work=TRAINING),
@@ -79,7 +79,7 @@ STAGES = (
 )
 NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
-ENDS = tuple(stage for stage in MEMORY if stage.each_end)
+PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("rates") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
@@ -109,7 +109,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
-ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
+ON_THE_WAY = {"stages_before", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
 MEMORY_MADE = frozenset(makes(MEMORY))
 RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}
 MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)
@@ -179,38 +179,44 @@ def memory(table: Table) -> Table:
 
 def _memory_of(table: Table) -> Columns:
     """The columns of memory that later stages read or that are results."""
-    fuller = fuller_end(before_memory(table))
+    fuller = fullest_place(before_memory(table))
     return {name: fuller[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
 
 
-def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
-    """Memory at the pipeline's first end, at its last end for staged rows, and their numbers."""
-    table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
-    staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
-    first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)
-    last = walk(table.take(staged) | {"at_last_stage": np.ones(1)}, ENDS) if len(staged) else None
-    return first, last, staged
+def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
+    """Memory where a pipeline may hold the most, each place with the rows that have it.
+
+    The first stage; between the ends the first without the dense blocks that stand before routed ones; the last.
+    """
+    table = walk(table, MEMORY[: len(MEMORY) - len(PLACES)])
+    rows = np.arange(table["rows"])
+    stages, between = np.broadcast_to(table["pipeline_parallel"], len(rows)), np.broadcast_to(table["stage_between"], len(rows))
+    others = [(np.flatnonzero(some), before[some] * 1.0) for some, before in ((between > 0, between), (stages > 1, stages - 1))]
+    places = [(walk(table | {"stages_before": np.zeros(1)}, PLACES), rows)]
+    return places + [(walk(table.take(some) | {"stages_before": before}, PLACES), some) for some, before in others if len(some)]
 
 
-def fuller_end(table: Table) -> Table:
-    """A settled table with the memory at the fuller end of its pipeline."""
-    first, last, staged = both_ends(table)
-    return first if last is None else _merged(first, last, staged)
+def fullest_place(table: Table) -> Table:
+    """A settled table with the memory at the fullest place of its pipeline."""
+    (fullest, _), *others = at_places(table)
+    for other, rows in others:
+        fullest = _merged(fullest, other, rows)
+    return fullest
 
 
-def _merged(first: Table, last: Table, staged: np.ndarray) -> Table:
-    """The first end's results, replaced by the last end's in the rows where it holds more."""
+def _merged(first: Table, other: Table, staged: np.ndarray) -> Table:
+    """The first place's results, replaced by another's in the rows where it holds more."""
     rows = first["rows"]
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
-    fuller = np.broadcast_to(last["allocated_peak_bytes"], len(staged)) > before
+    fuller = np.broadcast_to(other["allocated_peak_bytes"], len(staged)) > before
     here, there = staged[fuller], np.flatnonzero(fuller)
     merged = first | {}
-    for name in (name for name in MEMORY_RESULTS if name in makes(ENDS)):
+    for name in (name for name in MEMORY_RESULTS if name in makes(PLACES)):
         values = np.broadcast_to(first[name], rows).copy()
-        values[here] = np.broadcast_to(last[name], len(staged))[there]
+        values[here] = np.broadcast_to(other[name], len(staged))[there]
         merged[name] = values
     moments = [np.broadcast_to(total, rows).copy() for total in first["moment_bytes"]]
-    for total, other in zip(moments, last["moment_bytes"], strict=True):
-        total[staged] = np.maximum(total[staged], other)
+    for total, there_bytes in zip(moments, other["moment_bytes"], strict=True):
+        total[staged] = np.maximum(total[staged], there_bytes)
     merged["moment_bytes"] = tuple(moments)
     return merged

@@ -15,7 +15,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
-from calc.engine.stages import both_ends
+from calc.engine.stages import at_places
 from calc.evaluate import evaluate
 from calc.memory.fit import limit_bytes
 from calc.memory.moments import MOMENTS, Moment, at_blocks, named_in
@@ -116,9 +116,9 @@ def _knots(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> list[l
     return [[least, *sorted({float(window) for window in row if least < window < most}), most] for row in windows.T]
 
 
-def _moments_at(ends: list[Table], work: str) -> Iterator[tuple[Moment, Values]]:
-    """Each moment with the bytes of its components, at every place in a block and both ends."""
-    for end in ends:
+def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values]]:
+    """Each moment with the bytes of its components, at every place in a block and a pipeline."""
+    for end in stages:
         rows = end["rows"]
         always = {name: end[name] for name in ALLOCATED if name not in named_in(work) and name in end}
         for moment in moments_of(work):
@@ -148,16 +148,16 @@ def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
 
 def _solved(points: pd.DataFrame, knots: list[list[float]], table: Table) -> Surfaces:
     """The surfaces through the first points of each length, checked at the others."""
-    first, last, _ = both_ends(table)
+    stages = [stage for stage, rows in at_places(table) if len(rows) == len(points)]
     work = work_of(table)
-    walked = list(_moments_at([first, *([last] if last is not None else [])], work))
+    walked = list(_moments_at(stages, work))
     order = STOPS[work]
     stops = np.array([order.index(stop_of(moment)) for moment, _ in walked])
     nothing = np.zeros(len(points))
     values = np.stack([np.stack([parts.get(name, nothing) for name in ALLOCATED]) for _, parts in walked]) / GIB
     totals = values.sum(axis=1)
     tokens, batch = points["tokens"].to_numpy(dtype=float), points["batch"].to_numpy(dtype=float)
-    pages = np.broadcast_to(first["page_tokens"] if work == "inference" else 0.0, len(points))
+    pages = np.broadcast_to(stages[0]["page_tokens"] if work == "inference" else 0.0, len(points))
     multiplied = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
     pieces, misses, start = [], [], 0
     for number, lengths in enumerate(knots):
@@ -205,7 +205,7 @@ def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
 
     Source: calc/memory/overhead.py, overhead_bytes and memory_high_bytes, and fit.py, fits, solved for the peak.
     """
-    table, _, _ = both_ends(next(parts(scenarios, catalogs)).table)
+    table = at_places(next(parts(scenarios, catalogs)).table)[0][0]
     taken = table["context_bytes"] + table["graphs_bytes"] + table["matrix_waste_bytes"] + table["reduction_pool_bytes"]
     free = table["gpu_memory_bytes"] - taken - table["least_spread_bytes"]
     per_byte = 1 + table["spread_ratio"]

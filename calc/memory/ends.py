@@ -1,16 +1,43 @@
-"""What the GPU at the first or the last end of a pipeline holds. Counts of elements."""
+"""What the GPU at one stage of a pipeline holds. Counts of blocks and elements."""
 
 import numpy as np
 
 
-def holds_embedding(pipeline_parallel, at_last_stage):
+def holds_embedding(stages_before):
     """1 on the first pipeline stage, and where there is no pipeline. [0 or 1]"""
-    return np.where(pipeline_parallel == 1, 1.0, 1.0 - at_last_stage)
+    return (stages_before == 0) * 1.0
 
 
-def holds_head(pipeline_parallel, at_last_stage):
+def holds_head(stages_before, pipeline_parallel):
     """1 on the last pipeline stage, and where there is no pipeline. [0 or 1]"""
-    return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
+    return (stages_before == pipeline_parallel - 1) * 1.0
+
+
+def stage_blocks(stack_layers, pipeline_parallel, most_stage_blocks, stages_before, holds_head, implementation_torch_pipeline, trains):
+    """Blocks of this stage; what is left over goes to stages between the ends. [blocks]
+
+    The first counts as one of them outside torch.distributed.pipelining.
+    torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; vLLM, distributed/utils.py, get_pp_indices.
+    """
+    fewest = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel), 1)
+    has_fewest = np.where(stages_before == 0, implementation_torch_pipeline * trains, holds_head)
+    return np.where(has_fewest > 0, fewest, most_stage_blocks)
+
+
+def first_blocks_here(first_blocks, stages_before, most_stage_blocks, stage_blocks, stack_layers):
+    """Blocks of this stage that are dense before all routed ones. [blocks]"""
+    blocks_before = np.minimum(stages_before * most_stage_blocks, np.maximum(np.sum(stack_layers, axis=0) - stage_blocks, 0))
+    return np.clip(first_blocks - blocks_before, 0, stage_blocks)
+
+
+def stack_layers_here(stack_layers, stack_experts, first_blocks, first_blocks_here, stage_blocks):
+    """Blocks of each stack on this stage; stacks that take turns give equal shares. [blocks]
+
+    Shape: (stacks, rows).
+    """
+    others = np.maximum(np.sum(stack_layers, axis=0) - first_blocks, 1)
+    of_others, of_first = (stage_blocks - first_blocks_here) / others, first_blocks_here / np.maximum(first_blocks, 1)
+    return stack_layers * np.where((first_blocks > 0) & (stack_experts == 0), of_first, of_others)
 
 
 def head_elements_here(head_matrix_parameters, vocabulary_split):

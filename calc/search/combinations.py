@@ -15,7 +15,7 @@ from calc.cost import machines, starts
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import MEMORY, TIME, before_memory, fuller_end, makes, memory_keys, walk
+from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import expert_tile, on_huge_card, on_large_card
@@ -207,7 +207,7 @@ def memory_once(table: Table) -> Table:
     unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
     alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
-    once = fuller_end(before_memory(alike).take(first))
+    once = fullest_place(before_memory(alike).take(first))
     return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
 
 

@@ -38,11 +38,19 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
 
 
 def stack_passing_bytes(
-    bucket_bytes, dequantized_bytes, stack_merging_bytes, stage_buffers_bytes, chunks_in_turn, fullest_turn, stage_logits_bytes
+    bucket_bytes,
+    placeholder_gradients_bytes,
+    dequantized_bytes,
+    stack_merging_bytes,
+    stage_buffers_bytes,
+    chunks_in_turn,
+    fullest_turn,
+    stage_logits_bytes,
 ):
     """Buckets, a widened matrix, merged experts and stage buffers while blocks are at work. [B]"""
     past_head = chunks_in_turn * (fullest_turn[0] == 2)  # the logits are gone
-    return bucket_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
+    buffers = bucket_bytes + placeholder_gradients_bytes + stage_buffers_bytes
+    return buffers + dequantized_bytes + stack_merging_bytes - past_head * stage_logits_bytes
 
 
 def place_buffers_bytes(

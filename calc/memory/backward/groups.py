@@ -109,6 +109,34 @@ def gathered_forward_bytes(gathered_backward_bytes, fsdp_active, head_copy_bytes
     return gathered_backward_bytes + fsdp_active * head_copy_bytes
 
 
+def stack_matrices_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here):
+    """Elements of a block's matrices on one GPU, the routed experts' apart. [elements]"""
+    return (stack_layers_here > 0) * (stack_block_linear_here - stack_block_experts_here)
+
+
+def stack_expert_here(stack_layers_here, stack_block_experts_here, stack_experts, expert_parallel):
+    """Elements of one routed expert on one GPU. [elements]"""
+    return (stack_layers_here > 0) * stack_block_experts_here / np.maximum(stack_experts / expert_parallel, 1)
+
+
+def _of_distinct(stack_elements):
+    """The sum over stacks, equal ones once."""
+    ordered = np.sort(stack_elements, axis=0)
+    return np.sum(np.where(np.diff(ordered, axis=0, prepend=0) > 0, ordered, 0), axis=0)
+
+
+def placeholder_gradients_bytes(implementation_adds_in_place, trains_all, matrix_bytes_each, stack_matrices_here, stack_expert_here):
+    """Empty weight gradients that stand for those added inside the products, one per shape. [B]
+
+    They are given to autograd and kept for good, one for each distinct shape of a linear layer: a block's matrices, and one
+    expert's. Valid: stacks whose matrices are as large in all are of the same shapes; matrices of one block are not.
+    Source: Transformer Engine, pytorch/module/base.py, get_dummy_wgrad: `_dummy_wgrads[(shape[0], shape[1], dtype)] =
+    torch.empty(...)` (from 2.3 on; module/grouped_linear.py from 2.10 on).
+    """
+    elements = _of_distinct(stack_matrices_here) + _of_distinct(stack_expert_here)
+    return implementation_adds_in_place * trains_all * matrix_bytes_each * elements
+
+
 def bucket_bytes(
     full_gradients_bytes, trained_parameters_here, data_parallel, shards_gradients, bucket_elements, implementation_fsdp, trains
 ):
@@ -123,13 +151,13 @@ def bucket_bytes(
     return trains * np.where(bucket_elements > 0, (data_parallel > 1) * flat, ddp)
 
 
-def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_parallel, trains):
-    """Buckets that stand from the start: DDP's, and the flat one of DeepSpeed's ZeRO 3. [B]
+def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_parallel, trains, placeholder_gradients_bytes):
+    """Buckets that stand all the time: DDP's, ZeRO 3's flat one, Megatron's placeholders. [B]
 
     Source: deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer.
     """
     zero3 = 2 * bucket_elements * shards_weights * (data_parallel > 1) * trains
-    return np.where(bucket_elements > 0, zero3, bucket_bytes)
+    return np.where(bucket_elements > 0, zero3, bucket_bytes) + placeholder_gradients_bytes
 
 
 def adds_gradients(earlier_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):

@@ -25,9 +25,17 @@ def head_logits_bytes(logits_elements, logits_tokens, hidden, holds_head, vocabu
     return activation_bytes_each * (logits_elements + hidden_elements) * (1 - fuses_loss)
 
 
-def head_working_bytes(backward_working_bytes, adds_gradients, trained_head_here, new_gradient_bytes_each, fuses_loss):
-    """Working memory while the head's gradient is made beside earlier ones. [B]"""
-    return backward_working_bytes + adds_gradients * trained_head_here * new_gradient_bytes_each * (1 - fuses_loss)
+def head_gradient_bytes_each(adds_gradients, new_gradient_bytes_each, implementation_adds_in_place, matrix_bytes_each):
+    """Width of the head's gradient as it is made: beside earlier ones, or a placeholder. [B]
+
+    Source: Megatron-Core, core/tensor_parallel/layers.py: grad_weight = torch.empty(weight.main_grad.shape, dtype=input.dtype).
+    """
+    return adds_gradients * new_gradient_bytes_each + implementation_adds_in_place * matrix_bytes_each
+
+
+def head_working_bytes(backward_working_bytes, trained_head_here, head_gradient_bytes_each, fuses_loss):
+    """Working memory while the head's gradient is made. [B]"""
+    return backward_working_bytes + trained_head_here * head_gradient_bytes_each * (1 - fuses_loss)
 
 
 def fetched_after_head_here(implementation_groups_ends, reshards_weights, stack_group_here, blocks_parameters_here):

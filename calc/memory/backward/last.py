@@ -108,7 +108,7 @@ def stage_waiting_bytes(
     return np.where(reduces_at_end > 0, np.stack(np.broadcast_arrays(before, 0.0, others)), others)
 
 
-def embedding_gradient_bytes(
+def dense_embedding_bytes(
     embedding_parameters, holds_embedding, adapts, trained_embedding_here, tied, gradient_width_bytes_each, adds_gradients
 ):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
@@ -120,6 +120,14 @@ def embedding_gradient_bytes(
     others = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
     dense = embedding_parameters * holds_embedding * (1 - adapts)
     return gradient_width_bytes_each * (dense + trained_embedding_here * others)
+
+
+def embedding_gradient_bytes(implementation_adds_in_place, matrix_bytes_each, trained_embedding_here, dense_embedding_bytes):
+    """The embedding's gradient: dense, or its shard's before it is added to the buffer. [B]
+
+    Source: Megatron-Core, core/tensor_parallel/layers.py, VocabParallelEmbedding; core/distributed, _make_backward_post_hook.
+    """
+    return np.where(implementation_adds_in_place > 0, matrix_bytes_each * trained_embedding_here, dense_embedding_bytes)
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens, stage_waiting_bytes):
@@ -151,6 +159,9 @@ def fsdp_end_bytes(reduces_at_end, stage_reduction_bytes, last_reduction_bytes, 
     return np.where(reduces_at_end > 0, stage_reduction_bytes, last_reduction_bytes * (1 - adapts) + kept_reduced_bytes)
 
 
-def end_working_bytes(fsdp_active, fsdp_end_bytes, embedding_gradient_bytes, bucket_bytes, stage_buffers_bytes):
+def end_working_bytes(
+    fsdp_active, fsdp_end_bytes, embedding_gradient_bytes, bucket_bytes, placeholder_gradients_bytes, stage_buffers_bytes
+):
     """Working memory at the end of the backward pass. [B]"""
-    return np.where(fsdp_active > 0, fsdp_end_bytes, embedding_gradient_bytes) + bucket_bytes + stage_buffers_bytes
+    made = np.where(fsdp_active > 0, fsdp_end_bytes, embedding_gradient_bytes)
+    return made + bucket_bytes + placeholder_gradients_bytes + stage_buffers_bytes

@@ -88,20 +88,20 @@ def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
     return logits_tokens * outputs / vocabulary_split * holds_head
 
 
-def stage_logits_bytes(at_last_stage, keeps_stage_tensors, loss_backward_bytes_each, fuses_loss, compute_bytes_each, logits_elements):
+def stage_logits_bytes(holds_head, keeps_stage_tensors, loss_backward_bytes_each, fuses_loss, compute_bytes_each, logits_elements):
     """The last stage's output, its logits, which wait with their micro-batch. [B]"""
     stores = keeps_stage_tensors * (loss_backward_bytes_each == 0) * (1 - fuses_loss)
-    return at_last_stage * stores * np.maximum(compute_bytes_each, 2) * logits_elements
+    return holds_head * stores * np.maximum(compute_bytes_each, 2) * logits_elements
 
 
 def stage_buffers_bytes(
-    stage_tensor_bytes, receive_buffers_bytes, microbatches_in_flight, stage_chunks, round_microbatches, at_last_stage, stage_logits_bytes
+    stage_tensor_bytes, receive_buffers_bytes, microbatches_in_flight, stage_chunks, round_microbatches, holds_head, stage_logits_bytes
 ):
     """Receive buffers and outputs, less the buffers that the first blocks have saved. [B]
 
     An output waits with its micro-batch; the last chunk's is its logits, and a last stage of one chunk sends one gradient.
     """
     waiting = microbatches_in_flight * stage_chunks
-    saved = np.where(at_last_stage > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting))
-    outputs = waiting - at_last_stage * (stage_chunks > 1)
+    saved = np.where(holds_head > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting))
+    outputs = waiting - holds_head * (stage_chunks > 1)
     return receive_buffers_bytes + stage_tensor_bytes * (outputs - saved) + stage_logits_bytes

@@ -33,13 +33,13 @@ def round_microbatches(accumulation_steps, pipeline_parallel):
     return accumulation_steps / np.maximum(accumulation_steps // pipeline_parallel, 1)
 
 
-def microbatches_in_flight(pipeline_parallel, at_last_stage, stage_chunks, accumulation_steps, round_microbatches):
-    """Micro-batches of the whole stage that wait at this end of the pipeline. [micro-batches]
+def microbatches_in_flight(pipeline_parallel, stages_before, stage_chunks, accumulation_steps, round_microbatches):
+    """Micro-batches of the whole stage that wait at this place in the pipeline. [micro-batches]
 
     1F1B: one for each stage on the first, one on the last. Of v chunks that take turns: v - 1 rounds and 1, and two more for each
     stage behind.
     """
-    behind = (pipeline_parallel - 1) * (1 - at_last_stage)
+    behind = pipeline_parallel - 1 - stages_before
     interleaved = ((stage_chunks - 1) * round_microbatches + 1 + 2 * behind) / stage_chunks
     return np.minimum(np.where(stage_chunks > 1, interleaved, 1 + behind), accumulation_steps)
 
@@ -50,14 +50,14 @@ def _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_h
     return (trained_blocks_here / stage_chunks + outside) / np.maximum(trained_parameters_here, 1)
 
 
-def last_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, at_last_stage):
+def last_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head):
     """Share of this stage's trained parameters in its last chunk. [share]"""
-    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, at_last_stage)
+    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head)
 
 
-def first_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, at_last_stage):
+def first_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_embedding):
     """Share of this stage's trained parameters in its first chunk. [share]"""
-    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, 1 - at_last_stage)
+    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_embedding)
 
 
 def reduces_at_end(fsdp_active, pipeline_parallel):
