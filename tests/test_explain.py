@@ -116,5 +116,16 @@ def test_the_four_systems_stand_beside_our_estimate(catalogs):
     assert table.loc["a", ["memory_bytes", *COMPONENTS]].isna().all()
     assert not any(table["warns"])
     experts = compared_with_ours(estimate({"model": "mixtral-8x7b"}, catalogs, solve=False), catalogs).set_index("system")
-    assert [letter for letter, warns in experts["warns"].items() if warns] == ["c"]
+    assert {letter for letter, warns in experts["warns"].items() if warns} == {"c"}
     assert table.loc["d", list(COMPONENTS)].sum() == pytest.approx(table.loc["d", "memory_bytes"])
+
+
+def test_c_trains_in_fp4_by_its_own_formula_and_it_is_said_that_we_do_not(catalogs):
+    table = compared_with_ours(estimate(TRAIN, catalogs, solve=False), catalogs)
+    in_16, in_4 = table[table["system"] == "c"].to_dict("records")
+    assert {name: in_4[name] / in_16[name] for name in ("weights_bytes", "gradients_bytes", "optimizer_bytes")} == {
+        "weights_bytes": 1 / 4,
+        "gradients_bytes": 1 / 4,
+        "optimizer_bytes": 1,
+    }
+    assert "does not estimate training in 4 bits" in in_4["leaves_out"]

@@ -40,7 +40,7 @@ def test_methods_are_full_lora_and_qlora():
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_the_table_of_largest_batches(work):
     start = scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
-    rows = comparisons.largest_batches(start, catalogs())
+    rows = comparisons.largest_batches(start, catalogs(), comparisons.methods_of(start, catalogs()))
     cells = crossed(rows, "gpu", "line", "most")
     methods = list(comparisons.methods_of(start, catalogs()))
     assert list(cells.index) == comparisons.cards_on_aws(catalogs())
@@ -55,7 +55,7 @@ def test_the_table_of_largest_batches(work):
 
 
 def test_the_largest_batch_recomputes_as_far_as_it_helps():
-    rows = comparisons.largest_batches(scenario(), catalogs()).set_index(["gpu", "line"])
+    rows = comparisons.largest_batches(scenario(), catalogs(), comparisons.methods_of(scenario(), catalogs())).set_index(["gpu", "line"])
     for card, method in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full")):
         row = rows.loc[(card, method)].to_dict()
         for recompute in catalogs().recomputes.index:

@@ -10,6 +10,7 @@ from pages import opened, page_text, run, title
 from calc import estimate
 from calc.explain.calculators import SYSTEMS
 from calc.explain.step_through import MOST_MISS, Bounds, at_point, surfaces, with_point
+from calc.search.guide import ready_jobs
 from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.search.step_variants import scenario_at, walk_through
@@ -192,6 +193,17 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     assert len(app.dataframe) == 1
 
 
+def test_two_sizes_stand_side_by_side_by_card():
+    app = opened("step")
+    app.session_state["two_sizes"] = True
+    cells = run(app).dataframe[1].value
+    assert list(cells.columns) == [job.name for job in ready_jobs()["sizes"]]
+    room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
+    assert all(room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2])  # 16 bytes a parameter
+    assert room["H200"]["7B, AdamW"] > room["H200"]["13B, AdamW"] == 0
+    assert 1 <= room["L40S"]["7B in int8, LoRA"] <= room["H100"]["7B in int8, LoRA"] <= room["H200"]["7B in int8, LoRA"]
+
+
 def test_serving_is_walked_from_load_to_decode():
     app = opened("step", goal="serve")
     assert title(app) == "Where the memory goes while serving"
@@ -227,6 +239,7 @@ def test_four_other_calculators_are_shown_for_this_step(query):
         assert system.title in cells
         assert system.leaves_out in cells
         assert (system.warns in cells) == (not system.warns or "model" in query)
+    assert ("It offers fp4 for training" in cells) == ("goal" not in query)
     assert "Headroom" in cells
     assert "A prints 42.7 GB" in page_text(app)
     assert "B prints 52.0 GB" in page_text(app)

@@ -42,6 +42,7 @@ class System(NamedTuple):
     degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
     warns: str = ""  # of a mixture of experts
     slip: Mapping[str, Any] | None = None  # a figure of its text that cannot be
+    also_trains_in: Mapping[str, str] = {}  # formats that are not estimated here, each with what is to be said of it
 
 
 def _system_a(of: Row) -> dict[str, float]:
@@ -152,11 +153,15 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
     rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}]
     has_experts = scenario["active_parameters"] < scenario["parameters"]
-    for system in SYSTEMS:
-        result, problem = parts_by(system, scenario)
+    formats = [(system, str(scenario["precision"]), system.leaves_out) for system in SYSTEMS]
+    formats += [(system, name, said) for system in SYSTEMS for name, said in system.also_trains_in.items() if scenario["trains"]]
+    for system, precision, remark in formats:
+        result, problem = parts_by(system, scenario | {"precision": precision})
         total = sum(result.values())
+        if np.isnan(total) and precision != scenario["precision"]:
+            continue
         stated = {"memory_low_bytes": total - system.range_bytes, "memory_high_bytes": total + system.range_bytes}
-        of_system = {"system": system.letter, "title": system.title, "leaves_out": system.leaves_out, "problem": problem, "fits": ""}
+        of_system = {"system": system.letter, "title": system.title, "leaves_out": remark, "problem": problem, "fits": ""}
         of_system["warns"] = system.warns if has_experts else ""
         rows.append(rows[0] | dict.fromkeys(COMPONENTS, 0 * total) | result | {"memory_bytes": total} | stated | of_system)
     return pd.DataFrame(rows)

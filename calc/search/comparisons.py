@@ -91,14 +91,14 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
     return compared(scenario, market, catalogs, [layout | micro_batches(scenario, replicas(layout)) for layout in able])
 
 
-def largest_batches(scenario: Row, catalogs: Catalogs) -> pd.DataFrame:
-    """The largest batch (`most`) on one card by each method (`line`), recompute automatic.
+def largest_batches(scenario: Row, catalogs: Catalogs, changes: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """The largest batch (`most`) on one card by each change of a scenario, recompute automatic.
 
-    grade: 0 where nothing fits, then one more for every doubling.
+    `line` names the change; grade: 0 where nothing fits, then one more for every doubling.
     """
     alone = {name: value for name, value in scenario.items() if name not in PLACED_BY} | {"batch": 1, "accumulation_steps": 1}
     recomputes = list(catalogs.recomputes.sort_values("extra_forward_ratio").index) if scenario["work"] == "training" else [""]
-    cells = list(product(cards_on_aws(catalogs), methods_of(scenario, catalogs).items(), recomputes))
+    cells = list(product(cards_on_aws(catalogs), changes.items(), recomputes))
     table = pd.DataFrame([{**alone, **change, "gpu": card, "recompute": recompute} for card, (_, change), recompute in cells])
     rows = pd.DataFrame(estimate(table, catalogs)).assign(line=[line for _, (line, _), _ in cells])
     rows = rows.assign(most=np.where(rows["runs"] == "no", np.nan, rows["max_batch"].to_numpy(dtype=float)))

@@ -1,5 +1,7 @@
 """Step through: the memory of one step, walked in the browser, and what can be read off it."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,6 +14,7 @@ from calc.explain.step_through import STOPS
 from calc.memory.moments import components_of
 from calc.plan.figures import records
 from calc.search import comparisons
+from calc.search.guide import ready_jobs
 from calc.search.standing import scenario_of
 from calc.search.step_variants import Walk, recompute_time_ratio, scenario_at, walk_through
 from views.charts import step_through as chart
@@ -19,13 +22,14 @@ from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, as_set, present
 from views.session.remembered import remembered
+from views.shared.elements import closed, points
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, TEXT, chosen_in, grid, text_table
 from views.shared.theme import INKS, Ink
 from views.understand import comparisons_words
 from views.understand import step_through_words as words
 
-PICTURE, CELLS = "step_through", "largest_cells"
+PICTURE, CELLS, SIZES = "step_through", "largest_cells", "sizes_cells"
 
 
 def draw(title: DeltaGenerator) -> None:
@@ -47,7 +51,7 @@ def draw(title: DeltaGenerator) -> None:
         _largest(plan, catalogs)
         st.header("Read it", anchor=False)
         st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
-        _others(plan, catalogs)
+        closed("Four other calculators, for this step", "other_calculators", lambda: _others(plan, catalogs))
 
 
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -68,15 +72,12 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         selection_mode=None if walk.is_fixed else [chart.TAKE],
         alt=words.alt(walk, work, catalogs),
     )
-    with st.expander("The moments as a table", key="step_table", on_change="rerun") as table:
-        if table.open:
-            rows = by_moment(walk.at_plan, STOPS[work])
-            grid(
-                rows,
-                {name: NUMBER(name, format="%.3g") for name in rows.columns[1:]},
-                "GiB of each component at each moment",
-                "step_moments",
-            )
+    closed("The moments as a table", "step_table", lambda: _moments(by_moment(walk.at_plan, STOPS[work])))
+
+
+def _moments(rows: pd.DataFrame) -> None:
+    """Every component at every moment."""
+    grid(rows, {name: NUMBER(name, format="%.3g") for name in rows.columns[1:]}, "GiB of each component at each moment", "step_moments")
 
 
 def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
@@ -99,41 +100,47 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
 
 
 def _largest(plan: Present, catalogs: Catalogs) -> None:
-    """The largest batch of the plan's model by card and method; a cell becomes the plan."""
+    """The largest batch of the plan's model by card and method, and of two sizes side by side."""
     st.header(words.LARGEST[plan.scenario["work"]], anchor=False)
     st.caption(plain(words.largest_caption(plan.row, catalogs)))
-    key = (plan.scenario, catalogs.version)
-    rows = remembered("largest", key, lambda: comparisons.largest_batches(plan.scenario, catalogs))
-    tables = [chart_tables.crossed(rows, "gpu", "line", name) for name in ("most", "grade")]
-    heads = {words.METHODS.get(line, line).replace("full", "Full"): line for line in tables[0].columns}
-    cards = list(tables[0].index)
+    methods = comparisons.methods_of(plan.scenario, catalogs)
+    _batches({words.METHODS.get(line, line).replace("full", "Full"): change for line, change in methods.items()}, CELLS, plan, catalogs)
+    if plan.scenario["work"] == "training":
+        sizes = {job.name: job.asks for job in ready_jobs()["sizes"]}
+        closed("7B beside 13B", "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
+
+
+def _batches(changes: dict[str, dict[str, Any]], key: str, plan: Present, catalogs: Catalogs) -> None:
+    """The largest batch by card and change of the plan; a cell becomes the plan."""
+    of = (plan.scenario, changes, catalogs.version)
+    rows = remembered("largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes))
+    cells, grades = (chart_tables.crossed(rows, "gpu", "line", name) for name in ("most", "grade"))
+    cards = list(cells.index)
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
-    cells, grades = (table.set_axis(list(heads), axis=1).set_axis(names, axis=0) for table in tables)
+    cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))
     st.dataframe(
         cells.where(cells >= 1).style.apply(lambda _: grades.map(words.shade), axis=None),
-        column_config={name: NUMBER(name, format="%d") for name in heads} | {"Card · GiB": TEXT("Card · GiB", pinned=True)},
+        column_config={name: NUMBER(name, format="%d") for name in changes} | {"Card · GiB": TEXT("Card · GiB", pinned=True)},
         height="content",
-        on_select=lambda: _take_cell(cards, heads, rows, catalogs),
+        on_select=lambda: _take_cell(key, cards, rows, catalogs),
         selection_mode="single-cell",
-        key=CELLS,
+        key=key,
         placeholder="–",
-        alt="The largest batch that one GPU has memory for, by card and method",
+        alt=f"The largest batch that one GPU has memory for, by card: {', '.join(changes)}",
     )
 
 
-def _take_cell(cards: list[str], heads: dict[str, str], rows: pd.DataFrame, catalogs: Catalogs) -> None:
-    """Callback: the cell's card and method at its largest batch become the plan."""
-    for index, name in chosen_in(CELLS, "cells"):
+def _take_cell(key: str, cards: list[str], rows: pd.DataFrame, catalogs: Catalogs) -> None:
+    """Callback: the cell's card and line at its largest batch become the plan."""
+    for index, line in chosen_in(key, "cells"):
         for row in records(rows):
-            if (row["gpu"], row["line"]) == (cards[index], heads.get(name)) and row["most"] >= 1:
+            if (row["gpu"], row["line"]) == (cards[index], line) and row["most"] >= 1:
                 job_state.adopt({**scenario_of(row), "batch": int(row["most"])}, "", catalogs)
 
 
 def _others(plan: Present, catalogs: Catalogs) -> None:
     """What four published calculators say of this very step, and where their texts slip."""
-    with st.expander("Four other calculators, for this step", key="other_calculators", on_change="rerun") as others:
-        if others.open:
-            systems = compared_with_ours(pd.Series(plan.row), catalogs)
-            text_table([words.system(row) for row in records(systems)], words.systems_alt(systems))
-            st.caption(words.OTHERS)
-            st.markdown(plain("\n".join(f"- {words.slip(row)}" for row in records(slips(catalogs)))))
+    systems = compared_with_ours(pd.Series(plan.row), catalogs)
+    text_table([words.system(row) for row in records(systems)], words.systems_alt(systems))
+    st.caption(words.OTHERS)
+    points([words.slip(row) for row in records(slips(catalogs))])
