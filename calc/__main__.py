@@ -2,7 +2,9 @@
 
 `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
-`python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out. `oom`, `diff`, `gate` and `solve`: see --help.
+`python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
+`python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of runs in, what they say of the estimate out.
+`oom`, `diff`, `gate` and `solve`: see --help.
 """
 
 import argparse
@@ -11,6 +13,7 @@ import sys
 from errno import EDQUOT, ENOSPC
 
 from calc import CatalogError, add_models, load_catalogs
+from calc.commands.calibrate import CALIBRATE
 from calc.commands.command import UNUSABLE, Command
 from calc.commands.diff import DIFF
 from calc.commands.gate import GATE
@@ -27,7 +30,17 @@ from calc.files.streams import forget_standard_output
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
 
-COMMANDS = {"": ESTIMATE, "answer": ANSWER, "import": IMPORT, "launch": LAUNCH, "oom": OOM, "diff": DIFF, "gate": GATE, "solve": SOLVE}
+COMMANDS = {
+    "": ESTIMATE,
+    "answer": ANSWER,
+    "import": IMPORT,
+    "launch": LAUNCH,
+    "oom": OOM,
+    "calibrate": CALIBRATE,
+    "diff": DIFF,
+    "gate": GATE,
+    "solve": SOLVE,
+}
 INTERRUPTED = 130  # as shells have it
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
+from calc.files.oom.explain import text_of
 from calc.files.streams import written
 from calc.scenarios.problems import TableError
 
@@ -24,6 +25,12 @@ class Command(NamedTuple):
     about: str
     arguments: tuple[tuple[str, dict[str, Any]], ...]
     run: Callable[[argparse.Namespace, Catalogs], int]
+
+
+def pasted_text(path: str, most_bytes: int) -> str:
+    """The beginning of a message or a log; raises LogProblem for a pickle, or OSError."""
+    with Path(path).open("rb") as stream:
+        return text_of(stream.read(most_bytes))
 
 
 def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:

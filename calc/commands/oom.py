@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, plan_rows, write_result
+from calc.commands.command import Command, pasted_text, plan_rows, write_result
 from calc.files.brought import brought
-from calc.files.oom.explain import explained, origin, text_of
+from calc.files.oom.explain import explained, origin
 from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
@@ -23,8 +23,7 @@ def _oom(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
-    with Path(log).open("rb") as stream:
-        text = text_of(stream.read(4 * MOST_CHARACTERS))
+    text = pasted_text(log, 4 * MOST_CHARACTERS)
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:

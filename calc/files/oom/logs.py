@@ -25,8 +25,8 @@ def printed() -> dict[str, Any]:
 
 def logged_figures(text: str) -> dict[str, float]:
     """Every figure of the text by name: sizes in bytes, counts, ratios."""
-    if text.lstrip().startswith("{"):
-        return _stats(text)
+    if text.lstrip().startswith("{") and (stats := _stats(text)):
+        return stats
     line = one_line(text)
     figures: dict[str, float] = {}
     for kind in printed()["figures"]:

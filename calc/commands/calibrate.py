@@ -1,0 +1,52 @@
+"""`python -m calc calibrate`: logs of runs and the plan that they ran, as a calibration."""
+
+import argparse
+import sys
+from datetime import date
+from pathlib import Path
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import UNUSABLE, Command, pasted_text, plan_rows, write_result
+from calc.evaluate import Row
+from calc.files.calibration.entries import calibration_text, entries_of_readings
+from calc.files.calibration.logs import MOST_CHARACTERS, runs
+from calc.files.calibration.readings import RunReading, readings
+from calc.files.oom.explain import LogProblem
+from calc.plan.figures import records
+
+
+def _calibrate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write what the logs say of the plan's rows; 2 where none says anything."""
+    rows = records(plan_rows(options.plan, catalogs))
+    kept: list[RunReading] = []
+    for log in options.logs:
+        read, why = _readings(Path(log), rows, catalogs)
+        kept += read
+        for sentence in why:
+            print(f"{log}: {sentence}", file=sys.stderr)
+    return write_result(options, calibration_text(entries_of_readings(kept))) if kept else UNUSABLE
+
+
+def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:
+    """Readings of a log beside the first row that it does not contradict; what is left out."""
+    several = runs(pasted_text(str(log), MOST_CHARACTERS))
+    if not several:
+        raise LogProblem(f"{log}: no speed and no memory of a run is in this text; give a trainer's, an engine's or a benchmark's log.")
+    day = date.fromtimestamp(log.stat().st_mtime).isoformat()
+    tried = [[readings(run, row, catalogs, day) for row in rows] for run in several]
+    kept = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
+    left_out = [of_rows[0][1] for of_rows, read in zip(tried, kept, strict=True) if not read]
+    return [reading for read in kept for reading in read], left_out if not any(kept) else []
+
+
+CALIBRATE = Command(
+    "Read logs and benchmarks of your own runs beside their plan; write what they say of the estimate, for catalogs/own/.",
+    (
+        (
+            "logs",
+            {"metavar": "LOG", "nargs": "+", "help": "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary"},
+        ),
+        ("plan", {"metavar": "plan.csv", "help": "CSV of the scenarios that were run"}),
+    ),
+    _calibrate,
+)

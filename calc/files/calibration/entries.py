@@ -1,0 +1,24 @@
+"""Readings as a file: catalogs/own/calibration.yaml, an entry a reading."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from calc.files.calibration.readings import RunReading
+
+HEAD = """# yaml-language-server: $schema=schema/calibration.json
+# What runs of one's own said of the estimate (python -m calc calibrate): seconds or bytes measured over those estimated. As
+# catalogs/own/calibration.yaml every estimate of this installation rests on it; without the file none does.
+calibration:
+"""
+
+
+def entries_of_readings(readings: Iterable[RunReading]) -> dict[str, dict[str, Any]]:
+    """The readings by number, in the order of their days."""
+    ordered = sorted(readings, key=lambda reading: (reading.made_on, reading.quantity))
+    return {f"run-{number:02d}": reading.entry() for number, reading in enumerate(ordered, start=1)}
+
+
+def calibration_text(entries: dict[str, dict[str, Any]]) -> str:
+    """The entries as the text of a catalog."""
+    return HEAD + "".join(f"  {name}: {json.dumps(entry)}\n" for name, entry in entries.items())

@@ -1,0 +1,168 @@
+"""What trainers, engines and benchmarks print of a run (catalogs/edited/run_logs.yaml)."""
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from itertools import accumulate
+from statistics import median
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import FOLDER, read_document
+from calc.files.oom.failures import failures, fullest
+from calc.files.oom.logs import logged_figures
+from calc.files.oom.sizes import in_bytes
+
+MOST_CHARACTERS = 4_000_000
+NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
+QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
+MOST_CARDS = 65  # lines of one answer of nvidia-smi
+SIGNS = {"alloc": 1, "free_completed": -1}
+OF_MEMORY = {"allocated_peak", "reserved_peak", "used", "weights", "activation_peak", "non_torch", "card"}
+
+
+class LoggedRun(NamedTuple):
+    """What a log says: who printed it, what it measured, what it says of the run, and its day.
+
+    Figures: bytes, seconds and rates. Facts: columns of a result, and totals from which they follow. The day is ISO, or empty.
+    """
+
+    tools: tuple[str, ...]
+    figures: dict[str, float]
+    facts: dict[str, Any]
+    day: str
+
+
+@cache
+def printed_of_runs() -> dict[str, Any]:
+    """Who prints what of a run (catalogs/edited/run_logs.yaml)."""
+    return read_document(FOLDER, "run_logs")
+
+
+def runs(text: str) -> list[LoggedRun]:
+    """The runs of a text: one, or each of a file that holds several benchmarks."""
+    return [run for part in _parts(text) if (run := _run(part)).figures]
+
+
+def _parts(text: str) -> list[str]:
+    """Each benchmark of a JSON document, each document of JSON lines; else the whole text."""
+    text = text[:MOST_CHARACTERS]
+    if not text.lstrip().startswith("{"):
+        return [text]
+    try:
+        documents = [json.loads(text)]
+    except (ValueError, RecursionError):
+        try:
+            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            return [text]
+    if len(documents) == 1:
+        several = documents[0].get("benchmarks")
+        documents = [documents[0].get("args", {}) | part for part in several] if isinstance(several, list) else documents
+    return [json.dumps(document) for document in documents]
+
+
+def _run(text: str) -> LoggedRun:
+    """What one text says of one run."""
+    tools: dict[str, None] = {}
+    figures: dict[str, float] = {}
+    facts: dict[str, Any] = {}
+    for line in printed_of_runs()["lines"]:
+        values = list(_values(line["pattern"], text))
+        if not values:
+            continue
+        tools[line["tool"]] = None
+        if name := line.get("figure"):
+            batch, value = _steady(values)
+            figures.setdefault(name, value * line.get("each", 1))
+            facts |= {"batch": batch} if batch else {}
+        else:
+            facts.setdefault(line["fact"], values[-1][1])
+    memory = {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY} | _queried(text) | _snapshot(text)
+    if failed := failures(text):
+        memory = {"card": fullest(failed).total or memory.get("card", 0.0)}  # of a run that failed no peak is known
+    facts |= {"card": memory.pop("card")} if memory.get("card") else {}
+    return LoggedRun(tuple(tools), figures | memory, _settled(facts, figures), _day(text))
+
+
+def _values(pattern: str, text: str) -> Iterator[tuple[float, Any]]:
+    """The sequences at once (0 where not given) and the value of every match above 0."""
+    for match in re.finditer(pattern.replace("{number}", NUMBER), text):
+        named = match.groupdict()
+        if "text" in named:
+            yield 0, named["text"].strip()
+        elif (value := float(named["value"].replace(",", ""))) > 0:
+            yield float(named.get("batch") or 0), value
+
+
+def _steady(values: list[tuple[float, Any]]) -> tuple[float, float]:
+    """The most usual number of sequences at once, and the median of the later half there."""
+    usual = Counter(batch for batch, _ in values).most_common(1)[0][0]
+    steady = [value for batch, value in values if batch == usual]
+    return usual, median(steady[len(steady) // 2 :])
+
+
+def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
+    """The facts, with those that follow: lengths, requests in flight, sequences of a step.
+
+    Without a limit on them, the requests in flight are their rate times the time of one (Little).
+    """
+    settled = dict(facts)
+    requests = settled.pop("requests", 0)
+    for total, name in (("prompts_tokens", "prompt_tokens"), ("answers_tokens", "answer_tokens")):
+        if (tokens := settled.pop(total, 0)) and requests:
+            settled[name] = tokens / requests
+    first, each, rate, answer = (
+        (figures | settled).get(name, 0)
+        for name in ("first_token_seconds", "time_per_output_token_seconds", "served_tokens_per_second", "answer_tokens")
+    )
+    if "users" not in settled and answer > 1 and each and rate:
+        settled["users"] = rate / answer * (first + (answer - 1) * each)
+    if figures.get("steps_per_second") and figures.get("sequences_per_second"):
+        settled.setdefault("step_sequences", figures["sequences_per_second"] / figures["steps_per_second"])
+    return settled
+
+
+def _queried(text: str) -> dict[str, float]:
+    """Memory in use by nvidia-smi's CSV query, the fullest card's. [B]"""
+    used = []
+    for query in QUERY.finditer(text):
+        header, *rows = csv.reader(text[query.start() :].splitlines()[:MOST_CARDS])
+        place = [name.strip().partition(" ")[0] for name in header].index("memory.used")
+        for row in rows:
+            if len(row) == len(header) and (size := re.fullmatch(r"\s*(\d{1,9})(?: MiB)?\s*", row[place])):
+                used.append(in_bytes(size[1], "MiB"))
+    return {"used": max(used)} if used else {}
+
+
+def _snapshot(text: str) -> dict[str, float]:
+    """The peak of torch.cuda.memory._snapshot() as JSON, by its trace of allocations. [B]
+
+    Source: torch/cuda/memory.py, _snapshot: `segments` are what stands at the end, `device_traces` how it came to that.
+    """
+    if '"device_traces"' not in text or '"segments"' not in text:
+        return {}
+    snapshot = json.loads(text)
+    peak = 0.0
+    for device, trace in enumerate(snapshot["device_traces"]):
+        stands = sum(segment["allocated_size"] for segment in snapshot["segments"] if segment.get("device", 0) == device)
+        changes = [SIGNS.get(event["action"], 0) * event.get("size", 0) for event in trace]
+        peak = max(peak, stands, *accumulate(changes, initial=stands - sum(changes)))
+    return {"allocated_peak": peak}
+
+
+def _day(text: str) -> str:
+    """The last day that the text names as when it was written, ISO; empty where it names none."""
+    days = []
+    for kind in printed_of_runs()["days"]:
+        for match in re.finditer(kind["pattern"], text):
+            named = match.groupdict()
+            written = f"{named['year']}-{named['month']}-{named['day']}" if named else "-".join(match.groups())
+            try:
+                days.append(datetime.strptime(written, "%Y-%b-%d" if named else "%Y-%m-%d").date().isoformat())
+            except ValueError:
+                continue
+    return max(days, default="")

@@ -1,0 +1,177 @@
+"""A log beside the plan: what it measured over what is estimated, or why it is left out."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.files.calibration.logs import LoggedRun, printed_of_runs
+from calc.files.configs.model_names import model_id
+from calc.files.oom.parts import cards_of_capacity
+from calc.layout import at_once, replicas
+from calc.memory.moments import FORWARD_PASS
+from calc.say.numbers import is_missing, three
+from calc.say.place import card_name
+
+SAME_RATIO, ALIKE_RATIO = 1.05, 1.25  # what is set may differ by rounding alone; a mean of many requests varies
+ESTIMATES: dict[str, dict[str, Callable[[Row], float]]] = {  # quantity -> figure, the surest first -> its estimate; rates are inverse
+    "time": {
+        "step_seconds": lambda row: row["step_seconds"],
+        "steps_per_second": lambda row: 1 / row["step_seconds"],
+        "tokens_per_second_per_gpu": lambda row: row["tokens_per_second_per_gpu"],
+        "sequences_per_second": lambda row: row["tokens_per_second"] / row["sequence_tokens"],
+        "time_per_output_token_seconds": lambda row: row["time_per_output_token_seconds"],
+        "served_tokens_per_second": lambda row: row["tokens_per_second"],
+        "replica_tokens_per_second": lambda row: row["tokens_per_second"] / replicas(row),
+    },
+    "first_token": {"first_token_seconds": lambda row: row["time_to_first_token_seconds"]},
+}
+Measured = tuple[str, str, float, float]  # quantity, figure, measured, estimated
+STARTED: dict[str, Callable[[Row], float]] = {  # of a serving engine's start, with the estimate of it
+    "weights": lambda row: row["weights_bytes"],
+    "activation_peak": lambda row: sum(row[name] for name in FORWARD_PASS),
+    "non_torch": lambda row: row["context_bytes"],
+}
+RUNNING: dict[str, Callable[[Row], float]] = {  # of any other run, the surest first
+    "reserved_peak": lambda row: row["memory_bytes"] - row["context_bytes"],
+    "used": lambda row: row["memory_bytes"],
+    "allocated_peak": lambda row: row["logged_peak_bytes"],
+}
+ENGINES = ("vllm",)
+FAR = 3  # half widths of the stated range, which nine of ten runs keep
+STEP, TOKEN, FIRST = (
+    (f"{name}_low_seconds", f"{name}_seconds", f"{name}_high_seconds") for name in ("step", "time_per_output_token", "time_to_first_token")
+)
+ENDS = {("time", "training"): STEP, ("time", "inference"): TOKEN, ("first_token", "inference"): FIRST}
+ENDS |= {("memory", work): ("memory_low_bytes", "memory_bytes", "memory_high_bytes") for work in ("training", "inference")}
+WORDS = {"time": "time", "first_token": "time to the first token", "memory": "memory"}
+WORK = {  # the kind of work -> the figures that only it has
+    "training": {"step_seconds", "steps_per_second", "sequences_per_second", "tokens_per_second_per_gpu"},
+    "inference": {
+        "time_per_output_token_seconds",
+        "first_token_seconds",
+        "served_tokens_per_second",
+        "replica_tokens_per_second",
+        "kv_pool",
+    },
+}
+WORK_WORDS = {"training": "training", "inference": "serving"}
+FACTS: dict[str, tuple[str, Callable[[Row], float], float]] = {  # fact -> its words, the plan's, and how far apart both may be
+    "batch": ("{} sequences at once on a replica", lambda row: row["batch"], SAME_RATIO),
+    "accumulation_steps": ("{} accumulation steps", lambda row: row["accumulation_steps"], SAME_RATIO),
+    "step_sequences": ("{} sequences in a step", at_once, SAME_RATIO),
+    "sequence_tokens": ("sequences of {} tokens", lambda row: row["sequence_tokens"], SAME_RATIO),
+    "tensor_parallel": ("tensor parallel {}", lambda row: row["tensor_parallel"], SAME_RATIO),
+    "users": ("{} requests at once", at_once, ALIKE_RATIO),
+    "prompt_tokens": ("prompts of {} tokens", lambda row: row["prompt_tokens"], ALIKE_RATIO),
+    "answer_tokens": ("answers of {} tokens", lambda row: row["sequence_tokens"] - row["prompt_tokens"], ALIKE_RATIO),
+}
+KEPT = ("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens")  # of the row, in a reading
+
+
+class RunReading(NamedTuple):
+    """What a run says of one quantity: measured over estimated, by which figure, from whom."""
+
+    quantity: str
+    figure: str
+    measured: float
+    estimated: float
+    tool: str
+    made_on: str
+    row: Row
+
+    @property
+    def ratio(self) -> float:
+        """Seconds or bytes measured over those estimated."""
+        turned = self.figure.endswith(("_per_second", "_per_second_per_gpu"))
+        return self.estimated / self.measured if turned else self.measured / self.estimated
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it lies so far outside of the stated range that the run must have been another."""
+        low, central, high = (self.row[name] for name in ENDS[self.quantity, self.row["work"]])
+        end = high if self.ratio > 1 else low
+        return bool(abs(np.log(self.ratio)) > FAR * abs(np.log(end / central)))
+
+    def entry(self) -> dict[str, Any]:
+        """The reading as an entry of catalogs/own/calibration.yaml."""
+        about = {"made_on": self.made_on, "tool": self.tool, "quantity": self.quantity, "ratio": float(f"{self.ratio:.4g}")}
+        return about | {name: _plain(self.row[name]) for name in KEPT}
+
+
+def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[list[RunReading], str]:
+    """What a run says of a row estimated without it; else a sentence why it is left out.
+
+    `today` is the day of a log that names none.
+    """
+    if why := _contradiction(run, row, catalogs):
+        return [], why
+    tool = printed_of_runs()["tools"][run.tools[0]]["name"] if run.tools else "PyTorch"
+    measured = [RunReading(*figures, tool, run.day or today, row) for figures in (*_times(run, row), *_memory(run, row))]
+    if not measured:
+        return [], "The log has no speed and no memory that the plan estimates."
+    if far := [reading for reading in measured if reading.is_far]:
+        times = three(max(far[0].ratio, 1 / far[0].ratio))
+        much = f"{times} times {'as much' if far[0].ratio > 1 else 'less'} {WORDS[far[0].quantity]}"
+        return [], f"The log has {much} than the plan, far outside its range, so it is left out: it is of another run."
+    return measured, ""
+
+
+def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:
+    """Of each quantity of time the surest figure that the plan estimates too."""
+    for quantity, figures in ESTIMATES.items():
+        for figure, estimate in figures.items():
+            if figure in run.figures and estimate(row) > 0:
+                yield quantity, figure, run.figures[figure], float(estimate(row))
+                break
+
+
+def _memory(run: LoggedRun, row: Row) -> Iterator[Measured]:
+    """The memory of the whole run: the measured figure in place of its estimate. [B]
+
+    A serving engine fills its share of the card whatever it needs, so that of its run only weights, the start-up profile and
+    what is outside of PyTorch count.
+    """
+    if row["implementation"] in ENGINES:
+        names = list(STARTED) if STARTED.keys() <= run.figures.keys() else []
+    else:
+        names = [name for name in RUNNING if name in run.figures][:1]
+    more_bytes = sum(run.figures[name] - (STARTED | RUNNING)[name](row) for name in names)
+    if names and not is_missing(row["memory_bytes"]):
+        yield "memory", "+".join(names), row["memory_bytes"] + more_bytes, float(row["memory_bytes"])
+
+
+def _contradiction(run: LoggedRun, row: Row, catalogs: Catalogs) -> str:
+    """A sentence where the log is of another run than the row; empty where nothing says so."""
+    for logged, planned in _differences(run, row, catalogs):
+        return f"The log is of {logged} and the plan of {planned}, so it is left out: correct the plan, or give the log of this plan."
+    return ""
+
+
+def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple[str, str]]:
+    """What the log says of its run, and what the plan has, where both differ."""
+    facts, work = run.facts, row["work"]
+    if other := [name for name, works in WORK.items() if work != name and works & run.figures.keys()]:
+        yield WORK_WORDS[other[0]], WORK_WORDS[work]
+    tools = [printed_of_runs()["tools"][tool] for tool in run.tools]
+    if others := [tool["name"] for tool in tools if tool["software"] and row["implementation"] not in tool["software"]]:
+        yield others[0], str(catalogs.implementations["name"].get(row["implementation"], row["implementation"]))
+    card = card_name(row["gpu"], catalogs)
+    if "gpu" in facts and card.split()[0] not in re.split(r"[ -]", facts["gpu"]):
+        yield facts["gpu"], card
+    cards = cards_of_capacity(facts.get("card"), catalogs)
+    if cards and row["gpu"] not in cards:
+        yield card_name(cards[0], catalogs), card
+    model = model_id(facts["model"], catalogs) if "model" in facts else ""
+    if model not in ("", row["model"]):
+        yield catalogs.models["name"][model], str(catalogs.models["name"].get(row["model"], row["model"]))
+    for name, (words, of_plan, apart) in FACTS.items():
+        if name in facts and of_plan(row) > 0 and not 1 / apart <= facts[name] / of_plan(row) <= apart:
+            yield words.format(f"{facts[name]:,.0f}"), words.format(f"{of_plan(row):,.0f}")
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
