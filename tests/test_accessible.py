@@ -66,3 +66,21 @@ def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named
     assert all(any(page_name in name for name in names) for page_name in ("Plan", "Compare & bill", "Understand", "Catalog"))
     assert any(stop["inMain"] for stop in stops)
     assert [stop for stop in stops if not (stop["body"] or (stop["seen"] and stop["name"].strip()))] == []
+
+
+def test_the_sliders_of_step_through_and_their_hand_over_are_reached_by_tab(browser, address):
+    page = page_of(browser, address, "understand?view=step")
+    page.get_by_label("Step through").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    batch = page.evaluate("document.activeElement.value")
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.type") == "checkbox":
+            break
+    assert page.evaluate("document.activeElement.labels[0].innerText") == "Use these settings in Plan"
+    page.keyboard.press("Space")
+    page.get_by_text("The plan has these settings now.").wait_for()
+    settled(page)
+    assert f"&batch={batch}&" in page.url
+    page.context.close()

@@ -16,6 +16,7 @@ from calc.search.standing import scenario_of
 from calc.search.step_variants import scenario_at, walk_through
 from calc.units import GIB
 from views.charts import step_through as chart_step
+from views.understand import step_through_words as words
 
 WIDE = Bounds(1, 32, 512, 64)
 POINTS = [(1, 512), (2, 4096), (3, 8192), (7, 1536), (16, 2048), (32, 32_768), (32, 512), (5, 20_480)]
@@ -27,12 +28,20 @@ TRAINED = {
     "windows that fill": {"model": "gemma-2-9b"},
     "adapters on 4 bits": {"model": "qwen3-14b", "tuning": "lora", "precision": "nf4-dq"},
 }
+BENT = {
+    "a position bias": {"model": "t5-base"},
+    "a mask from the window on": {"model": "mistral-7b-v0.1"},
+    "copies from two sequences on": {"model": "falcon-7b"},
+}
 SERVED = {
     "plain": {"model": "llama-3.1-8b"},
     "pages of an engine": {"model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"},
     "pages as large as a state": {"model": "qwen3.5-27b", "implementation": "vllm", "gpu": "l40s"},
     "windows": {"model": "gemma-3-12b", "implementation": "vllm", "gpu": "l40s"},
+    "windows that a prompt fills": {"model": "gemma-3-1b"},
+    "a bias": {"model": "t5-base"},
 }
+SHORT = Bounds(1, 32, 64, 8)  # for learned positions
 
 
 def totals(rows, batch, tokens):
@@ -49,14 +58,15 @@ def peaks(scenario, catalogs, points):
 
 
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])
-@pytest.mark.parametrize("scenario", TRAINED.values(), ids=TRAINED)
+@pytest.mark.parametrize("scenario", [*TRAINED.values(), *BENT.values()], ids=[*TRAINED, *BENT])
 def test_the_surfaces_of_a_training_meet_the_engine(scenario, recompute, catalogs):
+    is_straight = scenario in TRAINED.values()
     scenario = {**scenario, "recompute": recompute}
     surface = surfaces(pd.DataFrame([scenario]), WIDE, catalogs)
     predicted = [totals(surface.rows, *point).max() for point in POINTS]
     miss = np.abs(predicted / peaks(scenario, catalogs, POINTS) - 1)
     assert miss.max() < MOST_MISS
-    assert np.median(miss) < 1e-6
+    assert np.median(miss) < (1e-4 if is_straight else MOST_MISS / 2)
     assert surface.miss_ratio.max() < MOST_MISS
 
 
@@ -68,15 +78,16 @@ def test_the_surfaces_of_a_service_meet_the_engine(scenario, catalogs):
     assert np.abs(predicted / peaks(scenario, catalogs, POINTS) - 1).max() < MOST_MISS
 
 
-def test_a_model_that_misses_is_found(catalogs):
-    """A relative position bias grows with the square of the length beside what is linear in the batch."""
-    surface = surfaces(pd.DataFrame([{"model": "t5-base", "recompute": name} for name in ("none", "full")]), WIDE, catalogs)
-    assert (surface.miss_ratio > MOST_MISS).all()
-    scenario = estimate({"model": "t5-base", "batch": 4, "sequence_tokens": 1024, "gpu": "l40s"}, catalogs, solve=False)
-    walk = walk_through(scenario_of(scenario), catalogs)
-    assert walk.is_fixed
-    assert walk.bounds == Bounds(4, 4, 1024, 1)
-    assert totals(walk.rows, 4, 1024).max() == pytest.approx((scenario["memory_bytes"] - scenario["overhead_bytes"]) / GIB)
+@pytest.mark.long
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_the_surfaces_of_every_model_meet_the_engine(work, catalogs):
+    wide = catalogs.models["longest_sequence_tokens"] >= WIDE.lengths[-1]
+    for models, bounds in ((wide.index[wide], WIDE), (wide.index[~wide], SHORT)):
+        frame = pd.DataFrame({"model": models, "work": work, "sequence_tokens": bounds.lengths[-1]})
+        able = frame[(estimate(frame, catalogs, solve=False)["problem"] == "").to_numpy()]
+        misses = pd.Series(surfaces(able, bounds, catalogs).miss_ratio, able["model"])
+        assert len(able) > 10
+        assert dict(misses[misses > MOST_MISS]) == {}
 
 
 def test_what_stays_between_steps_is_weights_and_state(catalogs):
@@ -113,7 +124,7 @@ def walked(request, catalogs):
 
 def test_the_walk_begins_at_the_plan(walked):
     row, walk = walked
-    assert not walk.is_fixed
+    assert walk.miss_ratio < MOST_MISS
     scenario = scenario_at(scenario_of(row), walk, walk.plan)
     assert {name: value for name, value in scenario.items() if value != row[name] and value == value} == {}
     peak = totals(walk.at_dials(walk.rows), walk.plan["batch"], walk.plan["tokens"]).max()
@@ -182,12 +193,22 @@ def spec_of(app):
     return json.loads(chart.proto.spec)
 
 
+def binds_of(spec):
+    """The sliders, radios and the box under the picture."""
+    (take,) = [param for param in spec["params"] if param["name"] == chart_step.TAKE]
+    return take["bind"]
+
+
 def test_the_page_shows_the_picture_the_table_and_what_to_read():
     app = opened("step")
     assert title(app) == "Where the memory goes in one training step"
     spec = spec_of(app)
-    bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
-    assert [bound[name]["input"] for name in ("at", "batch", "tokens", "dial_0", "dial_1", "dial_2")] == [*["range"] * 4, *["radio"] * 2]
+    bound = binds_of(spec)
+    assert [bound[name]["input"] for name in ("stop", "batch", "tokens", "dial_0", "dial_1", "dial_2", "use")] == [
+        *["range"] * 4,
+        *["radio"] * 2,
+        "checkbox",
+    ]
     assert all(bind["name"] for bind in bound.values())
     assert "The cliff:" in page_text(app)
     assert len(app.dataframe) == 1
@@ -208,17 +229,14 @@ def test_serving_is_walked_from_load_to_decode():
     app = opened("step", goal="serve")
     assert title(app) == "Where the memory goes while serving"
     spec = spec_of(app)
-    assert {"Requests at once", "Weights", "Cache"} <= {param["bind"]["name"] for param in spec["params"] if "bind" in param}
+    assert {"Requests at once", "Weights", "Cache"} <= {bind["name"] for bind in binds_of(spec).values()}
     assert "3 decode" in json.dumps(spec)
 
 
-def test_a_model_without_surfaces_has_no_sliders_and_says_so():
-    app = opened("step", model="t5-base")
-    (spec,) = [json.loads(node.proto.spec) for node in app.get("vega_lite_chart")]
-    assert [param["name"] for param in spec["params"] if "bind" in param] == ["at"]
-    assert len(spec["vconcat"]) == 1
-    assert not any(words in page_text(app) for words in ("Fixed:", "The cliff:"))
-    assert "does not grow in straight lines" in page_text(app)
+def test_a_picture_that_is_not_exact_says_so(walked, catalogs):
+    row, walk = walked
+    assert words.around(walk, row, catalogs).endswith("the picture follows.")
+    assert words.around(walk._replace(miss_ratio=0.02), row, catalogs).endswith("the picture follows, within 2 % of the estimate.")
 
 
 def test_the_moments_are_a_table_too():

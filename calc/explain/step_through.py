@@ -1,12 +1,12 @@
 """The moments of a step as surfaces over batch and tokens, for a browser to walk through.
 
 With layout, method and accumulation fixed, a component at a moment is c0 + c1·batch + c2·tokens + c3·batch·tokens; where attention
-keeps its scores, also c4·tokens² + c5·batch·tokens². Six estimates give the six numbers: two batches by three lengths, anew
-beyond each length at which a sliding window is full.
+keeps its scores, also c4·tokens² + c5·batch·tokens². A moment that is the largest of several such forms bends upwards over the batch:
+it gets the forms at its smallest batches and that at its largest, and the largest counts. Where these miss the estimate, as at a
+length that fills a window, the lengths are halved.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,10 @@ from calc.units import GIB
 COEFFICIENTS = ("c", "c_batch", "c_tokens", "c_batch_tokens", "c_tokens2", "c_batch_tokens2")  # GiB; tokens in thousands of 1,024
 THOUSAND = 1024
 NO_SLOPE_GIB = 1e-6
-POINTS, CHECKED_POINTS, MOST_MISS = len(COEFFICIENTS), 20, 0.005
+CHECKED_POINTS, MOST_MISS = 20, 0.005  # of each piece, closer at short lengths; of the peak
+SMALLEST, LARGEST, LENGTHS = 4, 2, 3  # batches, and lengths, at which a form can be taken
+FORMS = [slice(None)], [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)]  # points: of one form, or of several
+SINGULAR = 1e-12  # as much smaller than the largest singular value is none
 ZERO_GRAD = Moment("zero_grad", "What stays between steps.", {"optimizer_bytes": "resident_optimizer_bytes"})
 STOPS = {
     "training": ("load", "forward", "backward", "gradients done", "optimizer step", "zero_grad"),
@@ -37,17 +40,19 @@ Values = dict[str, np.ndarray]  # the bytes of each component, a value per row
 
 
 class Bounds(NamedTuple):
-    """What can be walked: the batches, and lengths of 1 to `most_steps` times `step_tokens`."""
+    """What can be walked: batches, lengths of 1 to `most_steps` steps, and that of the plan."""
 
     least_batch: int
     most_batch: int
     step_tokens: int
     most_steps: int
+    plan_tokens: float = np.nan
 
     @property
-    def lengths(self) -> tuple[float, float]:
-        """The shortest and the longest sequence. [tokens]"""
-        return float(self.step_tokens), float(self.step_tokens * self.most_steps)
+    def lengths(self) -> np.ndarray:
+        """All lengths, the shortest first. [tokens]"""
+        lengths = np.append(self.step_tokens * np.arange(1.0, self.most_steps + 1), self.plan_tokens)
+        return np.unique(lengths[lengths == lengths])
 
 
 class Surfaces(NamedTuple):
@@ -79,23 +84,30 @@ def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surf
 
     `batch` and `sequence_tokens` of the variants are not read; lengths that are equal to the sequence are to be left out.
     """
-    knots = _knots(variants, bounds, catalogs)
-    rng = np.random.default_rng(0)
-    points: list[tuple[int, float, float]] = []  # variant, batch, tokens
-    for number, lengths in enumerate(knots):
-        for least, most in pairwise(lengths):
-            quarter = (most - least) // (4 * bounds.step_tokens) * bounds.step_tokens
-            between = least + (quarter or (most - least) // 2)
-            points += [(number, batch, tokens) for tokens in (least, between, most) for batch in (bounds.least_batch, bounds.most_batch)]
-        drawn = zip(
-            rng.integers(bounds.least_batch, bounds.most_batch + 1, CHECKED_POINTS),
-            rng.integers(1, bounds.most_steps + 1, CHECKED_POINTS) * bounds.step_tokens,
-            strict=True,
-        )
-        points += [(number, float(batch), float(tokens)) for batch, tokens in drawn]
-    table = pd.DataFrame(points, columns=["variant", "batch", "tokens"])
-    frame = with_point(variants.iloc[table["variant"]], table["batch"], table["tokens"])
-    return _solved(table, knots, next(parts(frame, catalogs)).table)
+    lengths, batches = bounds.lengths, (bounds.least_batch, bounds.most_batch)
+    ends = np.clip([*(batches[0] + np.arange(SMALLEST)), *(batches[1] + np.arange(1 - LARGEST, 1))], *batches)
+    rng, rows, miss_ratio = np.random.default_rng(0), [], np.zeros(len(variants))
+    pieces = np.array([(number, 0, len(lengths) - 1) for number in range(len(variants))])
+    while len(pieces):
+        number, first, last = pieces.T
+        drawn = (CHECKED_POINTS, len(pieces))
+        batch = np.concatenate([np.repeat(ends, LENGTHS)[:, None] + 0 * number, rng.integers(*batches, drawn, endpoint=True)]).T
+        solved = np.tile([first, first + (last - first + 3) // 4, last], (len(ends), 1))
+        tokens = lengths[
+            np.concatenate([solved, first + (last - first) * np.arange(CHECKED_POINTS)[:, None] ** 2 // (CHECKED_POINTS - 1) ** 2])
+        ].T
+        frame = with_point(variants.iloc[number.repeat(batch.shape[1])], batch.ravel(), tokens.ravel())
+        missed = np.zeros(len(pieces))
+        for place, (miss, piece) in enumerate(_solved(batch, tokens, next(parts(frame, catalogs)).table)):
+            missed[place] = miss
+            if miss <= MOST_MISS or first[place] == last[place]:
+                over = lengths[first[place] - 1] if first[place] else 0.0
+                rows.append(piece.assign(variant=number[place], over_tokens=over, to_tokens=lengths[last[place]]))
+                miss_ratio[number[place]] = max(miss_ratio[number[place]], miss)
+        number, first, last = pieces[(missed > MOST_MISS) & (first < last)].T
+        middle = (first + last) // 2
+        pieces = np.concatenate([np.stack([number, first, middle], axis=1), np.stack([number, middle + 1, last], axis=1)])
+    return Surfaces(pd.concat(rows, ignore_index=True), miss_ratio)
 
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:
@@ -106,14 +118,6 @@ def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame
         share = moved["prompt_tokens"].astype(float) / moved["sequence_tokens"].astype(float)
         changed["prompt_tokens"] = np.maximum(np.round(share * changed["sequence_tokens"]), 1)
     return moved.assign(**changed)
-
-
-def _knots(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> list[list[float]]:
-    """For each variant the lengths between which its memory has one surface."""
-    windows = next(parts(variants, catalogs)).table["stack_window_tokens"]
-    windows = np.broadcast_to(windows, (len(windows), len(variants)))
-    least, most = bounds.lengths
-    return [[least, *sorted({float(window) for window in row if least < window < most}), most] for row in windows.T]
 
 
 def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values]]:
@@ -146,57 +150,61 @@ def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
     return np.where(page_tokens > 0, np.ceil(tokens / np.maximum(page_tokens, 1)) * page_tokens, tokens)
 
 
-def _solved(points: pd.DataFrame, knots: list[list[float]], table: Table) -> Surfaces:
-    """The surfaces through the first points of each length, checked at the others."""
-    stages = [stage for stage, rows in at_places(table) if len(rows) == len(points)]
+def _solved(batch: np.ndarray, tokens: np.ndarray, table: Table) -> Iterator[tuple[float, pd.DataFrame]]:
+    """How far each piece, a row of points, misses as a share of the peak, and its surfaces."""
+    stages = [stage for stage, rows in at_places(table) if len(rows) == batch.size]
     work = work_of(table)
     walked = list(_moments_at(stages, work))
-    order = STOPS[work]
-    stops = np.array([order.index(stop_of(moment)) for moment, _ in walked])
-    nothing = np.zeros(len(points))
+    stops = np.array([STOPS[work].index(stop_of(moment)) for moment, _ in walked])
+    nothing = np.zeros(batch.size)
     values = np.stack([np.stack([parts.get(name, nothing) for name in ALLOCATED]) for _, parts in walked]) / GIB
-    totals = values.sum(axis=1)
-    tokens, batch = points["tokens"].to_numpy(dtype=float), points["batch"].to_numpy(dtype=float)
-    pages = np.broadcast_to(stages[0]["page_tokens"] if work == "inference" else 0.0, len(points))
+    values = values.reshape(*values.shape[:2], *batch.shape)
+    pages = np.broadcast_to(stages[0]["page_tokens"] if work == "inference" else 0.0, batch.size).reshape(batch.shape)
     multiplied = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
-    pieces, misses, start = [], [], 0
-    for number, lengths in enumerate(knots):
-        checked = slice(start + POINTS * (len(lengths) - 1), start + POINTS * (len(lengths) - 1) + CHECKED_POINTS)
-        predicted = np.zeros(CHECKED_POINTS)
-        for place, (over, to) in enumerate(pairwise(lengths)):
-            solved = slice(start + POINTS * place, start + POINTS * (place + 1))
-            kept = _ever_largest(totals[:, solved], stops)
-            inverses = np.linalg.pinv(multiplied[:, solved])[IN_PAGES]
-            surface = np.einsum("mcp,cqp->mcq", values[kept][:, :, solved], inverses)
-            peak = np.max(np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES][:, checked]), axis=0)
-            beyond = over if place else 0.0
-            predicted = np.where((tokens[checked] > beyond) & (tokens[checked] <= to), peak, predicted)
-            pieces.append(
-                _rows(surface, kept, stops, {"variant": number, "over_tokens": beyond, "to_tokens": to, "page_tokens": pages[start]})
-            )
-        misses.append(np.max(np.abs(predicted / np.max(totals[:, checked], axis=0) - 1)))
-        start = checked.stop
-    return Surfaces(pd.concat(pieces, ignore_index=True), np.array(misses))
+    for piece, page in enumerate(pages[:, 0]):
+        solved = (_of_form(form, values[:, :, piece], multiplied[:, piece], stops, page) for form in FORMS)
+        miss, rows = next(solved)
+        yield (miss, rows) if miss <= MOST_MISS else min((miss, rows), next(solved), key=lambda result: result[0])
+
+
+def _of_form(form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float) -> tuple[float, pd.DataFrame]:
+    """How far a piece misses with the surfaces through some of its points, and those.
+
+    `values`: (moments, components, points). What exceeds its stop anywhere straddles a jump and is left out.
+    """
+    most = _most_by_stop(values.sum(axis=1), stops)
+    weights = 1 / most.max(axis=0)
+    weighed = [((multiplied * weights[:, None])[:, points], (values * weights)[:, :, points]) for points in form]
+    each = [np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES]) for by, bytes_ in weighed]
+    surface, stops = np.concatenate(each), np.tile(stops, len(form))
+    totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
+    totals[np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
+    kept = _ever_largest(totals, stops)
+    miss = np.max(np.abs(_most_by_stop(totals, stops) - most) / most.max(axis=0))
+    return float(miss), _rows(surface[kept], kept, stops, page_tokens)
+
+
+def _most_by_stop(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The largest moment of each stop at each point. [GiB]"""
+    return np.stack([totals[stops == stop].max(axis=0) for stop in range(stops.max() + 1)])
 
 
 def _ever_largest(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """The moments that are the largest of their stop somewhere; of equals the first."""
-    kept = []
-    for number, total in enumerate(totals):
-        rivals = [other for other in range(len(totals)) if other != number and stops[other] == stops[number]]
-        smaller = any(np.all(totals[other] >= total) and (np.any(totals[other] > total) or other < number) for other in rivals)
-        if not smaller:
-            kept.append(number)
-    return np.array(kept)
+    least = 1e-9 * totals.max()
+    ahead, number = totals - totals[:, None], np.arange(len(totals))
+    exceeds = np.any(ahead > least, axis=2) | (np.all(ahead >= -least, axis=2) & (number < number[:, None]))
+    smaller = (stops == stops[:, None]) & np.all(ahead >= -least, axis=2) & exceeds
+    return number[~smaller.any(axis=1)]
 
 
-def _rows(surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, piece: dict[str, float]) -> pd.DataFrame:
+def _rows(surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, page_tokens: float) -> pd.DataFrame:
     """A row for each component that a moment has anything of; a moment without any keeps one."""
     has_any = np.any(np.abs(surface) > 1e-9, axis=2)
     has_any[~has_any.any(axis=1), 0] = True
     moment, component = np.nonzero(has_any)
-    named: dict[str, Any] = {**piece, "page_tokens": piece["page_tokens"] * IN_PAGES[component]}
-    named |= {"stop": stops[kept][moment], "moment": kept[moment], "component": np.array(ALLOCATED, dtype=object)[component]}
+    named: dict[str, Any] = {"page_tokens": page_tokens * IN_PAGES[component], "stop": stops[kept][moment], "moment": kept[moment]}
+    named["component"] = np.array(ALLOCATED, dtype=object)[component]
     return pd.DataFrame(named | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))
 
 

@@ -1,7 +1,7 @@
 """What Step through walks: the plan in other sizes, methods or widths, and on other cards.
 
 A dial is a choice with its values, the plan's own among them. A value stays on it only where the engine can estimate every
-combination with the other dials and their surfaces meet its peak.
+combination with the other dials.
 """
 
 from itertools import product
@@ -13,7 +13,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
-from calc.explain.step_through import MOST_MISS, Bounds, Figures, at_point, figures_at, safe_peaks_gib, surfaces, with_point
+from calc.explain.step_through import Bounds, Figures, at_point, figures_at, safe_peaks_gib, surfaces, with_point
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.search.answer_name import FOUR_BITS, bits, method
 from calc.search.comparisons import SERVED_WIDTHS, cards_on_aws, compared, methods_of
@@ -30,7 +30,7 @@ class Walk(NamedTuple):
     """All that a picture needs to walk through a step without asking again.
 
     `rows`: the surfaces, and `cards`: the safe peak on each card, both with the number of the value on each dial, from 1.
-    `plan`: where the plan stands, by the same numbers. `is_fixed`: the plan's own peak has no surface, so nothing moves.
+    `plan`: where the plan stands, by the same numbers. `miss_ratio`: the furthest that a checked peak is from the estimate.
     """
 
     rows: pd.DataFrame
@@ -39,7 +39,7 @@ class Walk(NamedTuple):
     bounds: Bounds
     plan: dict[str, float]
     card: str
-    is_fixed: bool
+    miss_ratio: float
 
     def at_dials(self, table: pd.DataFrame) -> pd.DataFrame:
         """The plan's rows of `rows` or `cards`."""
@@ -66,19 +66,12 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     dials, bounds = dials_of(row, catalogs), _bounds(row, catalogs)
     dials = _possible(dials, _sound(row, dials, catalogs), row)
     surface = surfaces(_frame(row, dials), bounds, catalogs)
-    meets = surface.miss_ratio < MOST_MISS
-    is_fixed = not meets[_combinations(dials).index(_own(dials, row))]
-    remaining = _possible(dials, meets, row)
-    if remaining != dials or is_fixed:
-        here = Bounds(int(point["batch"]), int(point["batch"]), int(point["tokens"]), 1)
-        dials, bounds = remaining, here if is_fixed else bounds
-        surface = surfaces(_frame(row, dials), bounds, catalogs)
     numbers = _numbers(dials)
     numbered = dict(
         zip(dials, (list(dial).index(value) + 1.0 for dial, value in zip(dials.values(), _own(dials, row), strict=True)), strict=True)
     )
     rows = pd.concat([numbers.iloc[surface.rows["variant"]].reset_index(drop=True), surface.rows.drop(columns="variant")], axis=1)
-    return Walk(rows, _cards(row, dials, point, catalogs), dials, bounds, point | numbered, row["gpu"], is_fixed)
+    return Walk(rows, _cards(row, dials, point, catalogs), dials, bounds, point | numbered, row["gpu"], float(surface.miss_ratio.max()))
 
 
 def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
@@ -140,7 +133,7 @@ def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
     if np.any(next(parts(pd.DataFrame([row]), catalogs)).table["scores_once"] > 0):
         return Bounds(1, most_batch, int(tokens), 1)
     step = max(most_tokens // LENGTHS, 1)
-    return Bounds(1, most_batch, step, most_tokens // step)
+    return Bounds(1, most_batch, step, most_tokens // step, tokens)
 
 
 def _combinations(dials: dict[str, Dial]) -> list[tuple[str, ...]]:

@@ -9,9 +9,9 @@ from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, THREE, once, quantity_axis
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
-TAKE = "take"  # the selection that hands the sliders' places to the server
+TAKE, USE = "take", "use"  # the selection of the sliders' places, and its box: ticked, it hands them to the server
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
-LENGTH = "(datum.page_tokens > 0 ? ceil(tokens / datum.page_tokens) * datum.page_tokens : tokens) / 1024"
+LENGTH = "(datum.page_tokens > 0 ? ceil(take_tokens / datum.page_tokens) * datum.page_tokens : take_tokens) / 1024"
 FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.length * datum.length"
 EACH = "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length * datum.length"
 
@@ -50,57 +50,44 @@ class Words(NamedTuple):
 
 @once
 def step_through(
-    ink: Ink,
-    words: Words,
-    batch: Slider,
-    tokens: Slider,
-    dials: tuple[Choice, ...],
-    components: tuple[str, ...],
-    is_fixed: bool = False,
-    is_narrow: bool = False,
+    ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...], is_narrow: bool = False
 ) -> dict[str, Any]:
-    """A vconcat of figures, moments, slope and what hands it on; fixed: the moments alone.
+    """A vconcat of figures, moments and slope; a box under its sliders hands their places on.
 
     Reads calc.charts.walk.walk_table.
     """
-    rows = ROWS.transform_filter(" && ".join(f"datum.dial_{place} == dial_{place}" for place in range(len(dials))))
-    moments = _moments(ink, words, rows, dials[0].names, components, is_narrow)
-    views = [moments] if is_fixed else [_figures(ink, words, rows), moments, _slope(ink, words, rows, batch), _use(ink, words, len(dials))]
-    chart = alt.vconcat(*views, spacing=14)
-    spec = chart.add_params(*_params(words, batch, tokens, dials)).configure_view(stroke=None).to_dict(validate=False)
-    return _without_names(spec)
+    rows = ROWS.transform_filter(" && ".join(f"datum.dial_{place} == take_dial_{place}" for place in range(len(dials))))
+    stop = Slider(words.step, len(words.stops), 1, len(words.stops), 1)
+    numbers = {"stop": stop, "batch": batch, "tokens": tokens} | {f"dial_{place}": dial for place, dial in enumerate(dials)}
+    binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))} | {USE: alt.binding_checkbox(name=words.use)}
+    start = [{name: numbers[name].value if name in numbers else None for name in binds}]  # None: nothing is selected
+    take = alt.selection_point(name=TAKE, fields=[*binds][::-1], bind=binds, value=start)  # drawn from the last to the first
+    still = [alt.param(name=f"{TAKE}_{name}", value=number.value) for name, number in numbers.items() if name not in binds]
+    figures = _figures(ink, words, rows).add_params(take)
+    chart = alt.vconcat(
+        figures, _moments(ink, words, rows, dials[0].names, components, is_narrow), _slope(ink, words, rows, batch), spacing=14
+    )
+    return _without_names(chart.add_params(*still).configure_view(stroke=None).to_dict(validate=False))
 
 
-def _params(words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...]) -> list[alt.Parameter]:
-    """The sliders and radios in their order on screen."""
-    stops = len(words.stops)
-    at = alt.param(name="at", value=stops, bind=alt.binding_range(min=1, max=stops, step=1, name=words.step))
-    return [at, _slider("batch", batch), _slider("tokens", tokens), *(_dial(f"dial_{place}", dial) for place, dial in enumerate(dials))]
-
-
-def _slider(name: str, slider: Slider) -> alt.Parameter:
-    if slider.least == slider.most:
-        return alt.param(name=name, value=slider.value)
-    bind = alt.binding_range(min=slider.least, max=slider.most, step=slider.step, name=slider.label)
-    return alt.param(name=name, value=slider.value, bind=bind)
-
-
-def _dial(name: str, dial: Choice) -> alt.Parameter:
-    numbers = list(range(1, len(dial.names) + 1))
-    if len(numbers) == 1:
-        return alt.param(name=name, value=dial.value)
-    if dial.slides:
-        return alt.param(name=name, value=dial.value, bind=alt.binding_range(min=1, max=numbers[-1], step=1, name=dial.label))
-    return alt.param(name=name, value=dial.value, bind=alt.binding_radio(options=numbers, labels=list(dial.names), name=dial.label))
+def _bind(number: Slider | Choice) -> Any:
+    """The slider or the radios of a number; none where it stands still."""
+    if isinstance(number, Slider):
+        least, most, step = number.least, number.most, number.step
+        return alt.binding_range(min=least, max=most, step=step, name=number.label) if least < most else None
+    numbers, names = list(range(1, len(number.names) + 1)), list(number.names)
+    if number.slides or len(numbers) == 1:
+        return _bind(Slider(number.label, number.value, 1, len(numbers), 1))
+    return alt.binding_radio(options=numbers, labels=names, name=number.label)
 
 
 def _parts(rows: alt.Chart) -> alt.Chart:
     """The parts of all moments at this length: what they hold of no sequence, and of each."""
     return (
-        rows.transform_filter("datum.kind == 'part' && datum.over_tokens < tokens && tokens <= datum.to_tokens")
+        rows.transform_filter("datum.kind == 'part' && datum.over_tokens < take_tokens && take_tokens <= datum.to_tokens")
         .transform_calculate(length=LENGTH)
         .transform_calculate(fixed=FIXED, each=EACH)
-        .transform_calculate(gib="datum.fixed + datum.each * batch")
+        .transform_calculate(gib="datum.fixed + datum.each * take_batch")
     )
 
 
@@ -110,7 +97,7 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
         _parts(rows)
         .transform_aggregate(fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"])
         .transform_calculate(
-            total="datum.fixed + datum.each * batch",
+            total="datum.fixed + datum.each * take_batch",
             room="datum.each > 1e-9 ? (datum.ceiling - datum.fixed) / datum.each : (datum.fixed > datum.ceiling ? -1 : 1e9)",
         )
         .transform_joinaggregate(peak="max(total)", base="max(fixed)", most="min(room)")
@@ -119,7 +106,7 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
 
 def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
-    each = f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(tokens, ',') + ' tokens'"
+    each = f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(take_tokens, ',') + ' tokens'"
     first = f"format(datum.fixed, '{THREE}') + ' GiB fixed · ' + {each}"
     most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
     free = f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), '{THREE}') + ' GiB'"
@@ -141,7 +128,7 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
         _parts(rows)
         .transform_joinaggregate(total="sum(gib)", groupby=["moment"])
         .transform_joinaggregate(largest="max(total)", groupby=["stop"])
-        .transform_filter("datum.total == datum.largest && datum.stop <= at")
+        .transform_filter("datum.total == datum.largest && datum.stop <= take_stop")
         .transform_joinaggregate(first="min(moment)", groupby=["stop"])
         .transform_filter("datum.moment == datum.first")
         .transform_calculate(name=f"{json.dumps(words.stops)}[datum.stop - 1]")
@@ -181,7 +168,7 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
     )
     over: dict[str, Any] = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
     halo, text = totals.mark_text(**over, stroke=ink.paper, strokeWidth=4), totals.mark_text(**over, color=ink.text)
-    title = f"{json.dumps(models)}[dial_0 - 1] + ', ' + batch + ' × ' + format(tokens, ',') + ' tokens'"
+    title = f"{json.dumps(models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + format(take_tokens, ',') + ' tokens'"
     return alt.layer(bars, *_ceiling(ink, words.card, rows), halo, text).properties(
         height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
     )
@@ -189,7 +176,7 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
 
 def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
     """Memory over sequences: the base, the line, the lines of the cards, the dot and the cliff."""
-    reach = f"min({batch.most}, max(8, pow(2, ceil(log(batch * 1.5) / LN2))))"
+    reach = f"min({batch.most}, max(8, pow(2, ceil(log(take_batch * 1.5) / LN2))))"
     scale = alt.Scale(domainMin=0, domainMax=alt.ExprRef(reach), nice=False)
     x = alt.X("b:Q", scale=scale).axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
     y = alt.Y("gib:Q").axis(_inside(ink))
@@ -200,7 +187,7 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
         .transform_calculate(gib="datum.fixed + datum.each * datum.b")
         .transform_aggregate(gib="max(gib)", base="max(base)", groupby=["b"])
     )
-    dot = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="batch")
+    dot = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="take_batch")
     cliff = (
         _peaks(rows)
         .transform_aggregate(b="min(room)", edge="max(ceiling)")
@@ -220,20 +207,6 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
         dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
     ]
     return alt.layer(*layers).properties(height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title))
-
-
-def _use(ink: Ink, words: Words, dials: int) -> alt.Chart:
-    """The words that hand the places of all sliders to the server."""
-    names = ["batch", "tokens", *(f"dial_{place}" for place in range(dials))]
-    take = alt.selection_point(name=TAKE, fields=[f"{TAKE}_{name}" for name in names], empty=False, toggle=False)
-    return (
-        ROWS.transform_aggregate(rows="count()")
-        .transform_calculate(**{f"{TAKE}_{name}": name for name in names})
-        .mark_text(align="left", baseline="top", fontSize=SIZE + 1, fontWeight="bold", color=ink.text, cursor="pointer", text=words.use)
-        .encode(x=alt.value(0), y=alt.value(0))
-        .add_params(take)
-        .properties(height=20, width="container")
-    )
 
 
 def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart]:

@@ -55,21 +55,19 @@ def draw(title: DeltaGenerator) -> None:
 
 
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The chart, whose sliders move in the browser; its last line hands them to the plan."""
+    """The chart, whose sliders move in the browser; the box below them hands them to the plan."""
     work = plan.scenario["work"]
-    if walk.is_fixed:
-        st.info(plain(words.fixed(plan.row, catalogs)))
     components = tuple(name for name in components_of(work) if name != "overhead_bytes")
     moves = (*words.sliders(walk, work), words.dials(walk, catalogs))
-    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, walk.is_fixed, is_phone())
+    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, is_phone())
     key = f"{PICTURE}_{st.session_state.get(PICTURE, 0)}"
     st.vega_lite_chart(
         walk_table(walk.rows, walk.cards, list(walk.dials), walk.card, catalogs),
         spec,
         width="stretch",
         key=key,
-        on_select="ignore" if walk.is_fixed else lambda: _take(key, walk, plan, catalogs),
-        selection_mode=None if walk.is_fixed else [chart.TAKE],
+        on_select=lambda: _take(key, walk, plan, catalogs),
+        selection_mode=[chart.TAKE],
         alt=words.alt(walk, work, catalogs),
     )
     closed("The moments as a table", "step_table", lambda: _moments(by_moment(walk.at_plan, STOPS[work])))
@@ -83,10 +81,10 @@ def _moments(rows: pd.DataFrame) -> None:
 def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
     """Callback: the places of the sliders become the plan; the picture begins anew from there."""
     taken = st.session_state[key]["selection"][chart.TAKE]
-    if not taken:
+    if not taken or not taken[0][chart.USE]:
         return
     numbered = {f"dial_{place}": name for place, name in enumerate(walk.dials)}
-    point = {numbered.get(name, name): taken[0][f"{chart.TAKE}_{name}"] for name in ("batch", "tokens", *numbered)}
+    point = walk.plan | {numbered.get(name, name): value for name, value in taken[0].items()}
     job_state.adopt(scenario_at(plan.scenario, walk, point), plan.market, catalogs)
     st.session_state[PICTURE] = st.session_state.get(PICTURE, 0) + 1
     st.toast("The plan has these settings now.")

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
-from calc.explain.step_through import STOPS, Figures
+from calc.explain.step_through import MOST_MISS, STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of
@@ -18,7 +18,7 @@ from views.charts.step_through import Choice, Slider, Words
 TITLE = {"training": "Where the memory goes in one training step", "inference": "Where the memory goes while serving"}
 UNIT = {"training": "sequence", "inference": "request"}
 AXIS = {"training": "Sequences at once", "inference": "Requests at once"}
-USE = "Use these settings in Plan ›"
+USE = "Use these settings in Plan"
 LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
 DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
@@ -33,13 +33,8 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     where = f" on {place(row)}" if row["instance"] else ""
     how = f" {TRAINED[method(row, catalogs).lower()]}" if row["work"] == "training" else ""
     plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
-    return f"Around the plan: {plan}. {'These are its moments.' if walk.is_fixed else 'Move a slider: the picture follows.'}"
-
-
-def fixed(row: Row, catalogs: Catalogs) -> str:
-    """Why a model has no sliders."""
-    model = name_of("model", row["model"], catalogs)
-    return f"The memory of {model} does not grow in straight lines, so the picture has no sliders."
+    within = f", within {percent(walk.miss_ratio)} of the estimate" if walk.miss_ratio > MOST_MISS else ""
+    return f"Around the plan: {plan}. Move a slider: the picture follows{within}."
 
 
 def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
@@ -63,7 +58,8 @@ def sliders(walk: Walk, work: str) -> tuple[Slider, Slider]:
     """The sliders of batch and tokens."""
     bounds, plan = walk.bounds, walk.plan
     batch = Slider(AXIS[work], plan["batch"], bounds.least_batch, bounds.most_batch, 1)
-    return batch, Slider("Tokens of each", plan["tokens"], *bounds.lengths, bounds.step_tokens)
+    step = bounds.step_tokens
+    return batch, Slider("Tokens of each", plan["tokens"], step, step * bounds.most_steps, step)
 
 
 def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
@@ -95,8 +91,6 @@ def _value(name: str, value: str, catalogs: Catalogs) -> str:
 def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
     """What the picture shows, in a sentence."""
     figures = walk.figures
-    if walk.is_fixed:
-        return f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}"
     card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
     return (
         f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: {gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
@@ -130,13 +124,12 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
         }
         way = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
-    parts = ({} if walk.is_fixed else parts) | {"Free": "what is left up to the dashed line, which is the card less its context and slack."}
+    parts |= {"Free": "what is left up to the dashed line, which is the card less its context and slack."}
     unit = UNIT[row["work"]]
     cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {way}"
     if figures.room == 0:
         cliff = f"not even one {unit} fits {card}. {way}"
-    parts |= {} if walk.is_fixed else {"The cliff": cliff}
-    return "  \n".join(f"**{name}:** {text}" for name, text in parts.items())
+    return "  \n".join(f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items())
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
