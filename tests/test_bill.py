@@ -242,13 +242,13 @@ def test_storage_is_paid_in_the_sizes_that_it_is_sold_in():
 def test_whose_price_of_a_token_it_is_is_said(catalogs):
     listed = bill(catalogs, **LOADED)
     assert endpoint_facts(listed, catalogs)["sold_as"] == "meta.llama3-1-8b-instruct-v1:0"
-    sentence = use.per_token(listed, endpoint_facts(listed, catalogs))
-    assert "As Amazon Bedrock lists meta.llama3-1-8b-instruct-v1:0 in us-east-1 (2026-09-17)" in sentence
+    sentence = use.per_token(listed, endpoint_facts(listed, catalogs), catalogs)
+    assert "As Amazon Bedrock lists meta.llama3-1-8b-instruct-v1:0 in N. Virginia (2026-09-17)" in sentence
     private = bill(catalogs, **LOADED, endpoint_usd_per_million_output_tokens=2.0)
     assert endpoint_facts(private, catalogs) == {}
-    assert use.per_token(private, {}).startswith("At $2.00 for a million generated tokens")
+    assert use.per_token(private, {}, catalogs).startswith("At $2.00 for a million generated tokens")
     none = bill(catalogs, **LOADED, region="eu-central-1")
-    assert "Make prices reads its list" in use.per_token(none, endpoint_facts(none, catalogs))
+    assert "Make prices reads its list" in use.per_token(none, endpoint_facts(none, catalogs), catalogs)
 
 
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):

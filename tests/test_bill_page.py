@@ -19,7 +19,7 @@ from views.sidebar.assumptions import ASKED_ABOVE
 
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
-QUOTA = "in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
+QUOTA = "in N. Virginia: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
 SERVE = {"goal": "serve", "model": "qwen2.5-32b", "instance": "p5.48xlarge", "users": "20", "prompt_tokens": "6000"}
 
 
@@ -55,7 +55,7 @@ def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and
     app = bill(**RUN, usd_most="1")
     assert app.warning[0].value  # outside a limit it is billed all the same
     line, start, total = paid(app)
-    assert line[0] == "1 × p5.48xlarge in us-east-1, on demand"
+    assert line[0] == "1 × p5.48xlarge in N. Virginia, on demand"
     assert line[1].startswith("10.0 billion tokens at")
     assert dollars(line[4]) + dollars(start[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert dollars(total[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
@@ -107,7 +107,7 @@ def test_serving_is_billed_by_the_month_and_by_the_token():
 def test_the_bill_is_of_the_row_looked_at(catalogs):
     other = options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board.iloc[3]
     app = bill(looked=f"instance~{other['instance']}~market~on-demand~gpus~{other['gpus']:.0f}")
-    assert paid(app)[0][0] == f"{other['instances_needed']:.0f} × {other['instance']} in us-east-1, on demand"
+    assert paid(app)[0][0] == f"{other['instances_needed']:.0f} × {other['instance']} in N. Virginia, on demand"
     assert dollars(paid(app)[-1][4]) == pytest.approx(other["usd"], rel=0.005)
 
 

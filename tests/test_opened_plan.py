@@ -46,7 +46,7 @@ def test_what_changed_since_is_said_until_it_is_dismissed(today):
     query["then"] = [query["then"][0].replace("g6e.xlarge", "p5.48xlarge")]
     app = opened(**query)
     assert "Another answer comes first today: the heading has it." in notice(app)
-    assert "1 × p5.48xlarge on demand in us-east-1" in notice(app)
+    assert "1 × p5.48xlarge on demand in N. Virginia" in notice(app)
     assert "g6e.xlarge" in title(app)
     query = of_then(today, made_on="2026-01-02")
     query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]

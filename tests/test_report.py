@@ -39,7 +39,7 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
     assert text.index(job) < text.index(heading)
     assert close_heading(close_types(result), result) in text
     for row in records(result.answers):
-        assert place(row, True) in text
+        assert place(row, catalogs()) in text
         assert plan_words.money_and_time(row) in text
     assert "2026-11-22" in text
     assert {unescape(address) for address in re.findall(r"(?:src|href)=[\"']([^\"']*)", page)} == {LINK}

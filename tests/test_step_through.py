@@ -222,7 +222,7 @@ def test_two_sizes_stand_side_by_side_by_card():
     room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
     assert all(room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2])  # 16 bytes a parameter
     assert room["H200"]["7B, AdamW"] > room["H200"]["13B, AdamW"] == 0
-    assert 1 <= room["L40S"]["7B in int8, LoRA"] <= room["H100"]["7B in int8, LoRA"] <= room["H200"]["7B in int8, LoRA"]
+    assert 1 <= room["L40S"]["7B int8, LoRA"] <= room["H100"]["7B int8, LoRA"] <= room["H200"]["7B int8, LoRA"]
 
 
 def test_serving_is_walked_from_load_to_decode():

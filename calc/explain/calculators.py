@@ -153,15 +153,21 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
     rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}]
     has_experts = scenario["active_parameters"] < scenario["parameters"]
-    formats = [(system, str(scenario["precision"]), system.leaves_out) for system in SYSTEMS]
-    formats += [(system, name, said) for system in SYSTEMS for name, said in system.also_trains_in.items() if scenario["trains"]]
-    for system, precision, remark in formats:
+    formats = [
+        (system, precision, title, remark)
+        for system in SYSTEMS
+        for precision, title, remark in (
+            (scenario["precision"], system.title, system.leaves_out),
+            *((name, f"{system.title}, {catalogs.precisions['name'][name]}", said) for name, said in system.also_trains_in.items()),
+        )
+    ]
+    for system, precision, title, remark in formats:
         result, problem = parts_by(system, scenario | {"precision": precision})
         total = sum(result.values())
-        if np.isnan(total) and precision != scenario["precision"]:
+        if precision != scenario["precision"] and (np.isnan(total) or not scenario["trains"]):
             continue
         stated = {"memory_low_bytes": total - system.range_bytes, "memory_high_bytes": total + system.range_bytes}
-        of_system = {"system": system.letter, "title": system.title, "leaves_out": remark, "problem": problem, "fits": ""}
+        of_system = {"system": system.letter, "title": title, "leaves_out": remark, "problem": problem, "fits": ""}
         of_system["warns"] = system.warns if has_experts else ""
         rows.append(rows[0] | dict.fromkeys(COMPONENTS, 0 * total) | result | {"memory_bytes": total} | stated | of_system)
     return pd.DataFrame(rows)

@@ -37,9 +37,14 @@ def short_card(gpu: str, catalogs: Catalogs) -> str:
     return _short_cards(catalogs).get(gpu) or card_name(gpu, catalogs)
 
 
-def place(row: Row, with_region: bool = False) -> str:
-    """The instances: 2 × p5.48xlarge in us-east-1 on spot + 1 spare; on demand is not named."""
-    region = f" in {row['region']}" if with_region else ""
+def region_name(region: str, catalogs: Catalogs) -> str:
+    """The region as people call it: N. Virginia."""
+    return str(catalogs.regions["name"].get(region, region))
+
+
+def place(row: Row, catalogs: Catalogs | None = None) -> str:
+    """2 × p5.48xlarge in N. Virginia on spot + 1 spare: the region with catalogs, no on demand."""
+    region = f" in {region_name(row['region'], catalogs)}" if catalogs else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"

@@ -17,7 +17,7 @@ from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
 FILE = Path(__file__).with_suffix(".yaml")
 WORDS, SPOKEN, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(FILE.read_text("utf-8"), FILE.name).values()
-CALLED_BY_ID = ("implementation", "gpu", "instance", "region")
+CALLED_BY_ID = ("implementation", "gpu", "instance")
 
 
 def spoken(name: str, value: Any) -> str:

@@ -77,7 +77,7 @@ def draw(title: DeltaGenerator) -> None:
         _compare(ticked, rows)
     _listed(table, rows, result, filters.market, INKS[st.context.theme.type or "light"], catalogs)
     st.caption(words.caption(table, filters.market))
-    _actions(ticked, rows, elsewhere, table, here)
+    _actions(ticked, rows, (elsewhere, where), table, here)
     if len(ticked) > 1:
         types_and_regions.side_by_side(ticked, _of_job(ticked, rows), catalogs)
     first = ticked[0]["instance"] if ticked else plan.row["instance"] or table["instance"].iloc[0]
@@ -163,11 +163,12 @@ def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None
     return [rows[int(number)] if number == number else None for number in numbers]
 
 
-def _actions(ticked: list[Row], rows: list[Row], elsewhere: str, table: pd.DataFrame, here: str) -> None:
-    """What may be done with the ticked types, and the table as CSV."""
+def _actions(ticked: list[Row], rows: list[Row], region: tuple[str, str], table: pd.DataFrame, here: str) -> None:
+    """What may be done with the ticked types, in a region by id and name; the table as CSV."""
+    elsewhere, where = region
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
-        label += f" in {elsewhere}" * bool(elsewhere)
+        label += f" in {where}" * bool(elsewhere)
         button(label, _use, ticked, rows, elsewhere, icon="input", disabled=not ticked, key="use")
         csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv"
         tables.download(f"CSV ({counted(len(table), 'row')})", csv, name, "instances_csv")

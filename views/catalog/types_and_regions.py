@@ -8,6 +8,7 @@ from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import counted
+from calc.say.place import region_name
 from calc.search.instances import by_region
 from views.catalog import instances_words as words
 from views.charts import price_history
@@ -44,13 +45,13 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
     if not len(table):
         st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
         return
-    key, columns = f"regions_of_{chosen}", columns_of("instance_by_region", against_here_percent=f"Against {here}")
+    key, columns = f"regions_of_{chosen}", columns_of("instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}")
     alt, ticks = f"{chosen} in {len(table)} regions, cheapest first", {"ticks": "single-row", "height": "content"}
     sourced(table, columns, alt, key, lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, **ticks)
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Use in plan in {region}" if region else "Use in plan"
+        label = f"Use in plan in {region_name(region, catalogs)}" if region else "Use in plan"
         button(label, _move, chosen, region, icon="input", disabled=region is None, key="use_region")
         missing = len(catalogs.regions) - len(table)
         st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
@@ -60,15 +61,16 @@ def regions(instance: str, here: str, catalogs: Catalogs) -> None:
 def _history(instance: str, region: str, catalogs: Catalogs) -> None:
     """What the instance asked over the days in the region."""
     labels = {name: market.title for name, market in MARKETS.items()}
+    name = region_name(region, catalogs)
     table = over_days(offers.price_line(catalogs, instance, region), labels)
     if not len(table):
-        st.caption(f"No price of {instance} in {region} is kept: `make prices` keeps one for each day on which it changed.")
+        st.caption(f"No price of {instance} in {name} is kept: `make prices` keeps one for each day on which it changed.")
         return
     ink = INKS[st.context.theme.type or "light"]
     first, last = table.iloc[0], table.iloc[-1]
-    alt = f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"
+    alt = f"{instance} in {name}, {len(table)} prices from {first['day']} to {last['day']}"
     draw(price_history.price_history(ink), table, alt, "price_history")
-    st.caption(words.HISTORY.format(region=region))
+    st.caption(words.HISTORY.format(region=name))
 
 
 def _move(instance: str, region: str) -> None:

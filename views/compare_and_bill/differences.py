@@ -15,6 +15,7 @@ from calc.evaluate import Row
 from calc.memory.moments import components_of
 from calc.say.change import cause_in_words
 from calc.say.numbers import about, duration, gib, is_missing, percent, signed, span, three, usd
+from calc.say.setting import name_of
 from calc.search.answer_name import other_work
 from calc.search.compare import MOST, Difference, choices, differences, pace_change, speed_ratio
 from calc.units import GIB
@@ -35,7 +36,7 @@ def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
     changes = [] if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO else [signed(money.change, about)]
     changes += [_time(longer, first)] if abs(longer) > SAME_RATIO * first["seconds"] else []
     work = [f"<b>{escape(words)}</b>" for words in other_work(first, other, catalogs)]
-    causes = [*work, escape(_cause_of_money(result, first, other))] if changes else work
+    causes = [*work, escape(_cause_of_money(result, first, other, catalogs))] if changes else work
     return ": ".join(filter(None, (", ".join(changes) or "the same cost and time", ", ".join(filter(None, causes)))))
 
 
@@ -44,14 +45,14 @@ def _time(longer_seconds: float, first: Row) -> str:
     return f"{duration(abs(longer_seconds))} {'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
 
 
-def _cause_of_money(result: dict[str, Difference], first: Row, other: Row) -> str:
+def _cause_of_money(result: dict[str, Difference], first: Row, other: Row, catalogs: Catalogs) -> str:
     """Speed and price where both differ, else what mostly makes the difference."""
     hourly, speed = result["usd_per_hour"].ratio, speed_ratio(first, other)
     if "hours" in result and abs(hourly) > SAME_RATIO and abs(speed - 1) > SAME_RATIO:
         market = f"{MARKETS[other['market']].phrase}, " if first["market"] != other["market"] else ""
         return f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price of an hour"
     cause = result["usd"].cause if "usd" in result else ""
-    return _cause(cause, first, other) if cause else ""
+    return _cause(cause, first, other, catalogs) if cause else ""
 
 
 def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
@@ -62,7 +63,7 @@ def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> 
     _choices(table[table["differs"]], names, "The choices in which the answers differ")
     first = shown[0]
     for row in shown[1:]:
-        if lines := [] if first["problem"] or row["problem"] else _against(first, row):
+        if lines := [] if first["problem"] or row["problem"] else _against(first, row, catalogs):
             st.markdown(plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}."))
     figures = [{"": label, **dict(zip(names, cells, strict=True))} for label, cells in _figures(shown)]
     text_table(figures, "Memory by component, money and time of each answer")
@@ -91,7 +92,7 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
         st.caption("Nothing.")
 
 
-def _against(first: Row, other: Row) -> list[str]:
+def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     """How a row differs from the first: memory, $ an hour, time, money, and the cause of each."""
     result, period = differences(first, other), "" if ends_of(first) else " a month"
     writers: dict[str, tuple[Callable[[float], str], str, str]] = {  # how each is written, its unit, and the words for no difference
@@ -100,11 +101,11 @@ def _against(first: Row, other: Row) -> list[str]:
         "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),
     }
-    lines = [_line(result[name], *how, first, other) for name, how in writers.items() if name in result]
+    lines = [_line(result[name], *how, (first, other), catalogs) for name, how in writers.items() if name in result]
     return [*filter(None, lines), *(["a run and a month: their cost is not compared"] if "usd" not in result else [])]
 
 
-def _line(difference: Difference, say: Callable[[float], str], unit: str, same: str, first: Row, other: Row) -> str:
+def _line(difference: Difference, say: Callable[[float], str], unit: str, same: str, pair: tuple[Row, Row], catalogs: Catalogs) -> str:
     """-18 GiB per GPU, -23 %: optimizer state."""
     if is_missing(difference.change) or not difference.parts:
         return ""
@@ -112,14 +113,14 @@ def _line(difference: Difference, say: Callable[[float], str], unit: str, same: 
         return same
     ratio = difference.ratio
     times = f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
-    head = f"**{signed(difference.change, say)}**{unit}, {times}: {_cause(difference.cause, first, other)}"
+    head = f"**{signed(difference.change, say)}**{unit}, {times}: {_cause(difference.cause, *pair, catalogs)}"
     if not difference.against:
         return head
     more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
     return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
 
 
-def _cause(name: str, first: Row, other: Row) -> str:
+def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
     """What mostly makes a difference, in words."""
     before, after = first["instances"], other["instances"]
     if name == "instances":
@@ -129,7 +130,7 @@ def _cause(name: str, first: Row, other: Row) -> str:
     if name != "price":
         return cause_in_words(name)
     for column in ("instance", "market", "region"):
-        words = [MARKETS[row[column]].phrase if column == "market" else row[column] for row in (other, first)]
+        words = [MARKETS[row[column]].phrase if column == "market" else name_of(column, row[column], catalogs) for row in (other, first)]
         if words[0] != words[1]:
             return " instead of ".join(words)
     return "another price"

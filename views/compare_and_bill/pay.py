@@ -104,7 +104,7 @@ def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:
 def _served(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     use.serving(row)
     use.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
-    st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs))))
+    st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs), catalogs)))
     if row["endpoint_usd_per_million_tokens"] > 0:
         use.over_load(row, break_even.over_load(row), ink)
     st.caption(use.load(row))

@@ -9,6 +9,7 @@ from calc.cost.quotas import Quota, commands, quota_for
 from calc.evaluate import Row
 from calc.plan.bill import answers_of_aws
 from calc.say.numbers import counted, usd
+from calc.say.place import region_name
 from calc.units import DAY_HOURS
 from views.shared.elements import points
 from views.shared.markdown import plain
@@ -40,7 +41,8 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     need_text = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
     need = counted(1, "block") if quota.counts == "blocks" else need_text
-    sentence = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
+    head = f"Quota **{quota.name}**{code} in {region_name(row['region'], catalogs)}"
+    sentence = f"{head}: {need}; a new account has 0. A price is known, capacity is not promised."
     booked = market_line["billed_hours"] if terms.block_hours else 0
     return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 

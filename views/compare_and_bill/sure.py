@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
-from calc.say.place import cards
+from calc.say.place import cards, region_name
 from calc.units import HOUR_SECONDS
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -45,10 +45,10 @@ def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
 
 
 def place(row: Row, catalogs: Catalogs) -> str:
-    """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
+    """2 × p5.48xlarge in N. Virginia; 8 × H100 SXM5 80GB where a card alone is named."""
     if not row["instance"]:
         return cards(row, catalogs)
-    return f"{working(row):.0f} × {row['instance']} in {row['region']}"
+    return f"{working(row):.0f} × {row['instance']} in {region_name(row['region'], catalogs)}"
 
 
 def working(row: Row) -> float:
@@ -141,7 +141,7 @@ def _price(row: Row, market_line: Row, today: date) -> str:
     if market_line["basis"] == "private":
         return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
     if not market_line["basis"]:
-        return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
+        return f"**Price**: none is known {MARKETS[row['market']].phrase} in this region."
     days, check = _age(market_line["as_of"], row["market"], today)
     age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
     basis = f"{market_line['basis']} ({BASIS.get(market_line['basis'], market_line['basis'])})"

@@ -5,10 +5,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.place import region_name
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
 from views.compare_and_bill.sure import tokens
@@ -76,15 +78,15 @@ def load(row: Row) -> str:
     return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
 
 
-def per_token(row: Row, listed: dict[str, Any]) -> str:
+def per_token(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
     """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
-    tokens = row["endpoint_break_even_tokens"]
+    tokens, region = row["endpoint_break_even_tokens"], region_name(row["region"], catalogs)
     if is_missing(tokens):
         return (
-            f"Amazon Bedrock is not known to sell this model by the token in {row['region']}. Make prices reads its list; to compare "
+            f"Amazon Bedrock is not known to sell this model by the token in {region}. Make prices reads its list; to compare "
             "with another endpoint, set its prices among the assumptions below."
         )
-    whose = f"As Amazon Bedrock lists {listed['sold_as']} in {row['region']} ({listed['as_of']}), " if listed else ""
+    whose = f"As Amazon Bedrock lists {listed['sold_as']} in {region} ({listed['as_of']}), " if listed else ""
     price = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
     price = f"{whose}{price}:" if whose else f"At {price},"
     if row["endpoint_break_even_ratio"] > 1:

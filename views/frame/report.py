@@ -13,7 +13,7 @@ from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
 from calc.say.numbers import gib, is_missing, percent, three, usd
-from calc.say.place import place
+from calc.say.place import place, region_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.search.close_types import close_heading, close_types, how_sure
@@ -151,8 +151,8 @@ def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     for (_, region, market), row in places.items():
         facts = _price(row, catalogs)
         where = place({**row, "market": ""})
-        parts = (where, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
-        yield [*map(escape, parts)]
+        parts = (where, region_name(region, catalogs), MARKETS[market].label, usd(row["usd_per_hour"]))
+        yield [*map(escape, (*parts, facts["as_of"][:10], facts["basis"], facts["source"]))]
 
 
 def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.numbers import about, is_missing
-from calc.say.place import card_name, place
+from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
 from calc.search.board import ORDERS, ordered
@@ -97,7 +97,7 @@ def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, 
     if len({row["market"] for row in rows}) > 1:
         table.insert(1, "market", word_column([MARKETS[row["market"]].label for row in rows]))
     if len({row["region"] for row in rows}) > 1:
-        table.insert(1, "region", word_column([row["region"] for row in rows]))
+        table.insert(1, "region", word_column([region_name(row["region"], catalogs) for row in rows]))
     table["card"] = word_column([_gpus(row, catalogs) for row in rows])
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):

@@ -94,7 +94,7 @@ def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, 
     families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
     priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
     several: dict[str, Any] = {"selection_mode": "multi", **SESSION}
-    with st.expander(_summary(plan.job), icon=":material/tune:"), st.form("search_form", border=False):
+    with st.expander(_summary(plan.job, regions.to_dict()), icon=":material/tune:"), st.form("search_form", border=False):
         left, middle, right = columns = st.columns(3)
         for index, name in enumerate(names):
             words, meaning = partial(_option_words, name, catalogs=catalogs), GLOSSARY[name].meaning
@@ -151,12 +151,12 @@ def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
     return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 
-def _summary(job: Row) -> str:
+def _summary(job: Row, regions: dict[str, str]) -> str:
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
     several = [f"{len(sets[name])} × {_label(name, job['work'])}" for name in names_for(job["work"]) if len(sets[name]) > 1]
     titles = {name: title if title.startswith("USD") else title[0].lower() + title[1:] for name, title in _limits(job).items()}
     bounds = [f"{title} {limits[name]:,.10g}" for name, title in titles.items() if name in limits]
     bounds += [words for name, (_, words) in SWITCH_WORDS.items() if limits.get(name)]
-    places = f"{', '.join(sets['family']) or 'all instances'}, {', '.join(sets['region']) or 'anywhere'}"
+    places = f"{', '.join(sets['family']) or 'all instances'}, {', '.join(regions[region] for region in sets['region']) or 'anywhere'}"
     return f"What may vary: {', '.join(several)}; {places}. Limits: {', '.join(bounds) or 'none'}"

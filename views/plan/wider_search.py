@@ -135,7 +135,7 @@ def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalo
     table = points(search)
     edge = table.loc[table["kind"] == "frontier", "usd"]
     alt = f"{len(edge)} plans that no other beats in both, from {usd(edge.min())} to {usd(edge.max())}"
-    comparisons.frontier(table, plan, alt, ink, with_region=table["region"].nunique() > 1)
+    comparisons.frontier(table, plan, alt, ink, catalogs if table["region"].nunique() > 1 else None)
     st.caption(
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
@@ -156,7 +156,7 @@ def _card(name: str, row: Row, catalogs: Catalogs) -> None:
         "fastest": ("Fastest within the limits", pace, f"{money}{'' if ends else ' a month'}, {hour} per hour"),
     }[name]
     metric(title, number, note, border=False)
-    st.markdown(plain(f"**{place(row, with_region=True)}**"))
+    st.markdown(plain(f"**{place(row, catalogs)}**"))
     st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
     st.markdown(plain(row["why"]))
     quality = f" Quality: {row['quality']}." if row["quality"] else ""
@@ -202,7 +202,7 @@ def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
     columns = columns_of("found_plans", usd=money, pace=time)
     del columns["time_to_first_token_seconds" if ends else "optimizer_steps"]
     added = {
-        "place": [place(row, with_region=True) for row in several],
+        "place": [place(row, catalogs) for row in several],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],
         "setting": [setting(row, catalogs) for row in several],
         "verdict": verdict_words(rows["fits"]),
@@ -218,7 +218,7 @@ def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
     for row in chosen:
         with st.container(border=True):
             cost = f"{usd(row['usd'])} in {span(row['hours'])}" if ends else f"{usd(row['usd'])} a month"
-            st.markdown(plain(f"**{place(row, with_region=True)}**: {cost}. {row['why']}"))
+            st.markdown(plain(f"**{place(row, catalogs)}**: {cost}. {row['why']}"))
             st.caption(plain(setting(row, catalogs)))
             _take_button(row, "take_row", catalogs)
 
@@ -241,10 +241,10 @@ def _four_forms(plan: Present, catalogs: Catalogs) -> None:
             gap = row["usd_per_hour"] - budget
             note = f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
             metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), note, border=False)
-            st.markdown(plain(_in_place(row)))
+            st.markdown(plain(_in_place(row, catalogs)))
             st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
             if fastest and fastest[0]["candidate"] != row["candidate"]:
-                st.markdown(plain(f"Fastest within the budget: {_in_place(fastest[0])}"))
+                st.markdown(plain(f"Fastest within the budget: {_in_place(fastest[0], catalogs)}"))
             _take_button(row, f"take_form_{index}", catalogs)
     model, length = name_of("model", plan.scenario["model"], catalogs), f"{plan.scenario['sequence_tokens']:,.0f} tokens"
     note = (
@@ -254,7 +254,7 @@ def _four_forms(plan: Present, catalogs: Catalogs) -> None:
     st.caption(plain(note))
 
 
-def _in_place(row: Row) -> str:
+def _in_place(row: Row, catalogs: Catalogs) -> str:
     """The place of a plan, its price an hour, and its speed."""
     speed = f"{three(row['tokens_per_second'])} tokens per second"
-    return f"**{place(row, with_region=True)}**, {usd(row['usd_per_hour'])} per hour (price {_basis(row)}); {speed}"
+    return f"**{place(row, catalogs)}**, {usd(row['usd_per_hour'])} per hour (price {_basis(row)}); {speed}"

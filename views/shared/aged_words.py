@@ -8,6 +8,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import STARTS_COUNTED, Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
+from calc.say.place import region_name
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
 from views.shared.answer_words import day_text
@@ -41,7 +42,7 @@ def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> lis
     sentences = [_price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"]
     sentences += [f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
-        sentences.append(f"No price is known today for {place(row)}.")
+        sentences.append(f"No price is known today for {place(row, catalogs)}.")
     sentences += [_verdict("The verdict", row)] if _turned(row) else []
     return sentences + (_because([row], catalogs) if _is_estimated(row, moved) else [])
 
@@ -50,14 +51,15 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """What has changed among rows: prices, the largest moves, verdicts and causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, change) for row, those in moved for change in those]
-    prices = {(place(row), change.then): _price(change, row, catalogs) for row, change in every if change.figure == "usd_per_hour"}
+    paid = [pair for pair in every if pair[1].figure == "usd_per_hour"]
+    prices = {(place(row, catalogs), change.then): _price(change, row, catalogs) for row, change in paid}
     sentences = _first(list(prices.values()), "prices")
     for figure, (label, _) in SAID.items():
         matches = [(row, change) for row, change in every if change.figure == figure]
         if matches:
             row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
-            sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
-    sentences += _first([_verdict(f"The verdict of {_name(row)}", row) for row, _ in moved if _turned(row)], "verdicts")
+            sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row, catalogs)}: {_figure(most)}.")
+    sentences += _first([_verdict(f"The verdict of {_name(row, catalogs)}", row) for row, _ in moved if _turned(row)], "verdicts")
     return sentences + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
 
 
@@ -68,24 +70,25 @@ def opened(row: Row, catalogs: Catalogs, is_still_first: bool, is_earlier: bool)
     if not sentences:
         return ""
     lines = [f"- {sentence}" for sentence in sentences]
-    return "\n".join([f"Made on {day_text(row['then_made_on'] or 'an unknown day')}: {_answer_then(row)}. Since then:", "", *lines])
+    day = day_text(row["then_made_on"] or "an unknown day")
+    return "\n".join([f"Made on {day}: {_answer_then(row, catalogs)}. Since then:", "", *lines])
 
 
-def place(row: Row) -> str:
-    """p5.48xlarge on demand in us-east-1; a card or a model where no instance is named."""
-    return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {row['region']}"
+def place(row: Row, catalogs: Catalogs) -> str:
+    """p5.48xlarge on demand in N. Virginia; a card or a model where no instance is named."""
+    return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {region_name(row['region'], catalogs)}"
 
 
-def _answer_then(row: Row) -> str:
+def _answer_then(row: Row, catalogs: Catalogs) -> str:
     hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
     money = "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
     count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
-    return f"{money} on {count}{place(row)}{hourly}"
+    return f"{money} on {count}{place(row, catalogs)}{hourly}"
 
 
 def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
-    return f"{place(row)}: {usd(change.then)} → {usd(change.today)} an hour ({changed_by(change.ratio)})" + (
+    return f"{place(row, catalogs)}: {usd(change.then)} → {usd(change.today)} an hour ({changed_by(change.ratio)})" + (
         f", its price of {day_text(day)}." if day else "."
     )
 
@@ -121,5 +124,5 @@ def _first(sentences: list[str], what: str) -> list[str]:
     return [*sentences[:LISTED], *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else [])]
 
 
-def _name(row: Row) -> str:
-    return quoted(row["scenario"]) or place(row)
+def _name(row: Row, catalogs: Catalogs) -> str:
+    return quoted(row["scenario"]) or place(row, catalogs)

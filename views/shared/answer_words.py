@@ -67,8 +67,7 @@ def heading(options: Options, catalogs: Catalogs) -> str:
         used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
         word = verdict(row["fits"], row["runs"])
         return f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on {_yours(row, machines_of_job(job, catalogs), catalogs)}"
-    region = f" in {catalogs.regions['name'][row['region']]}" if "+" in job["regions"] else ""
-    where = f"{row_words.where(row, catalogs)}{region}"
+    where = row_words.where(row, catalogs, "+" in job["regions"])
     time = f", in {spoken_span(row['hours'])}," if ends_of(row) else ""
     return f"About {_costs(row)}{time} on {where}"
 

@@ -35,7 +35,7 @@ def capital(text: str) -> str:
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
     """The instances of a row; without any the cards by name: 8 × A100 SXM4 80GB."""
-    return place(row, with_region) if row["instance"] else cards(row, catalogs)
+    return place(row, catalogs if with_region else None) if row["instance"] else cards(row, catalogs)
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:

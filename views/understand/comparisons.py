@@ -117,11 +117,11 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalog
     use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
 
 
-def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, with_region: bool = False) -> None:
+def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, regions: Catalogs | None = None) -> None:
     """Cost against time of rows (kind frontier or other), with the row on view as a diamond."""
     ends = ends_of(plan.scenario)
-    labels = [place(row, with_region) for row in records(rows)]
-    present = {"kind": "now", "label": place(plan.row, with_region), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
+    labels = [place(row, regions) for row in records(rows)]
+    present = {"kind": "now", "label": place(plan.row, regions), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
     titles = ("hours of the run", "USD for the run") if ends else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles), against_time(table, ends), alt, "frontier")

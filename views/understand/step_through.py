@@ -105,7 +105,7 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
     _batches({words.METHODS.get(line, line).replace("full", "Full"): change for line, change in methods.items()}, CELLS, plan, catalogs)
     if plan.scenario["work"] == "training":
         sizes = {job.name: job.asks for job in ready_jobs()["sizes"]}
-        closed("7B beside 13B", "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
+        closed(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
 
 
 def _batches(changes: dict[str, dict[str, Any]], key: str, plan: Present, catalogs: Catalogs) -> None:

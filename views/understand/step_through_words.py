@@ -19,6 +19,7 @@ TITLE = {"training": "Where the memory goes in one training step", "inference": 
 UNIT = {"training": "sequence", "inference": "request"}
 AXIS = {"training": "Sequences at once", "inference": "Requests at once"}
 USE = "Use these settings in Plan"
+TWO_SIZES = "7B beside 13B: AdamW in mixed precision and in 16 bits, LoRA over int8"
 LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
 DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
