@@ -8,7 +8,7 @@ COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_by
 
 
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by money, by USD per hour, by time, headroom or emissions; what qualifies stays first."""
+    """The rows by money, USD per hour, time, headroom or emissions; what qualifies stays first."""
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)
