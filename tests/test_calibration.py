@@ -1,9 +1,16 @@
 """Own runs: every log is read as what it measured, and a log of another run is never taken silently."""
 
+import json
+
+import numpy as np
 import pytest
 from examples import catalogs, published
 
-from calc import estimate
+from calc import answer, estimate
+from calc.catalogs.checked import document_of
+from calc.catalogs.load import with_readings
+from calc.catalogs.rooms import READINGS, label_of, schema_of
+from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import runs
 from calc.files.calibration.readings import readings
 from calc.units import GIB
@@ -72,3 +79,65 @@ def test_a_log_of_another_run_is_left_out_with_one_sentence(log, choices, words)
     assert read == []
     assert words in why
     assert why.endswith(".")
+
+
+def readings_of(*ratios, quantity="time", **choices):
+    """Runs of the plan that took so many times what was estimated."""
+    entry = {"made_on": "2026-11-12", "tool": "vLLM", "quantity": quantity, "gpus": 1, **SERVED, **choices}
+    entry = {name: value for name, value in entry.items() if name != "prompt_tokens"}
+    return with_readings(catalogs(), {f"run-{number}": entry | {"ratio": ratio} for number, ratio in enumerate(ratios)})
+
+
+def half_width(row):
+    return np.log(row["time_per_output_token_high_seconds"] / row["time_per_output_token_low_seconds"])
+
+
+def test_a_run_moves_its_plan_by_its_weight_and_narrows_the_range_by_what_it_explains():
+    before, after = plan(), estimate(SERVED, readings_of(1.3), solve=False)
+    held = catalogs().time_constants["value"]["run_held_ratio"]
+    assert after["time_per_output_token_seconds"] == pytest.approx(1.3**held * before["time_per_output_token_seconds"])
+    assert half_width(after) == pytest.approx(np.sqrt(1 - held**2) * half_width(before))
+    assert after["note"] == "Time is calibrated on your run of 12 November."
+    assert (after["memory_bytes"], after["time_to_first_token_low_seconds"] > 0) == (before["memory_bytes"], True)
+
+
+def test_more_runs_weigh_more_and_others_less():
+    """Three runs of the plan over one; another model less than the plan, another card less than that, other work nothing."""
+
+    def moved(catalogs_of_runs, **choices):
+        rows = [estimate(SERVED | choices, each, solve=False) for each in (catalogs(), catalogs_of_runs)]
+        return np.log(rows[1]["time_per_output_token_seconds"] / rows[0]["time_per_output_token_seconds"])
+
+    one = readings_of(1.3)
+    moves = [moved(readings_of(1.3, 1.3, 1.3)), moved(one), moved(one, batch=16), moved(one, model="qwen3-8b"), moved(one, gpu="a10g")]
+    assert moves == sorted(moves, reverse=True)
+    assert np.log(1.3) > moves[0] > moves[1] > moves[3] > moves[4] == 0
+    assert moved(readings_of(1.3, work="training")) == 0
+
+
+def test_memory_of_a_run_is_in_the_overhead_and_in_the_verdict():
+    before, after = plan(), estimate(SERVED, readings_of(1.1, quantity="memory"))
+    assert after["memory_bytes"] > before["memory_bytes"]
+    assert after["memory_bytes"] == pytest.approx(after["allocated_peak_bytes"] + after["overhead_bytes"])
+    assert after["memory_high_bytes"] - after["memory_low_bytes"] < before["memory_high_bytes"] - before["memory_low_bytes"]
+    assert after["max_batch"] < estimate(SERVED, catalogs())["max_batch"]
+    assert after["note"].startswith("Memory is")
+
+
+def test_an_answer_rests_on_runs_as_its_row_does():
+    """The search weighs a run on each card as the estimate of a row does."""
+    calibrated = readings_of(1.3)
+    job = {"goal": "serve", "model": "llama-3.1-8b", "users": 8, "prompt_tokens": 512, "answer_tokens": 128, "fewest_bits": 16}
+    row = answer({**job, "gpu": "h100-80gb-sxm"}, calibrated).iloc[0]
+    scenario = {name: row[name] for name in SERVED | {"instance": "", "gpus": 1}}
+    again = estimate(scenario, calibrated, solve=False)
+    assert row["time_per_output_token_seconds"] == pytest.approx(again["time_per_output_token_seconds"])
+    assert "12 November" in row["note"]
+
+
+def test_readings_are_written_as_the_catalog_reads_them():
+    read, _ = readings(run_of("guidellm"), plan(), catalogs(), "2026-11-12")
+    entries = entries_of_readings(read)
+    document = document_of(calibration_text(entries).encode(), schema_of(READINGS).read_bytes(), label_of(READINGS))
+    assert document == {"calibration": json.loads(json.dumps(entries))}
+    assert len(with_readings(catalogs(), entries).readings) == 2

@@ -18,10 +18,10 @@ from calc.catalogs.history import history_table, read_history
 from calc.catalogs.model_types import defaults_with_types, families_of, families_with_types, model_types_of
 from calc.catalogs.prices import capacity_table, endpoint_table, price_table, storage_table
 from calc.catalogs.references import check_blocks, check_families, check_references, check_support
-from calc.catalogs.rooms import FOLDER, ROOM_OF, label_of, path_of, schema_of
+from calc.catalogs.rooms import FOLDER, READINGS, ROOM_OF, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
-from calc.catalogs.tables import by_card, instance_table, table_of
+from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.model_types import ModelTypes
 
@@ -33,7 +33,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
 NOT_TABLES = {"choices", "families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads", "quality"}
-READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "memory_logs", "run_logs", "setups"}
+READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "memory_logs", "run_logs", "setups", READINGS}
 FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
 
 
@@ -91,6 +91,7 @@ class Catalogs:
     starts: pd.DataFrame  # a row per phase of a start
     time_runs: pd.DataFrame  # a row per model, software, card and precision that was published
     assumptions: pd.DataFrame
+    readings: pd.DataFrame  # a row per figure of a run of one's own; usually none
     about: dict
     version: str
     facts_version: str  # of all files but the prices
@@ -120,6 +121,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     check_ranges(entries["assumptions"], label_of("assumptions"))
     check_references(entries, models, stacks, **tables)
     check_support(entries["support"], sorted(set(instances["family"])), **tables)
+    readings = entries_of(read_document(folder, READINGS, digest, facts), READINGS) if path_of(READINGS, folder).exists() else {}
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
@@ -130,6 +132,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         blocks=entries["blocks"] | entries["software_blocks"],
         heads=entries["heads"],
         **tables,
+        readings=reading_table(readings),
         quality=entries["quality"],
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
@@ -161,6 +164,12 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
         version=digest.hexdigest()[:10],
         base=catalogs,
     )
+
+
+def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
+    """The catalogs with these readings (id -> entry as in calibration.yaml), and no others."""
+    digest = hashlib.sha256((catalogs.version + READINGS + json.dumps(entries, sort_keys=True)).encode())
+    return replace(catalogs, readings=reading_table(entries), version=digest.hexdigest()[:10], base=catalogs)
 
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:

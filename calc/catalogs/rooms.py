@@ -1,10 +1,11 @@
-"""The folder of each catalog: edited by people, read off by a script, or calibrated."""
+"""The folder of each catalog: edited, read off by a script, calibrated, or one's own."""
 
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
-ROOMS = ("edited", "read_off", "calibrated")
-ROOM_OF = {path.stem: room for room in ROOMS for path in sorted((FOLDER / room).glob("*.yaml"))}
+OWN, READINGS = "own", "calibration"  # the room of what an installation may add, and its one catalog
+ROOMS = ("edited", "read_off", "calibrated", OWN)
+ROOM_OF = {path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))} | {READINGS: OWN}
 HISTORY = "edited/history"
 
 

@@ -1,5 +1,6 @@
 """Tables of catalogs: float64 numbers, ISO dates; missing numbers are NaN, texts empty."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,10 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
+READING = (
+    *("made_on", "tool", "quantity", "ratio"),
+    *("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens"),
+)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
 
 
@@ -63,3 +68,9 @@ def capability_number(written: str) -> float:
     """A compute capability as a sortable number, 10.0 above 9.0; NaN without one."""
     major, _, minor = written.partition(".")
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
+
+
+def reading_table(entries: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+    """Readings of one's own runs, with their columns where there is none."""
+    columns = {name: column_of([entry[name] for entry in entries.values()]) for name in READING}
+    return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))

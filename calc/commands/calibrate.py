@@ -5,7 +5,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from calc.catalogs.load import Catalogs
+from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import UNUSABLE, Command, pasted_text, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
@@ -17,6 +17,7 @@ from calc.plan.figures import records
 
 def _calibrate(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what the logs say of the plan's rows; 2 where none says anything."""
+    catalogs = with_readings(catalogs, {})
     rows = records(plan_rows(options.plan, catalogs))
     kept: list[RunReading] = []
     for log in options.logs:

@@ -118,5 +118,5 @@ def _excess(table: Columns, memory: Columns) -> np.ndarray:
     """
     host = host_memory_needed_bytes(memory["offloaded_bytes"], table["gpus"], table["instance_gpus"])
     over_host = np.nan_to_num(host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf)
-    over = [total - table["limit_bytes"] for total in memory["moment_bytes"]]
+    over = [total * memory["memory_run_ratio"] - table["limit_bytes"] for total in memory["moment_bytes"]]
     return np.stack([np.broadcast_to(excess, table["rows"]) for excess in (*over, over_host)])

@@ -34,7 +34,7 @@ from calc.memory import (
 )
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.rules import placement
-from calc.scenarios import counts, settled
+from calc.scenarios import counts, likeness, settled
 from calc.scenarios.lookups import SERVING, TRAINING, work_of
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 from calc.table import ORIGINS, Table
@@ -56,7 +56,7 @@ class Stage:
 STAGES = (
     Stage("settled", settled),
     Stage("counts", counts, serving_traits, as_run),
-    Stage("layout", layout, shards),
+    Stage("layout", layout, shards, *likeness.OF_MEMORY),
     Stage("blocks", adapters, block_sizes, block_activations, shared=True),
     Stage("vision tower", tower),
     Stage("outside the blocks", outside_blocks, work=TRAINING),
@@ -67,6 +67,7 @@ STAGES = (
     Stage("peak", peak, *moments.AT_PEAK, each_place=True),
     Stage("overhead", basis, overhead, each_place=True),
     Stage("verdict", fit),
+    Stage("runs of one's own", *likeness.OF_TIME),
     Stage("rates", flops, rates, collectives),
     Stage("time of a step", training, work=TRAINING),
     Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
@@ -82,7 +83,7 @@ NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
 PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
-TIME = STAGES[NAMES.index("rates") : NAMES.index("machines")]
+TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
 EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # the columns and the components of a stage for the other kind of work
 
@@ -112,7 +113,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
 ON_THE_WAY = {"stages_before", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
 MEMORY_MADE = frozenset(makes(MEMORY))
-RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}
+RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment", "memory_run_share"}
 MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)
 
 

@@ -20,11 +20,12 @@ def limit_bytes(gpu_memory_bytes, context_bytes, graphs_bytes, is_engine, memory
     return np.where(is_engine > 0, memory_utilization * gpu_memory_bytes - context_bytes - serving_counts_graphs * graphs_bytes, plain)
 
 
-def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes):
+def fits(memory_high_bytes, allocated_peak_bytes, memory_run_ratio, limit_bytes, gpu_memory_bytes):
     """Whether the card holds it, as a number into FITS.
 
-    yes: the card holds the whole range; tight: not that, but allocated peak, context and five per cent; no: not even these.
+    yes: the card holds the whole range; tight: not that, but allocated peak, context and five per cent; no: not even these. The peak
+    is that which runs of one's own make of the estimate.
     """
-    inside = allocated_peak_bytes <= limit_bytes
+    inside = allocated_peak_bytes * memory_run_ratio <= limit_bytes
     verdict = np.where(inside, np.where(memory_high_bytes <= gpu_memory_bytes, 0, 1), 2)
     return np.where(np.isnan(gpu_memory_bytes), 3, verdict)

@@ -75,14 +75,17 @@ def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
 
 
 def overhead_bytes(
-    allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes
-):
+    allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes,
+    memory_run_ratio,
+):  # fmt: skip
     """CUDA context, libraries, CUDA graphs, and what the allocator reserves beyond the peak. [B]
 
-    A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes.
+    A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes. What runs of one's
+    own took more or less than was estimated stands here too.
     """
     cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
-    return context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
+    beyond = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
+    return np.maximum(beyond + (allocated_peak_bytes + beyond) * (memory_run_ratio - 1), np.minimum(context_bytes, beyond))
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
@@ -90,11 +93,11 @@ def memory_bytes(allocated_peak_bytes, overhead_bytes):
     return allocated_peak_bytes + overhead_bytes
 
 
-def memory_low_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes):
+def memory_low_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
     """Lower end of the stated range. [B]"""
-    return np.maximum(memory_bytes - spread_ratio * allocated_peak_bytes - least_spread_bytes / 2, 0)
+    return np.maximum(memory_bytes - (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio, 0)
 
 
-def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes):
+def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
     """Upper end of the stated range. [B]"""
-    return memory_bytes + spread_ratio * allocated_peak_bytes + least_spread_bytes
+    return memory_bytes + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio

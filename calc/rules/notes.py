@@ -1,6 +1,7 @@
 """The sentences of `note` that warn of a row's model, release, missing price or context."""
 
 from collections.abc import Iterator
+from datetime import date
 from functools import reduce
 
 import numpy as np
@@ -13,10 +14,13 @@ from calc.scenarios.lookups import words_of
 from calc.scenarios.releases import newest_known, numbers_of_release
 from calc.table import Words, word_pairs
 
+RESTING = ("Time is", "Memory is", "Time and memory are")  # what rests on runs of one's own
+
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
     of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table, catalogs)]
+    of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
 
@@ -69,6 +73,19 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
         ),
     ):
         yield Words(np.where(serves & condition, 0, 1), np.array([sentence, ""], dtype=object))
+
+
+def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
+    """What of each row rests on runs of one's own, and of which days."""
+    timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
+    return Words(timed + 2 * (table["memory_run_share"] > 0), np.array(["", *map(calibrated_on(catalogs).format, RESTING)], dtype=object))
+
+
+def calibrated_on(catalogs: Catalogs) -> str:
+    """{} calibrated on your runs of 12 November and 3 December. Another year than this is named."""
+    days = [date.fromisoformat(day) for day in sorted(set(catalogs.readings["made_on"]))]
+    named = [f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}") for day in days]
+    return "{} calibrated on your " + f"run{'s' * (len(days) > 1)} of {' and '.join(filter(None, (', '.join(named[:-1]), named[-1])))}."
 
 
 def _of_price(table: Columns) -> Words:

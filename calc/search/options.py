@@ -62,19 +62,19 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     return remembered._replace(**copies, rows=[dict(row) for row in remembered.rows])
 
 
-@kept("models")
+@kept("models", "readings")
 def _remembered(catalogs: Catalogs) -> Any:
     """The options of the last jobs of these catalogs."""
     return last_few(KEPT_JOBS, lambda row: options_of(row, catalogs))
 
 
-@kept("models")
+@kept("models", "readings")
 def _combined(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
     return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: _combinations_of(row, catalogs))
 
 
-@kept("models")
+@kept("models", "readings")
 def _settled(catalogs: Catalogs) -> Any:
     """The last jobs settled, for what ranks a job and for what makes its candidates."""
     return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: settled(row.columns, catalogs))

@@ -212,9 +212,9 @@ def decode_gain_ratio(
     return np.where(speculates > 0, np.where(speculation_gain_ratio > 0, speculation_gain_ratio, gain), 1.0)
 
 
-def decode_token_seconds(decode_step_seconds, decode_gain_ratio, decode_products_seconds):
+def decode_token_seconds(decode_step_seconds, decode_gain_ratio, decode_products_seconds, time_run_ratio):
     """From one token of a sequence to its next while nobody else's prompt runs, on average. [s]
 
-    Each token takes its arithmetic, however it was proposed.
+    Each token takes its arithmetic, however it was proposed. Runs of one's own correct it.
     """
-    return np.maximum(decode_step_seconds / decode_gain_ratio, decode_products_seconds)
+    return np.maximum(decode_step_seconds / decode_gain_ratio, decode_products_seconds) * time_run_ratio

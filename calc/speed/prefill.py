@@ -71,9 +71,9 @@ def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipe
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
-def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, engine_request_seconds):
+def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, engine_request_seconds, first_token_run_ratio):
     """From the arrival of a whole batch of prompts at one moment to their first tokens. [s]"""
-    return engine_request_seconds + prefill_compute_seconds + prefill_link_seconds
+    return (engine_request_seconds + prefill_compute_seconds + prefill_link_seconds) * first_token_run_ratio
 
 
 def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_token_seconds):
@@ -112,7 +112,13 @@ def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, sched
 
 
 def time_to_first_token_seconds(
-    batch, generated_tokens, prompt_compute_seconds, prefill_link_seconds, prompt_wait_seconds, engine_request_seconds
+    batch,
+    generated_tokens,
+    prompt_compute_seconds,
+    prefill_link_seconds,
+    prompt_wait_seconds,
+    engine_request_seconds,
+    first_token_run_ratio,
 ):
     """From the arrival of one prompt to its first token at the steady rate. [s]
 
@@ -120,4 +126,4 @@ def time_to_first_token_seconds(
     Valid: prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
     alone = engine_request_seconds + prompt_compute_seconds + prefill_link_seconds / batch
-    return alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)
+    return (alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)) * first_token_run_ratio

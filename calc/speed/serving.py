@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, host_seconds, decode_step_seconds):
+def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, host_seconds, decode_step_seconds, time_run_ratio):
     """Prefill of others' prompts that falls on each token of a request. [s]
 
     While one request generates its g tokens, the n − 1 others each end and bring a new prompt, whose prefill runs between or
@@ -14,7 +14,7 @@ def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, 
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
-    return np.where(generated_tokens > 0, np.maximum(prompts * prompt_seconds, launched), 0)
+    return np.where(generated_tokens > 0, np.maximum(prompts * prompt_seconds, launched), 0) * time_run_ratio
 
 
 def time_per_output_token_seconds(generates, decode_token_seconds, interleaved_prefill_seconds):

@@ -111,14 +111,14 @@ def place_low_ratio(place_corners, corner_low_ratio):
     return _product(place_corners, corner_low_ratio)
 
 
-def time_low_ratio(layout_low_ratio, place_low_ratio):
+def time_low_ratio(layout_low_ratio, place_low_ratio, time_run_width_ratio):
     """The fast end of a time, of its central value. [ratio]"""
-    return layout_low_ratio * place_low_ratio
+    return (layout_low_ratio * place_low_ratio) ** time_run_width_ratio
 
 
-def first_token_low_ratio(layout_first_low_ratio, place_low_ratio):
+def first_token_low_ratio(layout_first_low_ratio, place_low_ratio, first_token_run_width_ratio):
     """The fast end of a time to first token, of its central value. [ratio]"""
-    return layout_first_low_ratio * place_low_ratio
+    return (layout_first_low_ratio * place_low_ratio) ** first_token_run_width_ratio
 
 
 layout_high_ratio = twin(layout_low_ratio, SLOW_END)

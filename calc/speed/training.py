@@ -186,7 +186,9 @@ def optimizer_seconds(
     return np.where(offloads_optimizer > 0, stepped_parameters * offloaded_step_seconds_each, on_gpu)
 
 
-def step_seconds(trains, micro_batch_seconds, accumulation_steps, pipeline_bubble_ratio, synchronization_seconds, optimizer_seconds):
-    """One optimizer step. [s]"""
+def step_seconds(
+    trains, micro_batch_seconds, accumulation_steps, pipeline_bubble_ratio, synchronization_seconds, optimizer_seconds, time_run_ratio
+):
+    """One optimizer step, as runs of one's own correct it. [s]"""
     micro_batches = accumulation_steps * micro_batch_seconds * (1 + pipeline_bubble_ratio)
-    return np.where(trains > 0, micro_batches + synchronization_seconds + optimizer_seconds, np.nan)
+    return np.where(trains > 0, (micro_batches + synchronization_seconds + optimizer_seconds) * time_run_ratio, np.nan)
