@@ -24,7 +24,7 @@ from views.session import kept
 from views.session.present_plan import present
 from views.shared import aged_words as aged
 from views.shared import answer_words
-from views.shared.elements import dialog
+from views.shared.elements import closed, dialog
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -90,9 +90,8 @@ def draw(title: DeltaGenerator) -> None:
         signing.cheaper(in_bill, catalogs)
         signing.not_in_it(in_bill)
     if len(every.records) >= FEWEST:
-        with st.expander("What differs, and every figure side by side", on_change="rerun", key="side_by_side_open") as pane:
-            if pane.open:
-                side_by_side(every.rows, every.records, catalogs)
+        label = "What differs, and every figure side by side"
+        closed(label, "side_by_side_open", lambda: side_by_side(every.rows, every.records, catalogs))
 
 
 def _counted(every: Compared) -> str:

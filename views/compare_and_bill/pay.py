@@ -1,6 +1,5 @@
 """The tab Other ways to pay: every price of the answer on Plan, and what it rests on."""
 
-from collections.abc import Callable
 from datetime import date
 from functools import partial
 
@@ -22,7 +21,7 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
 from views.shared import answer_words as plan_words
 from views.shared import row_words, tables
-from views.shared.elements import points
+from views.shared.elements import closed, points
 from views.shared.markdown import plain
 from views.shared.theme import INKS, Ink
 from views.sidebar import assumptions
@@ -65,17 +64,17 @@ def draw(title: DeltaGenerator) -> None:
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
     if market_line["basis"]:
-        _closed("What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs))
-    _closed("When signing pays", "break_even", lambda: use.over_use(row, break_even.over_use(row, markets), ink))
+        closed("What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs))
+    closed("When signing pays", "break_even", lambda: use.over_use(row, break_even.over_use(row, markets), ink))
     if market_line["basis"] and not MARKETS[plan.market].work:
-        _closed("Quota and availability", "availability", partial(quota.draw, row, market_line, catalogs))
-    _closed("Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs)))
+        closed("Quota and availability", "availability", partial(quota.draw, row, market_line, catalogs))
+    closed("Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs)))
     if ends:
-        _closed("A longer or shorter run", "run_length", lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink))
+        closed("A longer or shorter run", "run_length", lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink))
     if row["work"] == "training":
-        _closed("Spot and its interruptions", "spot_details", partial(use.spot, row))
+        closed("Spot and its interruptions", "spot_details", partial(use.spot, row))
     elif not ends:
-        _closed("Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink))
+        closed("Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink))
     assumptions.editor(row, catalogs)
     name = f"headroom-bill-{row['model']}-{row['work']}"
     csvs = {
@@ -85,13 +84,6 @@ def draw(title: DeltaGenerator) -> None:
     with st.container(horizontal=True):
         for label, (key, rows, file) in csvs.items():
             tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), f"{file}.csv", key)
-
-
-def _closed(label: str, key: str, body: Callable[[], None]) -> None:
-    """A panel that computes only while it is open."""
-    with st.expander(label, on_change="rerun", key=key) as pane:
-        if pane.open:
-            body()
 
 
 def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:

@@ -10,7 +10,6 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
-from calc.say.place import cards, region_name
 from calc.units import HOUR_SECONDS
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -46,9 +45,7 @@ def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
 
 def place(row: Row, catalogs: Catalogs) -> str:
     """2 × p5.48xlarge in N. Virginia; 8 × H100 SXM5 80GB where a card alone is named."""
-    if not row["instance"]:
-        return cards(row, catalogs)
-    return f"{working(row):.0f} × {row['instance']} in {region_name(row['region'], catalogs)}"
+    return row_words.where({**row, "instances_needed": working(row), "market": ""}, catalogs, with_region=True)
 
 
 def working(row: Row) -> float:

@@ -13,6 +13,7 @@ from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
 from calc.say.numbers import about, billed_usd, counted, is_missing, percent, usd
 from views.session import SESSION, kept
 from views.session.kept import PLANNED
+from views.shared.elements import closed
 from views.shared.markdown import plain
 from views.shared.row_words import own_share
 from views.shared.tables import text_table
@@ -51,9 +52,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
     if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
         st.caption(f"{counted(unpriced, 'answer')} without a price {'is' if unpriced == 1 else 'are'} not in it.")
     if places:
-        with st.expander("How often, for how long", on_change="rerun", key="planned") as pane:
-            if pane.open:
-                _planned(records(bill), places)
+        closed("How often, for how long", "planned", lambda: _planned(records(bill), places))
 
 
 def _what(row: Row) -> str:

@@ -11,7 +11,7 @@ from calc.files.launch_files import files_of, zipped
 from calc.say.setting import name_of
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.shared.elements import segments
+from views.shared.elements import closed, segments
 from views.shared.markdown import plain
 
 LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
@@ -19,9 +19,7 @@ LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh"
 
 def panel(plan: Present, catalogs: Catalogs) -> None:
     """Closed until it is wanted: the kits are written, and read back, when it is opened."""
-    with st.expander("Launch kit: the files that start it", icon=":material/rocket_launch:", on_change="rerun", key="launch_kit") as kit:
-        if kit.open:
-            _kits(plan, catalogs)
+    closed("Launch kit: the files that start it", "launch_kit", lambda: _kits(plan, catalogs), icon=":material/rocket_launch:")
 
 
 def _kits(plan: Any, catalogs: Catalogs) -> None:

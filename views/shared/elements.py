@@ -39,9 +39,9 @@ def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]
     st.selectbox(label, list(choices), index=None, format_func=choices.__getitem__, key=key, **look)
 
 
-def closed(label: str, key: str, body: Callable[[], Any], expanded: bool = False) -> None:
+def closed(label: str, key: str, body: Callable[[], Any], **look: Any) -> None:
     """A part of a page that is closed at first; `body` draws it when it is open."""
-    pane = st.expander(label, expanded=expanded, on_change="rerun", key=key)
+    pane = st.expander(label, on_change="rerun", key=key, **look)
     if pane.open:
         with pane:
             body()

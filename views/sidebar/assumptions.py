@@ -10,7 +10,7 @@ from calc.say.numbers import is_missing, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
 from views.session import extra_state
-from views.shared.elements import button
+from views.shared.elements import button, closed
 from views.shared.markdown import plain
 from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
@@ -30,9 +30,7 @@ def counted(row: Row, catalogs: Catalogs) -> None:
 
 def editor(row: Row, catalogs: Catalogs) -> None:
     """The same in a closed group, on a page that draws no job."""
-    with st.expander("Assumptions of time and cost", on_change="rerun", key="all_assumptions") as pane:
-        if pane.open:
-            _fields(row, catalogs)
+    closed("Assumptions of time and cost", "all_assumptions", lambda: _fields(row, catalogs))
 
 
 def _start_hours(row: Row) -> float:
