@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pages
 import pytest
 from examples import catalogs, published
 
@@ -13,6 +14,7 @@ from calc.catalogs.rooms import READINGS, label_of, schema_of
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import runs
 from calc.files.calibration.readings import readings
+from calc.files.link.link import compose, parse
 from calc.units import GIB
 
 LOGS = published("run_logs")["logs"]
@@ -141,3 +143,26 @@ def test_readings_are_written_as_the_catalog_reads_them():
     document = document_of(calibration_text(entries).encode(), schema_of(READINGS).read_bytes(), label_of(READINGS))
     assert document == {"calibration": json.loads(json.dumps(entries))}
     assert len(with_readings(catalogs(), entries).readings) == 2
+
+
+def test_readings_travel_in_the_link_and_what_is_none_is_said():
+    entries = readings_of(1.3).readings.to_dict("index")
+    query = compose({"readings": entries})
+    choices, complaints = parse(query, catalogs())
+    assert (list(choices["readings"].values()), complaints) == (list(entries.values()), [])
+    choices, complaints = parse({"run": ["2026-11-12~vLLM~time~1e9~inference", query["run"][0]]}, catalogs())
+    assert (len(choices["readings"]), len(complaints)) == (1, 1)
+
+
+@pytest.mark.long
+def test_a_pasted_benchmark_calibrates_the_plan_and_one_press_takes_it_off():
+    query = {"goal": "serve", "model": "llama-3.1-8b", "users": "8", "prompt_tokens": "512", "answer_tokens": "128", "gpu": "h100-80gb-sxm"}
+    app = pages.opened("bring", **query, fewest_bits="16")
+    pages.run(app.text_area(key="brought_log").set_value(LOGS["guidellm"]["text"]))
+    pages.run(app.button(key="calibrate").click())
+    assert len(pages.address(app)["run"]) == 2
+    pages.turned(app, "plan")
+    assert "Time is calibrated on your run of" in pages.page_text(app)
+    pages.run(app.button(key="calibration_off").click())
+    assert "calibrated on your run" not in pages.page_text(app)
+    assert "run" not in pages.address(app)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from calc.catalogs.load import Catalogs, add_models
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
+from calc.files.calibration.logs import runs
 from calc.files.configs.lines import Line
 from calc.files.configs.run import read_run
-from calc.files.oom.explain import tells
+from calc.files.oom.explain import tells, text_of
 from calc.models.huggingface.config import read_config_text
 from calc.scenarios.inputs import BY_NAME
 
@@ -50,8 +51,8 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
 
 
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
-    """The documents as configs and launchers, and as out-of-memory messages and logs."""
-    logs = [document for document in documents if tells(document[1])]
+    """The documents as configs and launchers, and as errors, logs and benchmarks."""
+    logs = [document for document in documents if tells(document[1]) or runs(text_of(document[1]))]
     return [document for document in documents if document not in logs], logs
 
 

@@ -78,14 +78,18 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
     """What of each row rests on runs of one's own, and of which days."""
     timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
-    return Words(timed + 2 * (table["memory_run_share"] > 0), np.array(["", *map(calibrated_on(catalogs).format, RESTING)], dtype=object))
+    return Words(timed + 2 * (table["memory_run_share"] > 0), np.array(["", *resting_sentences(catalogs)], dtype=object))
 
 
-def calibrated_on(catalogs: Catalogs) -> str:
-    """{} calibrated on your runs of 12 November and 3 December. Another year than this is named."""
+def resting_sentences(catalogs: Catalogs) -> list[str]:
+    """Time is calibrated on your runs of 12 November and 3 December; so is memory; so are both.
+
+    A year is named where it is not the present one.
+    """
     days = [date.fromisoformat(day) for day in sorted(set(catalogs.readings["made_on"]))]
     named = [f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}") for day in days]
-    return "{} calibrated on your " + f"run{'s' * (len(days) > 1)} of {' and '.join(filter(None, (', '.join(named[:-1]), named[-1])))}."
+    when = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
+    return [f"{what} calibrated on your {'runs' if len(days) > 1 else 'run'} of {when}." for what in RESTING] if days else []
 
 
 def _of_price(table: Columns) -> Words:

@@ -9,6 +9,7 @@ from calc.evaluate import Row
 from calc.search.job_words import job_sentence
 from views.plan import shown
 from views.session import address, is_phone, kept, opened_plan
+from views.session.catalogs import rest_on
 from views.session.present_plan import Present
 from views.shared import aged_words
 from views.shared import answer_words as words
@@ -29,6 +30,8 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             shown.keep(plan)
         if parts := [_part(text, warns, ink) for text, warns in words.small_line(options, catalogs, date.today())]:
             st.markdown(f":small[{' · '.join(parts)}]")
+        if words.calibrated(plan.options.rows[0], catalogs):
+            button("Take the calibration off", rest_on, {}, icon="undo", type="tertiary", key="calibration_off")
     if options.problem and (cure := words.cure(options)):
         st.warning(plain(words.unbroken(cure)), icon=":material/block:")
 

@@ -9,7 +9,7 @@ from calc.files.link import link
 from calc.files.link.earlier import is_earlier
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan, tabs
-from views.session.catalogs import own_models, take_models
+from views.session.catalogs import own_models, readings, rest_on, take_models
 
 VIEW = ("looked", "sort", "budget_usd", "budget_for")
 
@@ -45,6 +45,8 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     state["link_prices_as_of"], state["link_then"] = choices.pop("prices_as_of", ""), choices.pop("then", None)
     state["link_is_earlier"] = is_earlier(query)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
+    if "readings" in choices:
+        rest_on(choices.pop("readings"))
     state["link_is_new"] = True
     take(choices)
     for name in (*VIEW, "allowed", "limits"):
@@ -88,7 +90,7 @@ def write_link(catalogs: Catalogs, page: str) -> None:
     """Write the job, the answer with its figures, and the view of a page into the address."""
     state, made = st.session_state, st.session_state["made"]
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)} | tabs.view(page)
-    rest = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
+    rest = {"custom_models": own_models(), "readings": readings(catalogs), "prices_as_of": catalogs.prices_as_of, **view}
     query = made | link.compose(rest | {"then": opened_plan.for_link(made, catalogs)})
     st.query_params.from_dict(query)
     state["query"] = query

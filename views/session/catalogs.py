@@ -1,4 +1,4 @@
-"""The catalogs, read again when a file changes, with the session's own models.
+"""The catalogs, read again when a file changes, with the session's own models and runs.
 
 Files that cannot be read any more, half-written ones among them, change nothing: the last good catalogs stay, and the page says so.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 import calc
-from calc.catalogs.load import FOLDER, Catalogs, read_document
+from calc.catalogs.load import FOLDER, Catalogs, read_document, with_readings
 from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
 from calc.files.configs.fields import rules, tools
@@ -27,9 +27,10 @@ READ_ONCE = (rules, tools, launch_document, kit_specs, printed, ready_jobs)
 
 
 def catalogs() -> Catalogs:
-    """The catalogs with this session's own models."""
-    base, added = base_catalogs(), own_models()
-    return _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
+    """The catalogs with this session's own models and runs."""
+    base, added, entries = base_catalogs(), own_models(), st.session_state.get("readings")
+    extended = _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
+    return extended if entries is None else _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
 
 
 def look_at_files() -> None:
@@ -108,6 +109,21 @@ def _last_good() -> list[Any]:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _with_models(version: str, added: str, _base: Catalogs) -> Catalogs:
     return calc.add_models(_base, json.loads(added))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _with_readings(version: str, entries: str, _base: Catalogs) -> Catalogs:
+    return with_readings(_base, json.loads(entries))
+
+
+def rest_on(entries: dict[str, Any]) -> None:
+    """Callback: every figure of this session rests on these readings; none: on no run at all."""
+    st.session_state["readings"] = entries
+
+
+def readings(catalogs: Catalogs) -> dict[str, Any]:
+    """The readings that the figures rest on now, by number."""
+    return catalogs.readings.to_dict("index")
 
 
 def own_models() -> dict[str, Any]:

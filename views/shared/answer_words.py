@@ -11,6 +11,7 @@ from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
+from calc.rules.notes import resting_sentences
 from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, spoken_span, three, usd
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement
@@ -83,7 +84,12 @@ def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[
     row = options.rows[0]
     if not row["answer"] or options.job.get("have"):
         return []
-    return [price_age(row, catalogs, today), *((text, False) for text in (_starting(row), _spare(row)) if text)]
+    return [price_age(row, catalogs, today), *((text, False) for text in (_starting(row), _spare(row), calibrated(row, catalogs)) if text)]
+
+
+def calibrated(row: Row, catalogs: Catalogs) -> str:
+    """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
+    return next((sentence.removesuffix(".") for sentence in resting_sentences(catalogs) if sentence in row["note"]), "")
 
 
 def _starting(row: Row) -> str:

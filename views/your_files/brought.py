@@ -34,6 +34,7 @@ INTRO = "Paste or upload the files of one run. Headroom reads them as text and n
 CONFIG = "Configs and launch commands: {}. Add the model's config.json where the catalog lacks the model."
 EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
 MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
+LOGS = "trainers, vLLM, SGLang, serving benchmarks, nvidia-smi, memory_summary"
 WHICH_MODEL = "Which model does it run?"
 QUESTION = "This is the memory of your run as its files set it. What to rent for it is on Plan: "
 STANDINGS = {  # of a line, in the order of the table -> what became of it
@@ -56,9 +57,9 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     with left:
         text = st.text_area("Config or launch command", key="brought_text", height=150, placeholder=EXAMPLE, **SESSION)
     with right:
-        log = st.text_area("Out-of-memory message or log", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
+        log = st.text_area("Error, log or benchmark of a run", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
     files = st.file_uploader("Or upload them, several at once", key="brought_files", accept_multiple_files=True)
-    st.caption(f"{CONFIG.format(names_of_tools())} Logs: torch's messages and memory_summary, the start of vLLM and SGLang.")
+    st.caption(f"{CONFIG.format(names_of_tools())} Errors: torch's messages. Logs, which correct the estimate: {LOGS}.")
     configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
     if text.strip():
         configs.insert(0, ("pasted", text.encode()))

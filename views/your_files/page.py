@@ -1,4 +1,4 @@
-"""Your files: a team's config becomes a plan, an out-of-memory message is explained."""
+"""Your files: a config becomes a plan, an error is explained, a run corrects the estimate."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from views.session.present_plan import as_set, present
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 from views.your_files import brought as panel
-from views.your_files import model_form, out_of_memory
+from views.your_files import calibration, model_form, out_of_memory
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
@@ -19,7 +19,9 @@ run = panel.read(documents, catalogs)
 title.title(plain(panel.heading(run)), anchor=False)
 if run:
     panel.estimate(run, ink)
-if logs:
-    out_of_memory.explanation(logs, run, as_set(present(catalogs), catalogs), catalogs)
+plan = as_set(present(catalogs), catalogs) if logs else None
+calibration.panel(logs, run, plan.row if plan else None, catalogs)
+if plan and (unexplained := calibration.of_memory_alone(logs)):
+    out_of_memory.explanation(unexplained, run, plan, catalogs)
 if run:
     panel.lines(run)

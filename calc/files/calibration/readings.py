@@ -47,7 +47,8 @@ STEP, TOKEN, FIRST = (
 )
 ENDS = {("time", "training"): STEP, ("time", "inference"): TOKEN, ("first_token", "inference"): FIRST}
 ENDS |= {("memory", work): ("memory_low_bytes", "memory_bytes", "memory_high_bytes") for work in ("training", "inference")}
-WORDS = {"time": "time", "first_token": "time to the first token", "memory": "memory"}
+WORDS = {"first_token": "time to the first token", "memory": "memory"}
+OF_TIME = {"training": "time of a step", "inference": "time of a token"}
 WORK = {  # the kind of work -> the figures that only it has
     "training": {"step_seconds", "steps_per_second", "sequences_per_second", "tokens_per_second_per_gpu"},
     "inference": {
@@ -115,9 +116,14 @@ def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[
         return [], "The log has no speed and no memory that the plan estimates."
     if far := [reading for reading in measured if reading.is_far]:
         times = three(max(far[0].ratio, 1 / far[0].ratio))
-        much = f"{times} times {'as much' if far[0].ratio > 1 else 'less'} {WORDS[far[0].quantity]}"
+        much = f"{times} times {'as much' if far[0].ratio > 1 else 'less'} {measured_words(far[0].quantity, row['work'])}"
         return [], f"The log has {much} than the plan, far outside its range, so it is left out: it is of another run."
     return measured, ""
+
+
+def measured_words(quantity: str, work: str) -> str:
+    """What a reading measured: memory, the time of a step."""
+    return WORDS.get(quantity) or OF_TIME[work]
 
 
 def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:

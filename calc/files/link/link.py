@@ -13,16 +13,16 @@ from calc.catalogs.load import Catalogs
 from calc.files.link import earlier as link_earlier
 from calc.files.link import kept as link_kept
 from calc.files.link import models as link_models
+from calc.files.link import readings as link_readings
 from calc.files.link.sets import LIMIT, PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
-from calc.search.board import ORDERS
 from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
 VIEWS = ("compare", "pay", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy")  # tabs of pages
-VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
+VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
 VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ONE_VALUE = ("v", "prices_as_of", "looked", "then")
@@ -32,7 +32,7 @@ COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a fi
 
 
 def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
-    """The query of a job: ids of fields and choices, kept scenarios, own models."""
+    """The query of a job: ids of fields and choices, kept scenarios, own models, own runs."""
     query = {"v": [VERSION]}
     for name, value in choices.items():
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
@@ -40,6 +40,7 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
             query[name] = [link_word(item) for item in values] or ([ANYWHERE] if name == "regions" else [])
     query |= link_kept.compose_kept(choices, link_word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
+    query |= link_readings.compose_readings(choices.get("readings") or {}, link_word)
     return {name: values for name, values in (query | compose_sets(choices, link_word)).items() if values}
 
 
@@ -60,6 +61,9 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
         if name in ONE_VALUE or name.startswith((LIMIT, link_models.PREFIX)):
             complaints += _second(name, list(dict.fromkeys(texts)))
         if name == "v" or name.startswith(link_models.PREFIX):
+            continue
+        if name == link_readings.NAME:
+            choices["readings"] = link_readings.read_readings(texts, complaints)
             continue
         if name.startswith(PREFIXES):
             short = [text[:LONGEST_VALUE] for text in texts]

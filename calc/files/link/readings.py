@@ -1,0 +1,45 @@
+"""Readings of one's own runs in the link: run=2026-11-12~vLLM~time~1.08~inference~..."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from calc.catalogs.tables import READING
+from calc.files.link.kept import BETWEEN, linkable
+
+NAME = "run"
+MOST_READINGS, LONGEST_TEXT = 64, 80
+NUMBERS = {"ratio": (0.01, 100.0), **dict.fromkeys(("gpus", "batch", "sequence_tokens"), (1.0, 1e9))}
+WORDS = {
+    "made_on": re.compile(r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
+    "quantity": re.compile("time|first_token|memory"),
+    "work": re.compile("training|inference"),
+}
+
+
+def compose_readings(entries: dict[str, dict[str, Any]], word: Callable[[Any], str]) -> dict[str, list[str]]:
+    """The query of readings; `word` writes values."""
+    return {NAME: [BETWEEN.join(linkable(word(entry[name]), LONGEST_TEXT) for name in READING) for entry in entries.values()]}
+
+
+def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str, Any]]:
+    """The readings of a query; a complaint for each that cannot be read."""
+    entries = {}
+    for number, text in enumerate(texts[:MOST_READINGS], start=1):
+        values = text.split(BETWEEN)
+        entry = {name: _value(name, value) for name, value in zip(READING, values, strict=False)}
+        if len(values) != len(READING) or None in entry.values():
+            complaints.append(f"The link's run {text[:40]} cannot be read; the figures do not rest on it.")
+        else:
+            entries[f"run-{number:02d}"] = entry
+    return entries
+
+
+def _value(name: str, text: str) -> Any:
+    if name not in NUMBERS:
+        return linkable(text, LONGEST_TEXT) if name not in WORDS or WORDS[name].fullmatch(text) else None
+    low, high = NUMBERS[name]
+    try:
+        return float(text) if low <= float(text) <= high else None
+    except ValueError:
+        return None

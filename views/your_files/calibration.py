@@ -1,0 +1,97 @@
+"""What the log of a run says of the estimate, and the press that makes the plan rest on it."""
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc import estimate
+from calc.catalogs.load import Catalogs, with_readings
+from calc.evaluate import Row
+from calc.files.brought import Brought
+from calc.files.calibration.entries import calibration_text, entries_of_readings
+from calc.files.calibration.logs import LoggedRun, runs
+from calc.files.calibration.readings import RunReading, measured_words, readings
+from calc.files.oom.explain import tells, text_of
+from calc.say.numbers import counted
+from calc.say.place import short_card
+from calc.say.setting import setting
+from calc.search.standing import scenario_of
+from views.session import catalogs as session_catalogs
+from views.session.remembered import remembered
+from views.shared.answer_words import day_text
+from views.shared.elements import button, points
+from views.shared.markdown import plain
+from views.shared.tables import TEXT, grid
+
+TITLE = "What your runs say of the estimate"
+USE, TAKE_OFF, SAVE = "Calibrate the plan on it", "Take the calibration off", "Save as calibration.yaml"
+RESTS = "The plan is calibrated on {}. Kept in catalogs/own/, calibration.yaml does so for everybody who uses this installation."
+RESTED = "Not used so far: press the button, and every figure that it bears on says that it rests on it."
+HEADINGS = ("Day", "From", "Measured", "Beside the estimate", "Model", "On")
+MUCH = 1.005  # half a per cent is as estimated
+
+
+def of_memory_alone(logs: list[bytes]) -> list[bytes]:
+    """The texts that are explained by their memory: all but those that tell a run's speed alone."""
+    return [content for content in logs if tells(content) or not _runs(content)]
+
+
+def panel(logs: list[bytes], brought: Brought | None, planned: Row | None, catalogs: Catalogs) -> None:
+    """The runs that figures rest on, and what these logs say of the run brought or the plan."""
+    standing = session_catalogs.readings(catalogs)
+    row, run_catalogs = (brought.row, brought.catalogs) if brought else (planned, catalogs)
+    read, left_out = _read([run for content in logs for run in _runs(content)], row, run_catalogs) if row else ([], [])
+    fresh = [entry for entry in entries_of_readings(read).values() if entry not in standing.values()]
+    if not (read or left_out or standing):
+        return
+    st.header(TITLE, anchor=False)
+    if left_out:
+        points(left_out)
+    if read:
+        st.caption(
+            plain(f"The estimate is that of {'your run' if brought else 'the plan'} without it: {setting(read[0].row, run_catalogs)}")
+        )
+    entries = {f"run-{number:02d}": entry for number, entry in enumerate([*standing.values(), *fresh], start=1)}
+    if entries:
+        table = pd.DataFrame([_line(entry, run_catalogs) for entry in entries.values()])
+        grid(table, {name: TEXT(name) for name in HEADINGS}, "Runs of your own beside the estimate", "own_runs")
+        st.markdown(RESTED if fresh else plain(RESTS.format(counted(len(entries), "figure") + " of your runs")))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _presses(entries, bool(fresh), bool(standing))
+
+
+def _presses(entries: dict[str, Any], is_fresh: bool, is_standing: bool) -> None:
+    """Use them, take them off, save them."""
+    if is_fresh:
+        button(USE, session_catalogs.rest_on, entries, icon="tune", type="primary", key="calibrate")
+    if is_standing:
+        button(TAKE_OFF, session_catalogs.rest_on, {}, icon="undo", key="calibration_off")
+    text = partial(calibration_text, entries)
+    st.download_button(SAVE, text, "calibration.yaml", on_click="ignore", icon=":material/download:", key="calibration_file")
+
+
+def _runs(content: bytes) -> list[LoggedRun]:
+    return remembered("runs", content, lambda: runs(text_of(content)))
+
+
+def _read(several: list[LoggedRun], row: Row, catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:
+    """What runs say of a row as it is estimated without any; why others say nothing."""
+    if not several or row["memory_bytes"] != row["memory_bytes"]:
+        return [], []
+    without = with_readings(catalogs, {})
+    uncalibrated = remembered("uncalibrated", (row, without.version), lambda: estimate(scenario_of(row), without, solve=False))
+    tried = [readings(run, uncalibrated, without, date.today().isoformat()) for run in several]
+    read = [reading for some, _ in tried for reading in some]
+    return read, [] if read else list(dict.fromkeys(why for _, why in tried))
+
+
+def _line(entry: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
+    """One reading as a row of the table."""
+    ratio, card = entry["ratio"], f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}"
+    beside = "as estimated" if 1 / MUCH < ratio < MUCH else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
+    model = str(catalogs.models["name"].get(entry["model"], entry["model"]))
+    cells = (day_text(entry["made_on"]), entry["tool"], measured_words(entry["quantity"], entry["work"]), beside, model, card)
+    return dict(zip(HEADINGS, cells, strict=True))
