@@ -15,7 +15,7 @@ import numpy as np
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import settled_table
-from calc.engine.stages import MEMORY, TIME, walk
+from calc.engine.stages import MEMORY, TIME, makes, walk
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.published import cut_degrees
@@ -105,7 +105,7 @@ def _sides(catalogs: Catalogs, model: str, sequence_tokens: float, decoder_token
     table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
     if not problems.sound[0]:
         raise JobError(str(problems.text[0]))
-    table = walk(walk(table, MEMORY[:1]), TIME[:1])
+    table = walk(walk(table, MEMORY[:1]), tuple(stage for stage in TIME if "step_tokens" in makes((stage,))))
     return float(np.ravel(table["step_tokens"])[0])
 
 
