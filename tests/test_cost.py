@@ -54,9 +54,11 @@ def test_a_run_costs_its_hours(catalogs):
 def test_a_request_costs_its_input_and_output(catalogs):
     table = billed(catalogs, {**SERVE, "instance": "g6e.xlarge"})
     first, token = table["burst_first_token_seconds"][0], 16 / table["decode_tokens_per_second"][0]
-    price = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * token) / 16
+    in_turn = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * token) / 16
+    price = table["usd_per_hour_on_demand"][0] / 3600 * 1024 / table["tokens_per_second"][0]
     made = 2048 * table["usd_per_million_input_tokens"][0] + 1024 * table["usd_per_million_output_tokens"][0]
     assert made / 1e6 == pytest.approx(price)
+    assert 0.9 * in_turn < price < in_turn  # a pass with a prompt in it reads the weights once for both
 
 
 @pytest.mark.parametrize("model", ["smollm2-135m", "qwen3-0.6b", "llama-3.1-8b", "mixtral-8x7b"])

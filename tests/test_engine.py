@@ -6,8 +6,8 @@ from examples import catalogs, one, table
 
 from calc import phases_table
 from calc.evaluate import evaluate
-from calc.memory.serving_engine import engine_batched_tokens, engine_forward_bytes, engine_sequences, sampler_bytes
-from calc.memory.serving_traits import on_huge_card, on_large_card
+from calc.memory.serving_engine import engine_forward_bytes, engine_sequences, sampler_bytes
+from calc.memory.serving_traits import engine_batched_tokens, on_huge_card, on_large_card
 
 VLLM = {f"serving_{name}": value for name, value in catalogs().serving_engines.loc["vllm"].items()}
 ASKED = ("max_sequences", "max_batched_tokens")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from calc.speed.collectives import expert_gpus
 from calc.speed.decode import dense_matrix_bytes_each
 from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
-from calc.speed.serving import interleaved_prefill_seconds
+from calc.speed.serving import interleaved_prefill_seconds, others_prefill_seconds
 from validation.speed import errors, published, serving, summary, with_published_models
 
 HOPPER = {"work": "inference", "implementation": "vllm", "model": "llama-3.1-8b", "gpu": "h200-sxm", "batch": 8}
@@ -37,11 +37,15 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     in_transformers = timed(catalogs, *({**row, "implementation": "transformers"} for row in rows))["decode_fixed_seconds"]
     assert in_transformers == pytest.approx(32 * 0.05e-3)
     # Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes.
-    assert interleaved_prefill_seconds(10, 100, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
-    assert interleaved_prefill_seconds(10, 100, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
-    assert interleaved_prefill_seconds(40, 100, 0.02, 0, 0.005) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
-    assert interleaved_prefill_seconds(1, 100, 0.2, 0.05, 0.005) == 0
-    assert interleaved_prefill_seconds(10, 0, 0.02, 0.05, 0.005) == 0
+    assert others_prefill_seconds(10, 100, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(9 * 0.02 / 100)
+    assert others_prefill_seconds(10, 100, 0.02, 0.005, 0, 0.005, 1, 1) == pytest.approx(9 * 0.015 / 100)  # the weights once for both
+    assert others_prefill_seconds(10, 100, 0.02, 0, 0.05, 0.005, 1, 1) == pytest.approx(9 * 0.045 / 100)
+    assert others_prefill_seconds(40, 100, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
+    assert others_prefill_seconds(1, 100, 0.2, 0, 0.05, 0.005, 1, 1) == 0
+    assert others_prefill_seconds(10, 0, 0.02, 0, 0.05, 0.005, 1, 1) == 0
+    # A fifth of a request's time goes by before its first token: a fifth of the others' prefill does too. In step it is half.
+    assert interleaved_prefill_seconds(0.01, 100, 0.03, 1.0, 0) == pytest.approx(0.008)
+    assert interleaved_prefill_seconds(0.01, 100, 0.03, 1.0, 1) == pytest.approx(0.005)
 
 
 @given(
@@ -129,7 +133,7 @@ def of_vllm():
 
 
 def test_releases_are_met_by_their_names(catalogs):
-    """vLLM 0.12, experts in fp8: with its release as near as any, without it far off but inside the range."""
+    """vLLM 0.12, experts in fp8: with its release as near as any; without it the newest is meant, which is half as fast again."""
     rows = of_vllm()
     rows = rows[rows["engine_release"] == "0.12.0"].reset_index(drop=True)
     with_release, unnamed = (errors(scenarios, with_published_models(catalogs)) for scenarios in (rows, rows.assign(software_release="")))
@@ -138,7 +142,7 @@ def test_releases_are_met_by_their_names(catalogs):
     assert held_out.median() < 0.07
     assert held_out.quantile(0.9) < 0.20
     assert unnamed["error_ratio"].median() < -0.3
-    assert unnamed["inside"].mean() > 0.9
+    assert with_release["inside"].mean() > 0.9
     # One sequence touches 8 of 128 experts; padded to tiles all are read, on cards that have the kernel and in 8 bits alone.
     scenario = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 1, "gpus": 4, "tensor_parallel": 4}
     tiled = {**scenario, "software_release": "0.12.0"}
@@ -147,7 +151,7 @@ def test_releases_are_met_by_their_names(catalogs):
     assert padded - bare == pytest.approx((1 / 0.67 - 8 / 128) * 227.1e9 / 4, rel=0.01)
     assert later == ampere == bare
     assert wide == pytest.approx(2 * bare, rel=0.1)
-    scenario = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.4.2"}
+    scenario = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.5.4"}
     short, long, newer = timed(
         catalogs,
         {**scenario, "prompt_tokens": 6144, "sequence_tokens": 8192},

@@ -117,10 +117,11 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 @given(st.floats(1, 1e4), st.floats(1, 1e5), st.floats(1e-3, 1e3), st.floats(1e-4, 10))
 def test_serving_is_never_faster_than_decoding(batch, generated, first, per_token):
     decode = batch / per_token
-    served = serving_tokens_per_second(1, batch, 1, generated, 0, first / batch, per_token, decode, 0)
+    served = serving_tokens_per_second(1, batch, 1, generated, 0, first / batch, per_token, 0, decode, 0)
     assert served < decode
-    assert serving_tokens_per_second(1, batch, 1, 0, 0, first / batch, per_token, decode, 0) == decode
-    assert serving_tokens_per_second(0, batch, 1, 0, 0, first / batch, per_token, np.nan, 2 * decode) == 2 * decode  # an encoder reads
+    assert serving_tokens_per_second(1, batch, 1, generated, 0, first / batch, per_token, per_token, decode, 0) < served
+    assert serving_tokens_per_second(1, batch, 1, 0, 0, first / batch, per_token, 0, decode, 0) == decode
+    assert serving_tokens_per_second(0, batch, 1, 0, 0, first / batch, per_token, 0, np.nan, 2 * decode) == 2 * decode  # an encoder reads
 
 
 def test_a_lone_request_reads_all_weights_and_is_a_prefill_alone(catalogs):

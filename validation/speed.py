@@ -29,8 +29,7 @@ SWEEP = ("model", "precision", "engine", "gpu", "tensor_parallel", "gpus", "expe
 SHOWN = ("row", "published_model", "work", "measured", "value", "predicted", "error_ratio", "inside", "held_out")
 SET_UP = ("engine", "engine_release", "gpu", "precision", "gpus", "tensor_parallel", "expert_parallel", "batch", "sequence_tokens")
 OWN_RELEASES = "vLLM"  # engine whose releases are the scenario's; others are asked as it, whose releases are their own
-PROMPTS_FIRST = "SGLang"  # engines that run every waiting prompt before the next decode step: requests of one length stay in step
-FIRST_WAVE_RATIO = 0.1  # requests of the serving benchmark that are sent at one moment, before any has ended
+IN_STEP = {"SGLang": "in-step"}  # engines that run every waiting prompt before the next decode step, asked at one length
 
 
 def published():
@@ -41,6 +40,7 @@ def published():
 def serving():
     """Serving under load: a row for each time of a run. A sweep over the requests in flight is held out whole or not at all."""
     rows = _read("throughput_serving_2026", 2, SWEEP)
+    rows["load_pattern"] = rows["engine"].map(IN_STEP).fillna("")
     return rows.melt([name for name in rows if name not in SERVED], list(SERVED), "measured", "value")
 
 
@@ -97,26 +97,11 @@ def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:
     return table | {"rows": len(scenarios)}, problems
 
 
-def mean_first_token_seconds(table, prompts_first):
-    """The mean time to first token of a benchmark that keeps `batch` requests in flight, ten times as many in all. [s]
-
-    Its first tenth arrives at one moment and waits for half of the burst; the rest is the steady rate. Where the engine runs
-    prompts first, all of them arrive as the first tenth does.
-    """
-    burst = table["engine_request_seconds"] + (table["prefill_compute_seconds"] + table["prefill_link_seconds"]) * (
-        (table["batch"] + 1) / (2 * table["batch"])
-    )
-    waves = np.where(prompts_first, 1, FIRST_WAVE_RATIO)
-    return waves * burst + (1 - waves) * table["time_to_first_token_seconds"]
-
-
 def errors(rows, catalogs):
     """The rows with the predicted value and its error beside the published one."""
     scenarios = rows[[name for name in rows if name in BY_NAME]].fillna("")
     table, problems = time_table(scenarios, catalogs)
-    of = dict(table)
-    if (rows["measured"] == "time_to_first_token_seconds").any():
-        of["time_to_first_token_seconds"] = mean_first_token_seconds(table, rows["engine"] == PROMPTS_FIRST)
+    of = table | {"time_to_first_token_seconds": table["closed_loop_first_token_seconds"]}  # what benchmarks print
     kinds = rows["measured"].unique()
     predicted = np.select([rows["measured"] == name for name in kinds], [of[name] for name in kinds])
     ratio = np.where(rows["measured"].str.endswith("_seconds"), rows["value"] / predicted, predicted / rows["value"])  # true time / ours

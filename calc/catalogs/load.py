@@ -28,7 +28,17 @@ from calc.models.huggingface.model_types import ModelTypes
 __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
-    *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
+    *(
+        "attentions",
+        "compiled_sizes",
+        "compiles",
+        "interruption_bands",
+        "load_patterns",
+        "losses",
+        "model_kinds",
+        "number_formats",
+        "offloads",
+    ),
     *("optimizer_kernels", "scored_logits"),
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
@@ -57,6 +67,7 @@ class Catalogs:
     compiled_sizes: pd.DataFrame
     compiles: pd.DataFrame
     interruption_bands: pd.DataFrame
+    load_patterns: pd.DataFrame
     losses: pd.DataFrame
     model_kinds: pd.DataFrame
     number_formats: pd.DataFrame

@@ -12,15 +12,6 @@ def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serv
     return np.where(np.isnan(max_sequences), usual, max_sequences)
 
 
-def engine_batched_tokens(
-    max_batched_tokens, on_large_card, on_huge_card, serving_small_batched_tokens, serving_large_batched_tokens, serving_huge_batched_tokens
-):
-    """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
-    large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
-    usual = np.where(on_large_card > 0, large, serving_small_batched_tokens)
-    return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
-
-
 def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each):
     """Logits of every sequence through the sampler, and two hidden states. [B]"""
     return engine_sequences * outputs * (2 + serving_sampler_bytes_each) + 2 * 2 * hidden * engine_batched_tokens

@@ -22,6 +22,15 @@ def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
     return on_large_card * (gpu_memory_bytes >= serving_huge_card_bytes)
 
 
+def engine_batched_tokens(
+    max_batched_tokens, on_large_card, on_huge_card, serving_small_batched_tokens, serving_large_batched_tokens, serving_huge_batched_tokens
+):
+    """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
+    large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
+    usual = np.where(on_large_card > 0, large, serving_small_batched_tokens)
+    return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
+
+
 def expert_tile(is_engine, experts_only, card_expert_tile):
     """The tile of the card's MXFP4 kernel for experts, else 0. [elements]"""
     return np.where(is_engine * experts_only > 0, np.nan_to_num(card_expert_tile), 0.0)

@@ -16,9 +16,9 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
-from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
+from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
-from calc.memory.serving_traits import expert_tile, on_huge_card, on_large_card
+from calc.memory.serving_traits import engine_batched_tokens, expert_tile, on_huge_card, on_large_card
 from calc.rules import placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
@@ -42,6 +42,7 @@ LATER = (  # what runs once memory is known
 STARTING = needed(formulas_of(starts), ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"))
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
 MEMORY_MADE = tuple(name for name in makes(MEMORY[1:]) if name in LATER_READS)  # what memory decides of fit, placement and time
+ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens)  # a serving engine's defaults on a card
 FITS = tuple(fit.FITS)
 PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
 
@@ -90,7 +91,9 @@ def combinations(
         return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
     cards = place_columns(grid.places, catalogs)
     if job["requests_per_second"]:
-        grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), job)
+        crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid)
+        crossed.evaluate_all(ENGINE_OF_CARD)
+        grid = loaded(grid, crossed, job)
         table, problems = layouts_table(grid, job, catalogs)
     crossed, memory = _able(grid, cards, table, problems.sound, catalogs)
     if not len(memory):
@@ -217,7 +220,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
         return table, grid, sound
     size = grid.size
     crossed = crossed_with(table, cards, grid)
-    crossed.evaluate_all((on_large_card, on_huge_card, expert_tile))
+    crossed.evaluate_all((*ENGINE_OF_CARD, expert_tile))
     names = ("on_large_card", "on_huge_card", "expert_tile")
     large, huge, tile = (np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names)
     kind = large + huge + 3 * tile
@@ -225,6 +228,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
     every = take(table, np.tile(np.arange(size), len(kinds)))
     values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
     every |= {name: np.repeat(value.astype(float), size) for name, value in zip(names, values, strict=True)}
+    every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
     return every, grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)), np.tile(sound, len(kinds))
 
 

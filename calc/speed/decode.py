@@ -25,10 +25,23 @@ def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, m
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
-def dense_weights_bytes(linear_parameters, expert_parameters, dense_matrix_bytes_each, outputs, hidden, outer_bytes_each, tensor_parallel):
-    """One GPU's share of the blocks beside their experts, and of the head. [B]"""
-    dense = linear_parameters - expert_parameters
-    return (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
+def matrix_read_ratio(release_plain_awq, kernel_plain_read_ratio):
+    """Share of other reads' bandwidth at which a release reads quantised matrices. [share]
+
+    Source: vLLM, pull request 6612, the Marlin kernel for AWQ, first in release 0.5.3.
+    """
+    return np.where((release_plain_awq > 0) & (kernel_plain_read_ratio > 0), kernel_plain_read_ratio, 1)
+
+
+def dense_weights_bytes(
+    linear_parameters, expert_parameters, dense_matrix_bytes_each, matrix_read_ratio, outputs, hidden, outer_bytes_each, tensor_parallel
+):
+    """One GPU's share of the blocks beside their experts, and of the head. [B]
+
+    As many bytes as other reads move in the time of these.
+    """
+    dense = (linear_parameters - expert_parameters) * dense_matrix_bytes_each / matrix_read_ratio
+    return (dense + outputs * hidden * outer_bytes_each) / tensor_parallel
 
 
 def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
@@ -36,13 +49,14 @@ def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
     return dense_weights_bytes + read_experts_bytes
 
 
-def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys):
+def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys, release_repeats_keys):
     """How often a decode step moves the cache: once, or copied and widened. [passes]
 
     A paged engine reads it once; transformers appends by copying it whole and first widens it.
-    Source: Kwon et al. 2023, arXiv 2309.06180.
+    Source: Kwon et al. 2023, arXiv 2309.06180; vLLM 0.4, csrc/attention/attention_kernels.cu, a block of threads per query head.
     """
-    widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
+    repeats = np.where(np.isnan(release_repeats_keys), engine_repeats_keys, release_repeats_keys)
+    widened = 1 + repeats * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
     return engine_cache_copies + engine_cache_passes * widened
 
 
@@ -106,13 +120,13 @@ def decode_exchange_seconds(
     return np.where(expert_gpus > tensor_parallel, 2 * expert_blocks * (all_reduce_start_seconds + gathered_seconds), 0)
 
 
-def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expert_cast_seconds, compute_bytes_each):
+def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expert_cast_seconds, compute_bytes_each, casts_experts):
     """What experts add to a step that is replayed as one CUDA graph. [s]
 
     Experts in 8 or 4 bits have their inputs cast before each of two products.
     Source: vLLM, fused_moe/utils.py, moe_kernel_quantize_input.
     """
-    return expert_blocks * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
+    return expert_blocks * (card_expert_block_seconds + ((compute_bytes_each < 2) | (casts_experts > 0)) * card_expert_cast_seconds)
 
 
 def replayed_sequences_seconds(batch, model_blocks, card_sequence_seconds, card_sequence_block_seconds):

@@ -40,9 +40,13 @@ def stack_expert_bytes(stack_layers, stack_block_expert_parameters, matrix_bytes
     return stack_layers * stack_block_expert_parameters * matrix_bytes_each / expert_gpus
 
 
-def touched_experts_bytes(stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio):
-    """Experts that the busiest rank reads in a decode step, those that some token chose. [B]"""
-    return np.sum(stack_expert_bytes * touched_experts_ratio * busiest_rank_ratio, axis=0)
+def touched_experts_bytes(stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio, release_expert_read_ratio):
+    """Experts that the busiest rank reads in a decode step, those that some token chose. [B]
+
+    Of releases that read them slowly, as many bytes as other reads would move in their time.
+    """
+    reach = np.where(np.isnan(release_expert_read_ratio), 1, release_expert_read_ratio)
+    return np.sum(stack_expert_bytes * touched_experts_ratio * busiest_rank_ratio, axis=0) / reach
 
 
 def tiled_experts_bytes(

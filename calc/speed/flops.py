@@ -121,9 +121,31 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
     return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
-def expert_matmul_ratio(engine_expert_matmul_ratio, release_expert_matmul_ratio):
-    """Share of the rate of dense products that experts reach in the release. [share]"""
-    return np.where(np.isnan(release_expert_matmul_ratio), engine_expert_matmul_ratio, release_expert_matmul_ratio)
+def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
+    """1 where experts in MXFP4 are multiplied with inputs cast to 8 bits. [0 or 1]
+
+    Source: vLLM, layers/quantization/mxfp4.py, SM100_FI_MXFP4_MXFP8_TRTLLM: on Blackwell; elsewhere weights are widened.
+    """
+    return is_engine * experts_only * tiles_experts * np.nan_to_num(card_casts_mxfp4)
+
+
+def expert_matmul_ratio(
+    engine_expert_matmul_ratio,
+    release_expert_matmul_ratio,
+    casts_experts,
+    gpu_fp8_flops_per_second,
+    gpu_bf16_flops_per_second,
+    card_narrow_matmul_ratio,
+    card_matmul_ratio,
+    engine_narrow_matmul_ratio,
+):
+    """Share of the rate of dense products that experts reach in the release. [share]
+
+    Where experts alone are multiplied in 8 bits, the dense products beside them are not.
+    """
+    shared = np.where(np.isnan(release_expert_matmul_ratio), engine_expert_matmul_ratio, release_expert_matmul_ratio)
+    narrow = gpu_fp8_flops_per_second * card_narrow_matmul_ratio * engine_narrow_matmul_ratio
+    return shared * np.where(casts_experts > 0, narrow / (gpu_bf16_flops_per_second * card_matmul_ratio), 1)
 
 
 def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_matmul_ratio):

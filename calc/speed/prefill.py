@@ -22,15 +22,25 @@ def prompts_wide_seconds(head_flops, tower_flops, head_flops_per_second, attenti
 
 
 def prompts_device_seconds(
-    dense_equivalent_flops, products_flops_per_second, prompts_wide_seconds, element_traffic_bytes, streamed_bytes_per_second, prefill_split
+    dense_equivalent_flops,
+    products_flops_per_second,
+    prompts_wide_seconds,
+    element_traffic_bytes,
+    whole_element_bytes,
+    streamed_bytes_per_second,
+    prefill_split,
+    context_parallel,
 ):
     """The part of a forward pass of a batch of prompts on the GPU that grows with them. [s]
 
-    Arithmetic at the share of the rate that it reaches, and what norms and activations move.
-    Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds.
+    Arithmetic at the share of the rate that it reaches, and what norms and activations move; of that tensor parallel divides
+    what is as wide as the attention and the networks, not what is as wide as the hidden states.
+    Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds; vLLM, layers/layernorm.py and fused_moe/fused_moe.py, which
+    every rank runs over all tokens.
     """
-    products = dense_equivalent_flops / products_flops_per_second
-    return (products + prompts_wide_seconds + element_traffic_bytes / streamed_bytes_per_second) / prefill_split
+    divided = dense_equivalent_flops / products_flops_per_second + prompts_wide_seconds
+    moved = (element_traffic_bytes - whole_element_bytes) / prefill_split + whole_element_bytes / context_parallel
+    return divided / prefill_split + moved / streamed_bytes_per_second
 
 
 def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_split):
@@ -38,14 +48,54 @@ def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_spli
     return dequantize_bytes / streamed_bytes_per_second / prefill_split
 
 
-def prefill_device_seconds(prompts_device_seconds, dequantize_seconds, read_weights_bytes, streamed_bytes_per_second):
-    """Forward pass of a batch of prompts on the GPU, at least the time to read the weights. [s]"""
-    return np.maximum(prompts_device_seconds + dequantize_seconds, read_weights_bytes / streamed_bytes_per_second)
+def computed_tokens(pass_tokens, cached_prompt_tokens):
+    """Tokens of one prompt that are computed; none from the prefix cache. [tokens]"""
+    return pass_tokens - cached_prompt_tokens
 
 
-def prompt_device_seconds(batch, prompts_device_seconds, dequantize_seconds, read_weights_bytes, streamed_bytes_per_second):
-    """Forward pass of one prompt alone on the GPU, at least the time to read the weights. [s]"""
-    return np.maximum(prompts_device_seconds / batch + dequantize_seconds, read_weights_bytes / streamed_bytes_per_second)
+def passed_tokens(computed_tokens, engine_batched_tokens, is_engine):
+    """Tokens of one prompt that pass at once: an engine cuts it at its budget. [tokens]
+
+    Source: vLLM, v1/core/sched/scheduler.py, token_budget.
+    """
+    return np.where(is_engine > 0, np.minimum(computed_tokens, engine_batched_tokens), computed_tokens)
+
+
+def prompt_passes(computed_tokens, passed_tokens):
+    """Forward passes of one prompt. [passes]"""
+    return np.ceil(computed_tokens / np.maximum(passed_tokens, 1))
+
+
+def burst_passes(batch, computed_tokens, engine_batched_tokens, is_engine):
+    """Forward passes of a batch of prompts that wait together: they share each budget. [passes]"""
+    return np.where(is_engine > 0, np.ceil(batch * computed_tokens / engine_batched_tokens), 1)
+
+
+def pass_experts_seconds(stack_expert_bytes, stack_experts, stack_experts_per_token, passed_tokens, streamed_bytes_per_second):
+    """Reading the experts that the tokens of one pass chose: 1 − (1 − k / E)^tokens of all. [s]
+
+    Beside the products, since few tokens of a pass meet each expert.
+    Source: vLLM, fused_moe/fused_moe.py, whose kernel reads the weights of an expert for each block of its tokens.
+    """
+    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    touched = np.where(stack_experts > 0, 1 - idle_ratio**passed_tokens, 0)
+    return np.sum(stack_expert_bytes * touched, axis=0) / streamed_bytes_per_second
+
+
+def prefill_device_seconds(
+    prompts_device_seconds, dequantize_seconds, burst_passes, pass_experts_seconds, read_weights_bytes, streamed_bytes_per_second
+):
+    """Passes of a batch of prompts on the GPU, at least the time to read the weights. [s]"""
+    passes = prompts_device_seconds + dequantize_seconds + burst_passes * pass_experts_seconds
+    return np.maximum(passes, read_weights_bytes / streamed_bytes_per_second)
+
+
+def prompt_device_seconds(
+    batch, prompts_device_seconds, dequantize_seconds, prompt_passes, pass_experts_seconds, read_weights_bytes, streamed_bytes_per_second
+):
+    """Passes of one prompt alone on the GPU, at least the time to read the weights. [s]"""
+    passes = prompts_device_seconds / batch + dequantize_seconds + prompt_passes * pass_experts_seconds
+    return np.maximum(passes, read_weights_bytes / streamed_bytes_per_second)
 
 
 def stated_prefill_seconds(prefill_flops, peak_flops_per_second, prefill_split, utilization):
@@ -71,9 +121,14 @@ def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipe
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
-def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, engine_request_seconds, first_token_run_ratio):
+def arrival_seconds(engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each):
+    """From a request's arrival to its first kernel, and back; an engine tokenizes it. [s]"""
+    return engine_request_seconds + is_engine * generates * prompt_tokens * tokenize_seconds_each
+
+
+def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, arrival_seconds, first_token_run_ratio):
     """From the arrival of a whole batch of prompts at one moment to their first tokens. [s]"""
-    return (engine_request_seconds + prefill_compute_seconds + prefill_link_seconds) * first_token_run_ratio
+    return (arrival_seconds + prefill_compute_seconds + prefill_link_seconds) * first_token_run_ratio
 
 
 def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_token_seconds):
@@ -101,29 +156,56 @@ def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
     return prompt_seconds * busy_ratio / (2 * (1 - busy_ratio))
 
 
-def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, scheduled_ahead_steps, engine_replays_steps):
+def ridden_seconds(read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, prompt_seconds, engine_replays_steps):
+    """What a decode step saves in a pass with a prompt in it: reading the weights again. [s]
+
+    An engine puts the tokens to decode and those of prompts into one pass, which reads the weights once.
+    Source: vLLM, v1/core/sched/scheduler.py, running before waiting requests in one budget; Agrawal et al. 2024, arXiv 2403.02310.
+    """
+    weights = np.minimum(read_weights_bytes / streamed_bytes_per_second, prompt_seconds)
+    return engine_replays_steps * np.minimum(weights, decode_step_seconds)
+
+
+def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, ridden_seconds, scheduled_ahead_steps, engine_replays_steps):
     """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
     One decode step of the others rides with it; an engine that schedules ahead has more before it.
     Source: iteration-level scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
     """
-    steps = np.where(batch > 1, (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds, 0)
-    return prefill_queue_seconds + steps
+    steps = (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds - ridden_seconds
+    return prefill_queue_seconds + np.where(batch > 1, steps, 0)
 
 
 def time_to_first_token_seconds(
     batch,
+    in_step,
     generated_tokens,
     prompt_compute_seconds,
     prefill_link_seconds,
     prompt_wait_seconds,
-    engine_request_seconds,
+    arrival_seconds,
+    burst_first_token_seconds,
     first_token_run_ratio,
 ):
     """From the arrival of one prompt to its first token at the steady rate. [s]
 
-    Where nothing is generated there is no steady rate: its prefill alone.
+    Where nothing is generated there is no steady rate: its prefill alone. Requests in step arrive together, round after round,
+    and wait for half of each other's prompts.
+    Source: SGLang, managers/scheduler.py, get_next_batch_to_run: prompts first and alone.
     Valid: prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
-    alone = engine_request_seconds + prompt_compute_seconds + prefill_link_seconds / batch
-    return (alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)) * first_token_run_ratio
+    alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
+    staggered = (alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)) * first_token_run_ratio
+    waited_ratio = (batch + 1) / (2 * batch)
+    half_burst = waited_ratio * burst_first_token_seconds + (1 - waited_ratio) * arrival_seconds * first_token_run_ratio
+    return np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered)
+
+
+def closed_loop_first_token_seconds(time_to_first_token_seconds, burst_first_token_seconds, in_step, closed_loop_rounds):
+    """Mean time to first token of a benchmark that keeps `batch` requests in flight. [s]
+
+    All of them are sent at one moment at the start, and as many again in each of the later rounds: the first round waits for
+    half of the burst on average, 1 / (2 · rounds) of it over all requests. In step every round does.
+    Source: InferenceX, benchmark_serving.py: --request-rate inf, --max-concurrency C, --num-prompts 10 C; means are printed.
+    """
+    return time_to_first_token_seconds + np.where(in_step > 0, 0, burst_first_token_seconds / (2 * closed_loop_rounds))

@@ -97,6 +97,11 @@ def time_to_first_token_low_seconds(time_to_first_token_seconds, first_token_low
     return time_to_first_token_seconds * first_token_low_ratio
 
 
+def closed_loop_first_token_low_seconds(closed_loop_first_token_seconds, first_token_low_ratio):
+    """The fast end of a benchmark's mean time to first token. [s]"""
+    return closed_loop_first_token_seconds * first_token_low_ratio
+
+
 def burst_first_token_low_seconds(burst_first_token_seconds, first_token_low_ratio):
     """The fast end of the time to the first tokens of a burst. [s]"""
     return burst_first_token_seconds * first_token_low_ratio
@@ -105,4 +110,5 @@ def burst_first_token_low_seconds(burst_first_token_seconds, first_token_low_rat
 step_high_seconds = twin(step_low_seconds, SLOW_END)
 time_per_output_token_high_seconds = twin(time_per_output_token_low_seconds, SLOW_END)
 time_to_first_token_high_seconds = twin(time_to_first_token_low_seconds, SLOW_END)
+closed_loop_first_token_high_seconds = twin(closed_loop_first_token_low_seconds, SLOW_END)
 burst_first_token_high_seconds = twin(burst_first_token_low_seconds, SLOW_END)

@@ -106,6 +106,12 @@ def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_scor
     return (element_bytes + eager_score_passes * score_bytes) * element_passes
 
 
+def whole_element_bytes(batch, stack_layers, stack_pass_tokens, stack_experts_per_token, stack_hidden, element_passes):
+    """Traffic of what is as wide as the hidden states: residual, norms, copies for experts. [B]"""
+    width = 4 * (1 + stack_experts_per_token) * stack_hidden
+    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0) * element_passes
+
+
 def attention_passes(keeps_input, drops_attention, attention_backward_passes):
     """Attention of a training micro-batch, in forward passes, recompute included. [passes]
 

@@ -3,8 +3,10 @@
 import numpy as np
 
 
-def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, host_seconds, decode_step_seconds, time_run_ratio):
-    """Prefill of others' prompts that falls on each token of a request. [s]
+def others_prefill_seconds(
+    expert_batch, generated_tokens, prompt_seconds, ridden_seconds, host_seconds, decode_step_seconds, decode_gain_ratio, time_run_ratio
+):
+    """Prefill of others' prompts for each token of a request, until its last. [s]
 
     While one request generates its g tokens, the n − 1 others each end and bring a new prompt, whose prefill runs between or
     inside the decode steps: (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts,
@@ -14,7 +16,19 @@ def interleaved_prefill_seconds(expert_batch, generated_tokens, prompt_seconds, 
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
-    return np.where(generated_tokens > 0, np.maximum(prompts * prompt_seconds, launched), 0) * time_run_ratio
+    passed = prompts * prompt_seconds - np.minimum(prompts, 1 / decode_gain_ratio) * ridden_seconds
+    return np.where(generated_tokens > 0, np.maximum(passed, launched), 0) * time_run_ratio
+
+
+def interleaved_prefill_seconds(others_prefill_seconds, generated_tokens, decode_token_seconds, prompt_wait_seconds, in_step):
+    """Prefill of others' prompts that falls between the tokens of a request. [s]
+
+    What runs while it still waits for its first token falls on that, by the share of its time; in step half of all does. So
+    first token + (g − 1) · time per token is what the replica does in one round: a prefill of each prompt and g steps.
+    """
+    decoding = generated_tokens * (decode_token_seconds + others_prefill_seconds)
+    share = np.where(in_step > 0, 0.5, decoding / np.maximum(decoding + prompt_wait_seconds, 1e-9))
+    return others_prefill_seconds * share
 
 
 def time_per_output_token_seconds(generates, decode_token_seconds, interleaved_prefill_seconds):
@@ -46,17 +60,18 @@ def serving_tokens_per_second(
     batch,
     data_parallel,
     generated_tokens,
-    engine_request_seconds,
+    arrival_seconds,
     prompt_seconds,
-    time_per_output_token_seconds,
+    decode_token_seconds,
+    others_prefill_seconds,
     decode_tokens_per_second,
     prefill_tokens_per_second,
 ):
-    """Tokens generated: batch · g / (a request's prefill + g · time per token). [tokens/s]
+    """Tokens generated: batch · g / (a round's prefills + g · decode step). [tokens/s]
 
     Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that length. A model that answers
     no token (an encoder of text, images or sound) has the tokens that it reads.
     """
     g = generated_tokens
-    served = data_parallel * batch * g / (engine_request_seconds + prompt_seconds + g * time_per_output_token_seconds)
+    served = data_parallel * batch * g / (arrival_seconds + prompt_seconds + g * (decode_token_seconds + others_prefill_seconds))
     return np.where(generates > 0, np.where(g > 0, served, decode_tokens_per_second), prefill_tokens_per_second)

@@ -1,6 +1,6 @@
 """The range of a time: the software's, wider outside of published runs and in rare corners.
 
-What a row's layout decides and what its card decides stay apart, so that combinations of both multiply two short columns.
+What a row's layout decides and what its card decides stay apart, so that combinations of both add two short columns.
 A corner is an entry of catalogs/calibrated/time_spreads.yaml, and the condition under which a row lies in it.
 """
 
@@ -35,6 +35,7 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     ),
     "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
     "other-kind": lambda trains, generates, is_decoder: (is_decoder == 0) & ((trains > 0) | (generates > 0)),
+    "plain-serving": lambda trains, generates, engine_replays_steps: (trains == 0) & (generates > 0) & (engine_replays_steps == 0),
     "served-adapters": lambda served_adapters: served_adapters > 0,
     "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
         (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)
@@ -83,46 +84,58 @@ def axes_outside(batch, gpus, parameters, replica_gpus, sequence_tokens, box_low
     return sum(np.where((value < low) | (value > high), 1 << place, 0) for place, (value, low, high) in bounds)
 
 
-def _product(corners, ratios, counted=CORNERS):
-    """Product of the ratios of those corners that each row lies in. Shape (rows,). [ratio]"""
-    product, anywhere = np.ones(len(corners)), np.bitwise_or.reduce(corners)
+def _squares(corners, ratios, counted=CORNERS):
+    """Squared logarithms of the ratios of the corners that each row lies in, summed. [ln²]"""
+    total, anywhere = np.zeros(len(corners)), np.bitwise_or.reduce(corners)
     for place, name in enumerate(CORNERS):
         if anywhere >> place & 1 and name in counted:
-            product = np.where(corners >> place & 1, product * ratios[place], product)
-    return product
+            total = np.where(corners >> place & 1, total + np.log(ratios[place]) ** 2, total)
+    return total
 
 
-def layout_low_ratio(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
-    """The fast end of a time by its layout alone, of the central value. [ratio]
+def layout_low_squares(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
+    """The fast end by the layout alone: its causes' squared logarithms, summed. [ln²]
 
-    Twice as far from 1 is the square of the ratio.
+    Outside of all published runs the software's own logarithm counts twice.
     """
-    engine = np.where(axes_outside > 0, engine_time_low_ratio**2, engine_time_low_ratio)
-    return engine * _product(layout_corners, corner_low_ratio, OF_EVERY_TIME)
+    engine = np.log(engine_time_low_ratio) * np.where(axes_outside > 0, 2, 1)
+    return engine**2 + _squares(layout_corners, corner_low_ratio, OF_EVERY_TIME)
 
 
-def layout_first_low_ratio(layout_low_ratio, layout_corners, corner_low_ratio):
-    """The fast end of a time to first token before its card is known. [ratio]"""
-    return layout_low_ratio * _product(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
+def layout_first_low_squares(layout_low_squares, layout_corners, corner_low_ratio):
+    """The same of a time to first token before its card is known. [ln²]"""
+    return layout_low_squares + _squares(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
 
 
-def place_low_ratio(place_corners, corner_low_ratio):
-    """How much the card widens the fast end. [ratio]"""
-    return _product(place_corners, corner_low_ratio)
+def place_low_squares(place_corners, corner_low_ratio):
+    """What the card adds to the fast end's squared logarithms. [ln²]"""
+    return _squares(place_corners, corner_low_ratio)
 
 
-def time_low_ratio(layout_low_ratio, place_low_ratio, time_run_width_ratio):
-    """The fast end of a time, of its central value. [ratio]"""
-    return (layout_low_ratio * place_low_ratio) ** time_run_width_ratio
+layout_high_squares = twin(layout_low_squares, SLOW_END)
+layout_first_high_squares = twin(layout_first_low_squares, SLOW_END)
+place_high_squares = twin(place_low_squares, SLOW_END)
 
 
-def first_token_low_ratio(layout_first_low_ratio, place_low_ratio, first_token_run_width_ratio):
+def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):
+    """The fast end of a time, of its central value. [ratio]
+
+    Independent causes add in quadrature, as standard deviations do: ln(low)² = own² + Σ corner², each a logarithm.
+    Source: JCGM 100:2008, Guide to the expression of uncertainty in measurement, 5.1.2.
+    """
+    return np.exp(-np.sqrt(layout_low_squares + place_low_squares) * time_run_width_ratio)
+
+
+def first_token_low_ratio(layout_first_low_squares, place_low_squares, first_token_run_width_ratio):
     """The fast end of a time to first token, of its central value. [ratio]"""
-    return (layout_first_low_ratio * place_low_ratio) ** first_token_run_width_ratio
+    return np.exp(-np.sqrt(layout_first_low_squares + place_low_squares) * first_token_run_width_ratio)
 
 
-layout_high_ratio = twin(layout_low_ratio, SLOW_END)
-layout_first_high_ratio = twin(layout_first_low_ratio, SLOW_END)
-place_high_ratio = twin(place_low_ratio, SLOW_END)
-time_high_ratio = twin(time_low_ratio, SLOW_END)
-first_token_high_ratio = twin(first_token_low_ratio, SLOW_END)
+def time_high_ratio(layout_high_squares, place_high_squares, time_run_width_ratio):
+    """The slow end of a time, of its central value. [ratio]"""
+    return np.exp(np.sqrt(layout_high_squares + place_high_squares) * time_run_width_ratio)
+
+
+def first_token_high_ratio(layout_first_high_squares, place_high_squares, first_token_run_width_ratio):
+    """The slow end of a time to first token, of its central value. [ratio]"""
+    return np.exp(np.sqrt(layout_first_high_squares + place_high_squares) * first_token_run_width_ratio)

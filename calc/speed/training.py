@@ -68,9 +68,34 @@ def training_products_seconds(
     return np.maximum(products, streamed_weights_seconds)
 
 
-def training_head_seconds(head_flops, weight_gradient_ratio, tower_training_flops, head_flops_per_second):
-    """The head's product and a vision tower in one micro-batch, on one GPU alone. [s]"""
-    return (head_flops * (2 + weight_gradient_ratio) + tower_training_flops) / head_flops_per_second
+def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages):
+    """How much longer the head takes on the last stage than divided over all stages. [ratio]
+
+    A pipeline goes at the pace of its slowest stage, which has the head and the loss beside its share of the blocks. Software
+    that interleaves stages counts the loss as a block when it divides them.
+    Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; Megatron-Core,
+    transformer_config.py, account_for_loss_in_pipeline_split.
+    """
+    return np.where((stage_chunks > 1) | (engine_interleaves_stages > 0), 1, pipeline_parallel)
+
+
+def training_head_seconds(
+    head_flops,
+    weight_gradient_ratio,
+    head_flops_per_second,
+    logit_bytes,
+    logit_passes,
+    training_streamed_bytes_per_second,
+    head_stage_ratio,
+):
+    """The head's product and the loss over its logits in one micro-batch, on one GPU alone. [s]"""
+    product = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
+    return (product + logit_bytes * logit_passes / training_streamed_bytes_per_second) * head_stage_ratio
+
+
+def training_tower_seconds(tower_training_flops, head_flops_per_second):
+    """A vision tower in one micro-batch, at the rate of the head, on one GPU alone. [s]"""
+    return tower_training_flops / head_flops_per_second
 
 
 def training_attention_seconds(attention_flops, attention_passes, attention_flops_per_second):
@@ -78,12 +103,9 @@ def training_attention_seconds(attention_flops, attention_passes, attention_flop
     return attention_flops * attention_passes / attention_flops_per_second
 
 
-def training_traffic_bytes(
-    element_traffic_bytes, training_passes, logit_bytes, logit_passes, dequantize_bytes, cast_bytes, expert_traffic_bytes
-):
-    """Memory traffic of a micro-batch beside products: elements, logits, casts, experts. [B]"""
-    traffic = element_traffic_bytes * (1 + training_passes) + logit_bytes * logit_passes + dequantize_bytes * training_passes
-    return traffic + cast_bytes + expert_traffic_bytes
+def training_traffic_bytes(element_traffic_bytes, training_passes, dequantize_bytes, cast_bytes, expert_traffic_bytes):
+    """Memory traffic of the blocks beside products: elements, casts, experts. [B]"""
+    return element_traffic_bytes * (1 + training_passes) + dequantize_bytes * training_passes + cast_bytes + expert_traffic_bytes
 
 
 def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per_second):
@@ -92,10 +114,16 @@ def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per
 
 
 def training_device_seconds(
-    training_products_seconds, training_head_seconds, training_attention_seconds, training_traffic_seconds, replica_gpus
+    training_products_seconds,
+    training_head_seconds,
+    training_tower_seconds,
+    training_attention_seconds,
+    training_traffic_seconds,
+    replica_gpus,
 ):
     """One micro-batch on one GPU: products, head, attention and memory traffic in turn. [s]"""
-    return (training_products_seconds + training_head_seconds + training_attention_seconds + training_traffic_seconds) / replica_gpus
+    outside = training_head_seconds + training_tower_seconds
+    return (training_products_seconds + outside + training_attention_seconds + training_traffic_seconds) / replica_gpus
 
 
 def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
