@@ -50,7 +50,7 @@ def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
     shown = board.set_index(["instance", "market"])["usd"]
     assert set(shown.index) == set(least.index)
-    assert ((shown / least - 1).between(-1e-12, TIE - 1 + 1e-12)).all()
+    assert ((shown / least - 1).between(-1e-12, 0.01 + 1e-12)).all()  # the first row is the answer, of those within a hundredth
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -111,19 +111,19 @@ def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
 
 
 def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, catalogs):
-    price = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
+    price = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p4d.24xlarge"]
     for column, words in (
         ("on_demand_usd_per_hour", price["on_demand_source"].split(",")[0]),
         ("usd_per_gpu_hour", price["on_demand_source"].split(",")[0]),
         ("spot_usd_per_hour", "https://github.com/skypilot-org"),
-        ("gpu_memory_gib", "catalogs/edited/gpus.yaml, h100-80gb-sxm"),
-        ("vcpus", "catalogs/edited/instances.yaml, p5.48xlarge"),
-        ("obtainable", "catalogs/edited/obtainability.yaml, p5"),
+        ("gpu_memory_gib", "catalogs/edited/gpus.yaml, a100-40gb-sxm"),
+        ("vcpus", "catalogs/edited/instances.yaml, p4d.24xlarge"),
+        ("obtainable", "catalogs/edited/obtainability.yaml, p4d"),
     ):
         chosen(page.KEY, cell=(0, column))
         text = page_text(opened("instances"))
         assert words in text, column
-        assert "**, 1 × p5.48xlarge" in text, column
+        assert "**, 1 × p4d.24xlarge" in text, column
     chosen(page.KEY, cell=(1, "usd"))
     app = opened("instances")
     name = listed(app)["instance"].iloc[1]

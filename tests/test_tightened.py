@@ -50,7 +50,7 @@ def test_limits_that_change_the_money_by_less_than_3_percent_cost_nothing(catalo
 def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     rows = options({"model": "llama-3.1-8b"}, catalogs).rows
     least, knee, easiest = (next(row for row in rows if name in row["answer"]) for name in ("least-money", "knee", "easiest"))
-    assert card_line(least, least, catalogs) == "ZeRO 2 on 8 H100, 2 sequences at a time, some activations recomputed."
+    assert card_line(least, least, catalogs) == "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
     ratio = least["seconds"] / knee["seconds"]
     assert card_line(knee, least, catalogs).startswith(f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more")
     assert "on G instances" in card_line(easiest, least, catalogs)

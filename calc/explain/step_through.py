@@ -16,8 +16,8 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
-from calc.evaluate import evaluate
-from calc.memory.fit import limit_bytes
+from calc.evaluate import evaluate_all
+from calc.memory.fit import limit_bytes, sure_limit_bytes
 from calc.memory.moments import MOMENTS, Moment, at_blocks, named_in
 from calc.scenarios.lookups import work_of
 from calc.table import Table
@@ -209,17 +209,17 @@ def _rows(surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, page_tokens:
 
 
 def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """The largest allocated peak whose complete range fits each scenario's card. [GiB]
+    """The largest allocated peak that surely fits each scenario's card. [GiB]
 
-    Source: calc/memory/overhead.py, overhead_bytes and memory_high_bytes, and fit.py, fits, solved for the peak.
+    Source: calc/memory/overhead.py, memory_bytes, and fit.py, fits, solved for the peak.
     """
     table = at_places(next(parts(scenarios, catalogs)).table)[0][0]
+    evaluate_all((limit_bytes, sure_limit_bytes), table)
     taken = table["context_bytes"] + table["graphs_bytes"] + table["matrix_waste_bytes"] + table["reduction_pool_bytes"]
-    free = table["gpu_memory_bytes"] - taken - table["least_spread_bytes"]
-    per_byte = 1 + table["spread_ratio"]
-    cached = np.minimum(free / (per_byte + table["slack_ratio"]), (free - table["least_cached_bytes"] * table["trains"]) / per_byte)
-    safe = np.minimum(cached, evaluate(limit_bytes, table)) / GIB
-    return np.broadcast_to(np.maximum(safe, 0), len(scenarios))
+    free = table["gpu_memory_bytes"] - taken
+    shown = np.minimum(free / (1 + table["slack_ratio"]), free - table["least_cached_bytes"] * table["trains"])
+    sure = np.where(table["is_engine"] > 0, table["limit_bytes"], table["sure_limit_bytes"])
+    return np.broadcast_to(np.maximum(np.minimum(shown, sure) / table["memory_run_ratio"] / GIB, 0), len(scenarios))
 
 
 class Figures(NamedTuple):

@@ -6,6 +6,10 @@ Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees ab
 import numpy as np
 
 from calc.evaluate import twin
+from calc.memory.basis import DERIVED
+
+SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
+SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard deviation
 
 
 def batch_share(batch):
@@ -34,6 +38,9 @@ def work_slack_ratio(
 work_spread_ratio = twin(work_slack_ratio, {"slack": "spread"})
 
 
+work_error_ratio = twin(work_slack_ratio, {"slack": "error"})
+
+
 def slack_ratio(trains, is_engine, work_slack_ratio):
     """Reserved beyond allocated, as a share of allocated. [share]
 
@@ -45,6 +52,31 @@ def slack_ratio(trains, is_engine, work_slack_ratio):
 def spread_ratio(work_spread_ratio, widening_ratio):
     """Half width of the stated range, as a share of the allocated peak. [share]"""
     return work_spread_ratio * widening_ratio
+
+
+def error_ratio(work_error_ratio, memory_ground, beyond_axis, derived_error_ratio, is_engine, memory_run_width_ratio):
+    """Standard deviation of the measured peak around its estimate. [share]
+
+    By kind of work; at least that of figures derived from source where this is one; doubled where it is extrapolated. Most of what a
+    serving engine needs is weights and cache, whose sizes are exact whatever the layout. Runs of one's own narrow it.
+    Source: catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
+    """
+    derived = (memory_ground >= DERIVED) & (is_engine == 0)
+    by_ground = np.where(derived, np.maximum(work_error_ratio, derived_error_ratio), work_error_ratio)
+    return by_ground * np.where(beyond_axis > 0, 2, 1) * memory_run_width_ratio
+
+
+def need_scale_ratio(error_ratio, lost_spread_ratio, is_engine):
+    """Scale of the logistic spread of what a run needs: its peak's error, and losses. [share]
+
+    A serving engine reserves its share at once and loses nothing.
+    """
+    return SCALE * np.hypot(error_ratio, lost_spread_ratio * (1 - is_engine))
+
+
+def sure_ratio(need_scale_ratio):
+    """What a run needs at most 95 times of 100, over what it needs as estimated. [ratio]"""
+    return SURE_ODDS**need_scale_ratio
 
 
 def context_bytes(

@@ -6,9 +6,9 @@ from calc.units import GIB
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
 FITS_MEANING = {
-    "yes": "the high end of the range is within the card",
-    "tight": "the high end of the range is over the card; allocated peak, context and 5 % are within: it usually lives",
-    "no": "the allocated peak with its context and 5 % is over the card",
+    "yes": "its memory is within the card, and what it needs is 95 times of 100, by the errors of published runs",
+    "tight": "it fits as estimated once the allocator has returned what it cached: slower then, or less sure",
+    "no": "it does not fit even then",
 }
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 

@@ -192,7 +192,7 @@ def least_memory_bytes(table: Table) -> np.ndarray:
 
 def _keep_fitting(crossed: Crossed) -> int:
     """Drop pairs that do not fit or that placement forbids; return how many fit."""
-    crossed.evaluate_all((fit.limit_bytes, fit.fits))
+    crossed.evaluate_all(fit.VERDICT)
     fitting = np.flatnonzero(np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
     crossed.evaluate_all((fit.headroom_bytes, *formulas_of(machines), island_gpus, *formulas_of(placement), *STARTING))

@@ -15,7 +15,7 @@ from calc.search.board import qualifies
 from calc.search.options import Options
 from views.shared.answer_words import day_text
 
-TIGHT = "Tight: it usually runs, but the high end of its range is over the card, so it never comes first."
+TIGHT = "Tight: it usually runs, but only once cached memory is given back, so it never comes first."
 HISTORY = (
     "In {region}: each point is a day on which a price was seen, and it counts until the next. Estimates are left out. `make prices` "
     "adds a small file for each day on which prices changed (catalogs/edited/history)."
