@@ -81,7 +81,6 @@ DEFINED_TWICE = {
     "offers": "the prices of one instance, and of the places of a grid",
     "work_of": "of a stage's scenario, and of a job's fields",
     "Part": "a part of an estimated table, and of a grid",
-    "form_of": "a block's form, and the form of a load",
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
 
