@@ -18,7 +18,7 @@ from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.fit import FITS
 from calc.memory.moments import MOMENTS
-from calc.rules import placement
+from calc.rules import objectives, placement
 from calc.rules.layouts import RULES, refuse
 from calc.rules.notes import notes
 from calc.rules.support import support
@@ -114,7 +114,7 @@ def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Ta
     """Inputs of one kind of work, joined and settled; an impossible layout is a problem."""
     table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
-    refuse(RULES, table, problems)
+    refuse((*RULES, *objectives.RULES), table, problems)
     return table
 
 

@@ -22,7 +22,7 @@ from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, ends
-from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
+from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
 from calc.rules.support import distinguished
 from calc.rules.support_rules import applying, rules_of
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
@@ -86,11 +86,11 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
     rows = [
         {
             "phase": moment.phase,
-            "formula": moment.parts.get("working_bytes", "weights_bytes"),
+            "formula": moment.parts.get("working_bytes", "stored_weights_bytes"),
             "says": moment.says,
             "bytes": float(np.ravel(total)[0]),
         }
-        for moment, total in zip(moments, table["moment_bytes"], strict=True)
+        for moment, total in ((moments[number], table["moment_bytes"][number]) for number in happening(table, work_of(table)))
     ]
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
