@@ -26,6 +26,7 @@ from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.lookups import work_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, cell_words, read_inputs
+from calc.scenarios.stacks import KINDS
 from calc.speed.basis import basis
 from calc.table import Table, Words, emptied, spread
 
@@ -201,7 +202,7 @@ def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
 
 def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
     """The reason why the memory of a row is not known."""
-    kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
+    kind = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
     chosen = ", ".join(f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute"))
     return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."

@@ -219,7 +219,19 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
 
 
 def fullest_place(table: Table) -> Table:
-    """A settled table with the memory at the fullest place of its pipeline."""
+    """A settled table with the memory at the fullest place of its pipeline.
+
+    Where a block was not read off the range ends where the least and the most of its kind would.
+    """
+    settled, fullest = table | {}, _fullest(table)
+    unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
+    for end, quantile in (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ():
+        fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
+        fullest[end][unlike] = _fullest(settled.take(unlike) | {"block_quantile": np.full(1, quantile)})[end]
+    return fullest
+
+
+def _fullest(table: Table) -> Table:
     (fullest, _), *others = at_places(table)
     for other, rows in others:
         fullest = _merged(fullest, other, rows)

@@ -202,12 +202,13 @@ def _entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     """What a block of each stack keeps, and needs at most: coefficient times size. [B per token]
 
-    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
+    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it. A block that was not read
+    off has no coefficients of its own.
     """
     rows, kinds = [], list(catalogs.blocks)
     trains = bool(table["trains"][0] > 0)
     every_size = {name: np.broadcast_to(values, table["stack_layers"].shape) for name, values in table["block_sizes"].items()}
-    for stack in np.flatnonzero(np.ravel(table["stack_layers"]) > 0):
+    for stack in np.flatnonzero(np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])):
         kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
         number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]

@@ -47,6 +47,7 @@ GROUNDS: dict[str, Callable] = {
         trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0
     ),
     "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
+    "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
 }
 AXES: dict[str, Callable] = {
     "": lambda trains: trains >= 0,

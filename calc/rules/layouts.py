@@ -183,14 +183,6 @@ RULES = (
         "The memory that a prefix cache saves for {model} is not known; leave shared_prompt_tokens empty.",
     ),
     Rule(
-        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
-        "The memory of {model} in {implementation} is not known, only its parameters; choose another model.",
-    ),
-    Rule(
-        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
-        "The memory of {model} in {implementation} is not known; serve it with implementation vllm, where it is estimated.",
-    ),
-    Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),

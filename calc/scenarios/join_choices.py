@@ -110,22 +110,29 @@ def blocks_of_software(
     implementation,
     is_decoder,
     stack_family_kind,
+    stack_kind_alone,
     stack_latent_width,
     stack_recurrent_state_elements,
     stack_convolution_state_elements,
     catalogs,
 ):
-    """The kind of block of each stack: the family's, or what software uses for all decoders."""
+    """The block of each stack: the family's, the software's, or any of its kind."""
     block = block_rows(catalogs, "implementations", "block")[_row(catalogs, "implementations", implementation)]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
     kind = np.where(shares & ~keeps_state, block, stack_family_kind)
+    unknown = (kind < 0) | (shares & keeps_state)
     return {
         "stack_shares_form": shares,
-        "stack_block_unknown": (kind < 0) | (shares & keeps_state),
-        "stack_block_derived": (kind >= 0) & derived_blocks(catalogs)[np.maximum(kind, 0)],
-        "stack_kind": np.maximum(kind, 0),
+        "stack_block_unknown": unknown,
+        "stack_block_derived": ~unknown & derived_blocks(catalogs)[np.maximum(kind, 0)],
+        "stack_kind": np.where(unknown, stack_kind_alone, kind),
     }
+
+
+def block_quantile():
+    """Which of a kind's blocks stands for one that was not read off: the median. [0 to 1]"""
+    return {"block_quantile": np.full(1, 0.5)}
 
 
 def kernel_numbers(precision, catalogs):
