@@ -108,7 +108,8 @@ def errors(rows, catalogs):
     of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
     low, high = (np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"]) for end in ("low", "high"))
     inside = (ratio >= low) & (ratio <= high)
-    return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=inside, problem=problems)
+    stated = {"low_ratio": low, "high_ratio": high, "inside": inside, "problem": problems}
+    return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, **stated)
 
 
 def summary(compared, by):

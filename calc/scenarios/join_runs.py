@@ -1,12 +1,14 @@
 """Step of the join: what runs of one's own say of a row, and how far each of them reaches.
 
-A run's error, ln(measured / estimated), is one draw of the error of its kind. Before any run that is normal around 0, and as wide as
-the stated range: nine of ten published runs lie inside. Errors of two runs go together by how alike the runs are (the kernel of a
-Gaussian process, Rasmussen and Williams 2006, chapter 2): fully the same software and work, else not at all; times run_held_ratio,
-and for another model, card or number format, and each doubling of GPUs, sequences or tokens, times a ratio below 1. All ratios stand
-in catalogs/calibrated/time_constants.yaml with the pairs of published runs that they are from. Given the runs, the error is normal
-again: its mean is k' K^-1 y and its variance 1 - k' K^-1 k of what it was, y the runs' errors, K how alike they are among themselves,
-k how alike each is to the row. So one run of the same set-up weighs run_held_ratio, and several of it weigh more, never all.
+Prior: a run's error, ln(measured / estimated), is one draw of the error of its kind, normal around 0 and as wide as the stated range,
+which nine of ten published runs keep. Weight: the errors of two runs go together by how alike the runs are (the kernel of a Gaussian
+process, Rasmussen and Williams 2006, chapter 2). Other software or other work: not at all. Else by what holds from run to run of one
+set-up: half of the time of a training, more of first tokens, most of a service's time and of memory (run_held_*_ratio); times a ratio
+below 1 for another model, card or number format and for each doubling of GPUs, sequences or tokens. The ratios stand in
+catalogs/calibrated/time_constants.yaml, from pairs of published runs (validation/calibration.py; those of memory are too few, so that
+it takes what holds of a service's time). Given the runs, the error is normal again: its mean is k' K^-1 y, its variance 1 - k' K^-1 k
+of what it was, with y the runs' errors, K how alike they are among themselves and k how alike each is to the row. So one run of the
+same set-up weighs what holds, several of it weigh more, and never all.
 """
 
 from typing import Any
@@ -21,6 +23,7 @@ from calc.scenarios.lookups import constants, row_numbers
 QUANTITIES = ("time", "first_token", "memory")
 NUMBERS = ("gpus", "batch", "sequence_tokens")
 DOUBLED = {"gpus": "run_gpus_doubled_ratio", "batch": "run_batch_doubled_ratio", "sequence_tokens": "run_tokens_doubled_ratio"}
+HELD = {("time", "training"): "training", ("first_token", "inference"): "first_token"}  # all else as services and memory
 OTHER = {"model": "run_other_model_ratio", "precision": "run_other_format_ratio", "gpu": "run_other_card_ratio"}
 
 
@@ -67,7 +70,8 @@ def _alike(table: Any, ratios: Columns) -> np.ndarray:
         return table[name].to_numpy()[:, None] != table[name].to_numpy()
 
     alike = ~differ("work") & ~differ("implementation") & np.ones((len(table), len(table)), dtype=bool)
-    product = alike * ratios["run_held_ratio"]
+    held = [HELD.get((quantity, work), "serving") for quantity, work in zip(table["quantity"], table["work"], strict=True)]
+    product = alike * np.array([ratios[f"run_held_{name}_ratio"] for name in held]).reshape(-1, 1)
     for name, ratio in OTHER.items():
         product = product * np.where(differ(name), ratios[ratio], 1)
     for name, ratio in DOUBLED.items():

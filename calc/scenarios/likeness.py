@@ -20,17 +20,30 @@ def run_lengths_likeness(run_batch, batch, run_batch_doubled_ratio, run_sequence
     return batches * run_tokens_doubled_ratio ** np.abs(np.log2(run_sequence_tokens / sequence_tokens))
 
 
-def run_layout_likeness(run_held_ratio, run_work_likeness, run_lengths_likeness):
-    """How alike each run is to a row, but for cards. Shape (runs, rows). [share]"""
-    return run_held_ratio * run_work_likeness * run_lengths_likeness
+def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_likeness):
+    """How alike each run's memory is to a row's, whatever the card. Shape (runs, rows). [share]
+
+    What PyTorch allocates depends on no card, and its error hardly on how many there are.
+    """
+    return run_held_serving_ratio * run_work_likeness * run_lengths_likeness
 
 
-def run_likeness(run_layout_likeness, run_gpus, gpus, run_gpus_doubled_ratio, run_gpu_row, gpu_row, run_other_card_ratio):
-    """How alike each run is to a row. Shape (runs, rows). [share]"""
-    if not len(run_layout_likeness):
-        return run_layout_likeness
-    cards = np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio)
-    return run_layout_likeness * cards * run_gpus_doubled_ratio ** np.abs(np.log2(run_gpus / gpus))
+def run_place_likeness(run_gpus, gpus, run_gpus_doubled_ratio, run_gpu_row, gpu_row, run_other_card_ratio):
+    """How alike each run is to a row by its cards and their number. Shape (runs, rows). [share]"""
+    if not len(run_gpus):
+        return run_gpus
+    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * run_gpus_doubled_ratio ** np.abs(np.log2(run_gpus / gpus))
+
+
+def run_first_token_likeness(run_held_first_token_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
+    """How alike each run's first tokens are to a row's. Shape (runs, rows). [share]"""
+    return run_held_first_token_ratio * run_work_likeness * run_lengths_likeness * run_place_likeness
+
+
+def run_likeness(trains, run_held_training_ratio, run_held_serving_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
+    """How alike each run's time is to a row's. Shape (runs, rows). [share]"""
+    held = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
+    return held * run_work_likeness * run_lengths_likeness * run_place_likeness
 
 
 def time_run_share(run_likeness, time_run_inverse):
@@ -53,7 +66,9 @@ def time_run_width_ratio(time_run_share):
 
 
 FORMULAS = (time_run_share, time_run_ratio, time_run_width_ratio)
-OF_TIME: tuple[Callable, ...] = (run_likeness, *FORMULAS, *(twin(formula, {"time_run": "first_token_run"}) for formula in FORMULAS))
-# What PyTorch allocates depends on no card, and its error hardly on how many there are.
-MEMORY_WORDS = {"time_run": "memory_run", "run_likeness": "run_layout_likeness"}
-OF_MEMORY: tuple[Callable, ...] = (run_lengths_likeness, run_layout_likeness, *(twin(formula, MEMORY_WORDS) for formula in FORMULAS))
+FIRST_TOKEN, MEMORY = (
+    tuple(twin(formula, {"time_run": f"{quantity}_run", "run_likeness": f"run_{quantity}_likeness"}) for formula in FORMULAS)
+    for quantity in ("first_token", "memory")
+)
+OF_TIME: tuple[Callable, ...] = (run_place_likeness, run_likeness, *FORMULAS, run_first_token_likeness, *FIRST_TOKEN)
+OF_MEMORY: tuple[Callable, ...] = (run_lengths_likeness, run_memory_likeness, *MEMORY)

@@ -42,6 +42,7 @@ def draw(title: DeltaGenerator) -> None:
     _tiles(measured)
     about = "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
     st.markdown(f"{about} {_verdicts(comparison.verdicts)}")
+    st.markdown(_calibration(comparison.calibration))
     st.header("Simulated", anchor=False)
     _tiles(simulated)
     st.markdown(SIMULATED)
@@ -80,6 +81,18 @@ def _verdicts(rows: pd.DataFrame) -> str:
         f"Of {len(ran):,} published runs that ran, the estimate calls {percent((ran == 'no').mean())} too large and "
         f"{percent((ran == 'tight').mean())} tight; of {len(failed):,} that ran out of memory, it calls {(failed == 'yes').sum():,} "
         "fitting."
+    )
+
+
+def _calibration(rows: pd.DataFrame) -> str:
+    """What calibrating on a published run does for another of the same card and software."""
+    if not len(rows):
+        return ""
+    row = rows[(rows["quantity"] == "all times") & (rows["near"] != "all")].iloc[0]
+    return (
+        f"Calibrated on one published run, the time of another of the same model, format, card and software is "
+        f"{error(row['median_after_ratio'])} off at the median, {error(row['median_before_ratio'])} without; its range is "
+        f"{percent(row['narrower_ratio'])} narrower and holds {percent(row['inside_after_ratio'])} of {int(row['pairs']):,} pairs."
     )
 
 

@@ -9,19 +9,20 @@ import streamlit as st
 from calc.catalogs.strict_yaml import read_strictly
 
 FOLDER = Path(__file__).resolve().parents[2] / "validation"
-FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors", "verdicts")}
+FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors", "verdicts", "calibration")}
 REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
 NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """Tables by case, group, omitted case, speed and run; causes of misses; provenance."""
+    """Tables by case, group, omitted case, speed, run and pair; causes of misses; provenance."""
 
     errors: pd.DataFrame
     summary: pd.DataFrame
     left_out: pd.DataFrame
     speed: pd.DataFrame
     verdicts: pd.DataFrame
+    calibration: pd.DataFrame
     reasons: list
     time_reasons: list
     made: str
@@ -44,7 +45,17 @@ def _results(stamp: tuple[int, ...]) -> Results:
     summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
     paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
     made = next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")
-    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons["misses"], reasons["times"], made)
+    return Results(
+        errors,
+        summary,
+        tables["left_out"],
+        speed,
+        tables["verdicts"],
+        _as_numbers(tables["calibration"]),
+        reasons["misses"],
+        reasons["times"],
+        made,
+    )
 
 
 def _table(path: Path) -> pd.DataFrame:

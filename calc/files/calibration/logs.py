@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from itertools import accumulate
@@ -16,7 +17,7 @@ from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.sizes import in_bytes
 
-MOST_CHARACTERS = 4_000_000
+MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
 QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
 MOST_CARDS = 65  # lines of one answer of nvidia-smi
@@ -60,8 +61,8 @@ def _parts(text: str) -> list[str]:
         except (ValueError, RecursionError):
             return [text]
     if len(documents) == 1:
-        several = documents[0].get("benchmarks")
-        documents = [documents[0].get("args", {}) | part for part in several] if isinstance(several, list) else documents
+        several, args = (documents[0].get(name) for name in ("benchmarks", "args"))
+        documents = [{"args": args, "benchmark": part} for part in several] if isinstance(several, list) else documents
     return [json.dumps(document) for document in documents]
 
 
@@ -80,7 +81,8 @@ def _run(text: str) -> LoggedRun:
             figures.setdefault(name, value * line.get("each", 1))
             facts |= {"batch": batch} if batch else {}
         else:
-            facts.setdefault(line["fact"], values[-1][1])
+            value = values[-1][1]
+            facts.setdefault(line["fact"], value * line["each"] if "each" in line else value)
     memory = {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY} | _queried(text) | _snapshot(text)
     if failed := failures(text):
         memory = {"card": fullest(failed).total or memory.get("card", 0.0)}  # of a run that failed no peak is known
@@ -94,7 +96,7 @@ def _values(pattern: str, text: str) -> Iterator[tuple[float, Any]]:
         named = match.groupdict()
         if "text" in named:
             yield 0, named["text"].strip()
-        elif (value := float(named["value"].replace(",", ""))) > 0:
+        elif 0 < (value := float(named["value"].replace(",", ""))) < MOST:
             yield float(named.get("batch") or 0), value
 
 
@@ -145,13 +147,14 @@ def _snapshot(text: str) -> dict[str, float]:
     """
     if '"device_traces"' not in text or '"segments"' not in text:
         return {}
-    snapshot = json.loads(text)
     peak = 0.0
-    for device, trace in enumerate(snapshot["device_traces"]):
-        stands = sum(segment["allocated_size"] for segment in snapshot["segments"] if segment.get("device", 0) == device)
-        changes = [SIGNS.get(event["action"], 0) * event.get("size", 0) for event in trace]
-        peak = max(peak, stands, *accumulate(changes, initial=stands - sum(changes)))
-    return {"allocated_peak": peak}
+    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        snapshot = json.loads(text)
+        for device, trace in enumerate(snapshot["device_traces"]):
+            stands = sum(segment["allocated_size"] for segment in snapshot["segments"] if segment.get("device", 0) == device)
+            changes = [SIGNS.get(event["action"], 0) * event.get("size", 0) for event in trace]
+            peak = max(peak, stands, *accumulate(changes, initial=stands - sum(changes)))
+    return {"allocated_peak": peak} if peak else {}
 
 
 def _day(text: str) -> str:

@@ -27,7 +27,7 @@ ESTIMATES: dict[str, dict[str, Callable[[Row], float]]] = {  # quantity -> figur
         "served_tokens_per_second": lambda row: row["tokens_per_second"],
         "replica_tokens_per_second": lambda row: row["tokens_per_second"] / replicas(row),
     },
-    "first_token": {"first_token_seconds": lambda row: row["time_to_first_token_seconds"]},
+    "first_token": {"first_token_seconds": lambda row: row["closed_loop_first_token_seconds"]},
 }
 Measured = tuple[str, str, float, float]  # quantity, figure, measured, estimated
 STARTED: dict[str, Callable[[Row], float]] = {  # of a serving engine's start, with the estimate of it
@@ -43,7 +43,8 @@ RUNNING: dict[str, Callable[[Row], float]] = {  # of any other run, the surest f
 ENGINES = ("vllm",)
 FAR = 3  # half widths of the stated range, which nine of ten runs keep
 STEP, TOKEN, FIRST = (
-    (f"{name}_low_seconds", f"{name}_seconds", f"{name}_high_seconds") for name in ("step", "time_per_output_token", "time_to_first_token")
+    (f"{name}_low_seconds", f"{name}_seconds", f"{name}_high_seconds")
+    for name in ("step", "time_per_output_token", "closed_loop_first_token")
 )
 ENDS = {("time", "training"): STEP, ("time", "inference"): TOKEN, ("first_token", "inference"): FIRST}
 ENDS |= {("memory", work): ("memory_low_bytes", "memory_bytes", "memory_high_bytes") for work in ("training", "inference")}
