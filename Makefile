@@ -43,6 +43,7 @@ long: .venv/ready-dev
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
 	$(BIN)/python -m validation.speed
+	$(BIN)/python -m validation.arrivals
 	$(BIN)/python -m validation.calibration
 
 bench: .venv/ready-dev

@@ -12,18 +12,22 @@ from calc.evaluate import evaluate
 CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 
 
-def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
+def data_parallel(training_gpus, tensor_parallel, pipeline_parallel, context_parallel):
     """Replicas of the model: GPUs / (tensor x pipeline x context). [replicas]"""
-    return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
+    return np.maximum(np.floor(training_gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
+
+
+def _replicas(gpus, tensor_parallel, pipeline_parallel, context_parallel):
+    return data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel)
 
 
 def _at_once(work, batch, accumulation_steps, gpus, tensor_parallel, pipeline_parallel, context_parallel):
     steps = np.where(work == "training", accumulation_steps, 1)
-    return batch * steps * data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel)
+    return batch * steps * _replicas(gpus, tensor_parallel, pipeline_parallel, context_parallel)
 
 
 # Of a row: its model replicas, and the sequences of its optimizer step or the requests that they answer at once.
-replicas, at_once = partial(evaluate, data_parallel), partial(evaluate, _at_once)
+replicas, at_once = partial(evaluate, _replicas), partial(evaluate, _at_once)
 
 
 def shard_gpus(data_parallel, context_parallel, group_gpus):
@@ -114,15 +118,20 @@ def stack_source_ratio(stack_source_tokens, stack_sequence):
     return stack_source_tokens / np.maximum(stack_sequence, 1)
 
 
-def stack_tokens(batch, stack_sequence, context_parallel):
+def batch_sequences(batch, sequences_each):
+    """Sequences of a micro-batch; a pair of a chosen and a rejected answer is two. [sequences]"""
+    return batch * sequences_each
+
+
+def stack_tokens(batch_sequences, stack_sequence, context_parallel):
     """Tokens of a micro-batch that one GPU works on. Shape (stacks, rows). [tokens]"""
-    return batch * stack_sequence / context_parallel
+    return batch_sequences * stack_sequence / context_parallel
 
 
-def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once):
+def logits_tokens(batch_sequences, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once):
     """Positions that the head scores in training: every token, or each image once. [tokens]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
-    return batch * np.where(scores_once > 0, 1, main / context_parallel)
+    return batch_sequences * np.where(scores_once > 0, 1, main / context_parallel)
 
 
 def first_blocks(stack_layers, stack_experts, has_source):
@@ -157,13 +166,13 @@ def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipel
     return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, chunks, 1))
 
 
-def expert_split(tensor_parallel, expert_parallel, pipeline_parallel, gpus, trains):
+def expert_split(tensor_parallel, expert_parallel, pipeline_parallel, training_gpus, trains):
     """GPUs that divide the routed experts of one block. [GPUs]
 
     In serving expert parallel lies inside the tensor group, or spreads it over the attention's replicas (vLLM,
     fused_moe/config.py; SGLang, layers/moe): the larger of both; in training too where their product exceeds the GPUs.
     """
-    inside = (trains == 0) | (tensor_parallel * expert_parallel > gpus / pipeline_parallel)
+    inside = (trains == 0) | (tensor_parallel * expert_parallel > training_gpus / pipeline_parallel)
     return np.where(inside, np.maximum(tensor_parallel, expert_parallel), tensor_parallel * expert_parallel)
 
 

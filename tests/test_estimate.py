@@ -20,7 +20,7 @@ RESULTS = (
     *("usd_per_hour_spot", "run_hours", "run_usd_on_demand", "run_usd_spot", "usd_per_month_on_demand"),
     *("usd_per_month_spot", "prices_as_of", "problem"),
 )
-PHASES = {"training": {"load", "forward", "backward", "step"}, "inference": {"load", "prefill", "decode"}}
+PHASES = {"training": {"load", "rollout", "log-probs", "forward", "backward", "step"}, "inference": {"load", "prefill", "decode"}}
 NUMBERS = [name for name in GLOSSARY if GLOSSARY[name].unit != "text"]
 
 

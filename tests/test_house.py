@@ -74,6 +74,7 @@ DEFINED_TWICE = {
     "main": "each program has one",
     "head_parameters": "a column of a model's entry, and of a scenario with its ties",
     "outside_parameters": "the same",
+    "outputs": "the same: of a head of words, or of one number",
     "longest_sequence_tokens": "the same: of the entry, and the bound of a row",
     "billed_hours": "the column of a market, and of a job's grid",
     "usd": "the column of money, and money in words",
@@ -81,7 +82,6 @@ DEFINED_TWICE = {
     "offers": "the prices of one instance, and of the places of a grid",
     "work_of": "of a stage's scenario, and of a job's fields",
     "Part": "a part of an estimated table, and of a grid",
-    "form_of": "a block's form, and the form of a load",
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
 

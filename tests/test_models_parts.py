@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from examples import catalogs, recorded
+from examples import catalogs, entries, recorded
 
 from calc import add_models, estimate
 from calc.__main__ import main
@@ -17,6 +17,10 @@ RECORDED = Path(__file__).parent / "recorded"
 CATALOGS = catalogs()
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4}
 LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
+
+
+OF_KIND = "extrapolated: blocks of this kind"
+BLOCKS = ("block", "moe_block", "linear_block", "linear_moe_block")
 
 
 def read(config):
@@ -119,25 +123,40 @@ def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
     assert "architectures" not in read({**published, "architectures": None})[1]["note"]
 
 
-def test_one_side_or_a_decoder_alone_is_counted_served_and_not_trained():
-    """Its cross attention has weights and no source: the cache is that of its own tokens; what it keeps was not read off."""
+def test_one_side_or_a_decoder_alone_is_counted_served_and_trained():
+    """Its cross attention has weights and no source: the cache is that of its own tokens; what it keeps is that of its kind."""
     config = json.loads((RECORDED / "configs/bart-large.json").read_text("utf-8"))
     catalogs = add_models(CATALOGS, {"it": read_config({**config, "architectures": ["BartForCausalLM"]}, "it", CATALOGS)})
     scenario = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
     served = estimate({**scenario, "work": "inference", "implementation": "vllm"}, catalogs, False)
     assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
-    assert "serve it with implementation vllm, where it is estimated" in estimate(scenario, catalogs, False)["problem"]
+    assert estimate(scenario, catalogs, False)["memory_basis"] == OF_KIND
     config = {**LLAMA, "model_type": "longformer", "max_position_embeddings": 66}
     catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
     rows = [{"model": "it", "work": work, "implementation": "transformers"} for work in ("training", "inference")]
-    for problem in estimate(pd.DataFrame(rows), catalogs, False)["problem"]:
-        assert "is not known, only its parameters; choose another model" in problem
+    assert set(estimate(pd.DataFrame(rows), catalogs, False)["memory_basis"]) == {OF_KIND}
     # Recorded counts of such classes stand in small_configs.jsonl; here a published config.
     published = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
     entry = read({**published, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
     assert entry[1]["kind"] == "vision"
     assert entry[1]["note"] == ""
     assert entry[1]["parameters"] == 87456000 + 5 * 769
+
+
+def test_blocks_that_were_not_read_off_are_bounded_by_those_of_their_kind():
+    """The blocks of a dense model, one with experts and one with states are taken away: the truth lies in the range, weights stay."""
+    kinds = {name: {**entries("models")[name], **dict.fromkeys(BLOCKS, "")} for name in ("qwen3-8b", "mixtral-8x7b", "qwen3.5-9b")}
+    catalogs = add_models(CATALOGS, {f"any-{name}": entry for name, entry in kinds.items()})
+    scenarios = [{"recompute": recompute, "sequence_tokens": 2048} for recompute in ("none", "full")]
+    truth, bound = (
+        estimate(pd.DataFrame([{"model": before + name, **scenario} for name in kinds for scenario in scenarios]), catalogs, False)
+        for before in ("", "any-")
+    )
+    assert list(bound["weights_bytes"]) == list(truth["weights_bytes"])
+    assert set(bound["memory_basis"]) == {OF_KIND}
+    assert (bound["memory_low_bytes"] < truth["memory_bytes"]).all()
+    assert (bound["memory_high_bytes"] > truth["memory_bytes"]).all()
+    assert (bound["memory_bytes"] / truth["memory_bytes"])[1::2].between(0.97, 1.03).all()  # recomputed: a block keeps its input
 
 
 @pytest.mark.parametrize(("tuning", "weights_once"), [("full", "weights_bytes"), ("lora", "trained_parameters")])

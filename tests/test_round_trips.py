@@ -134,7 +134,8 @@ def test_every_column_survives_its_link_and_the_job_of_the_session(goal):
 
 def test_every_scenario_column_survives_a_kept_scenario_of_a_link():
     kept = [{"name": name, "market": "spot", "scenario": {"model": "gpt2", name: another(INPUTS[name])}} for name in SCENARIO_COLUMNS]
-    for entries in (kept[:24], kept[24:48], kept[48:72], kept[72:]):
+    for start in range(0, len(kept), 24):
+        entries = kept[start : start + 24]
         query = parse_qs(urlencode(compose({"kept": entries}), doseq=True), keep_blank_values=True)
         assert parse(query, CATALOGS) == ({"kept": entries} if entries else {}, [])
     zeros = [name for name, column in INPUTS.items() if 0 in values_of(column)]

@@ -1,7 +1,7 @@
 """The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
 
 import pytest
-from pages import address, job_line, opened, run, title
+from pages import address, opened, run, title
 
 from calc.search.job_row import JobError
 from views.plan import wider_search
@@ -14,13 +14,9 @@ def searched(**query):
     return run(app)
 
 
-def questioned(app, question):
-    return run(app.get_by_key("question").set_value(question))
-
-
 def metrics_of(app):
     """The metrics of the search: those below the answers."""
-    labels = ("Least money for", "Least money a", "Fastest within", "Full training", "With gradient", "Inference", "int8 inference")
+    labels = ("Least money for", "Least money a", "Fastest within")
     return [element for element in app.metric if element.label.startswith(labels)]
 
 
@@ -80,30 +76,6 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     again = run(again.get_by_key("again").click())
     assert counted(again) == counted(app)
     assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
-
-
-@pytest.mark.long
-def test_a_question_turns_the_job_to_what_it_asks_about():
-    app = questioned(searched(model="llama-3.1-70b"), "week")
-    assert job_line(app).startswith("Fine-tune Llama 3.1 70B by LoRA")
-    query = address(app)
-    assert (query["goal"], query["method"], query["limit.hours"]) == (["tune"], ["lora"], ["168"])
-    assert set(query["allow.precision"]) == {"bf16", "int8", "nf4-dq"}
-    app = questioned(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
-    assert job_line(app).startswith("Serve Qwen2.5 32B, 20 requests at once")
-    query = address(app)
-    assert (query["goal"], query["users"], query["limit.users"]) == (["serve"], ["20"], ["20"])
-    assert metrics_of(app)[0].label == "Least money a month"
-
-
-@pytest.mark.long
-def test_one_load_under_a_budget_in_four_forms():
-    app = questioned(searched(model="llama-2-7b", sequence_tokens="2048"), "budget")
-    labels = [metric.label for metric in metrics_of(app)]
-    assert [label.split(",")[0] for label in labels] == ["Full training", "With gradient checkpointing", "Inference", "int8 inference"]
-    app = run(app.get_by_key("budget").set_value(0.9))
-    assert "over the budget" in metrics_of(app)[0].delta
-    assert "to spare" in metrics_of(app)[3].delta
 
 
 def test_nothing_within_the_limits_says_what_to_loosen():

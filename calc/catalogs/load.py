@@ -37,6 +37,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
         "losses",
         "model_kinds",
         "number_formats",
+        "objectives",
         "offloads",
     ),
     *("optimizer_kernels", "scored_logits"),
@@ -71,10 +72,13 @@ class Catalogs:
     losses: pd.DataFrame
     model_kinds: pd.DataFrame
     number_formats: pd.DataFrame
+    objectives: pd.DataFrame
     offloads: pd.DataFrame
     optimizer_kernels: pd.DataFrame
     scored_logits: pd.DataFrame
     speculations: pd.DataFrame
+    log_probabilities: pd.DataFrame  # a row per software, its release and the objectives of one way to score tokens
+    trainers: pd.DataFrame  # a row per software of preference and reward training, and its release
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
     checkpoints: pd.DataFrame  # a row per published file of weights below 16 bits

@@ -13,7 +13,7 @@ from calc.cost import terms
 from calc.cost.machines import resting_instances
 from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Columns, evaluate, parameters_of
-from calc.layout import data_parallel
+from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
 from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
@@ -90,8 +90,8 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     table["ends"] = ends_of(rows).to_numpy(dtype=float)
     work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
     table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
-    for formula in (data_parallel, replica_gpus):
-        table[formula.__name__] = formula(*(rows[name].to_numpy(dtype=float) for name in parameters_of(formula)))
+    degrees = {name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))}
+    table |= {"data_parallel": replicas(degrees), "replica_gpus": evaluate(replica_gpus, degrees)}
     table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
     table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
     sold = price_at(catalogs, rows["instance"], rows["region"])

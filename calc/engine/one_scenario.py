@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
-from calc.memory.moments import MOMENTS, PHASES
+from calc.memory.moments import MOMENTS, PHASES, happening
 from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
 from calc.table import Table
@@ -27,7 +27,7 @@ def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame
     totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
     rows = []
     for phase in PHASES:
-        of_phase = [number for number, moment in enumerate(moments) if moment.phase == phase]
+        of_phase = [number for number in happening(table, work_of(table)) if moments[number].phase == phase]
         if of_phase:
             largest = max(of_phase, key=totals.__getitem__)
             for name in ALLOCATED:

@@ -18,7 +18,7 @@ from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.fit import FITS
 from calc.memory.moments import MOMENTS
-from calc.rules import placement
+from calc.rules import objectives, placement
 from calc.rules.layouts import RULES, refuse
 from calc.rules.notes import notes
 from calc.rules.support import support
@@ -26,6 +26,7 @@ from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.lookups import work_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, cell_words, read_inputs
+from calc.scenarios.stacks import KINDS
 from calc.speed.basis import basis
 from calc.table import Table, Words, emptied, spread
 
@@ -87,7 +88,7 @@ def estimate_distinct(
     for start in range(0, len(once), CHUNK_ROWS):
         chunk = once.iloc[start : start + CHUNK_ROWS]
         for part in parts(chunk, catalogs):
-            results.add(start + part.rows, _solved_alone(part) if set(wanted) <= set(SOLVED) else _finished(part, catalogs, solve))
+            results.add(start + part.rows, _solved_alone(part) if set(wanted) <= set(SOLVED) else _finished(part, catalogs, solve, wanted))
     return results, copies
 
 
@@ -114,7 +115,7 @@ def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Ta
     """Inputs of one kind of work, joined and settled; an impossible layout is a problem."""
     table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
-    refuse(RULES, table, problems)
+    refuse((*RULES, *objectives.RULES), table, problems)
     return table
 
 
@@ -123,7 +124,7 @@ def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COL
     rows = np.arange(inputs["rows"])
     problems = Problems(len(rows))
     results = Results(columns, WORDS, len(rows))
-    results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False))
+    results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False, results.columns))
     return results
 
 
@@ -133,13 +134,15 @@ def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
     return sound, part.table if len(sound) == len(part.rows) else part.table.take(sound)
 
 
-def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
+def _finished(part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]) -> Columns:
     """The result columns of a part; a row with a problem has its inputs alone."""
     rows, problems = len(part.rows), part.problems
     inputs = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
     counts = {name: np.where(part.table["unknown_model"], np.nan, part.table[name]) for name in SECTIONS["counts"]}
     sound, table = sound_rows(part)
-    results = {name: spread(values, sound, rows) for name, values in _sound_results(sound, table, problems, catalogs, solve).items()}
+    results = {
+        name: spread(values, sound, rows) for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
+    }
     for name, values in least(part.table, problems, catalogs).items():
         results[name] = np.where(np.isnan(values), results.get(name, np.nan), values)
     codes, sentences = pd.factorize(problems.text)
@@ -153,13 +156,15 @@ def _solved_alone(part: Part) -> Columns:
     return {name: spread(values, sound, len(part.rows)) for name, values in solved.items()}
 
 
-def _sound_results(sound: np.ndarray, table: Table, problems: Problems, catalogs: Catalogs, solve: bool) -> Columns:
+def _sound_results(
+    sound: np.ndarray, table: Table, problems: Problems, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]
+) -> Columns:
     """The results of the sound rows; those without a place or a measured block get a problem."""
     if not len(sound):
         return {}
     table = memory(table)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        walk(table, AFTER_MEMORY)
+        walk(table, AFTER_MEMORY, wanted)
     runs, note, timed = support(table, catalogs)
     results = _figures(table, solve)
     untimed = {} if timed.all() else {name: emptied(results[name], ~timed) for name in RESTING_ON_TIME.intersection(results)}
@@ -197,7 +202,7 @@ def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
 
 def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
     """The reason why the memory of a row is not known."""
-    kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
+    kind = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
     chosen = ", ".join(f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute"))
     return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."

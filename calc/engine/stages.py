@@ -1,6 +1,6 @@
 """The pipeline: the formulas of the estimate in named stages, in order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from types import ModuleType
 
@@ -19,10 +19,13 @@ from calc.memory import (
     ends,
     fit,
     kv_cache,
+    log_probabilities,
     moments,
+    other_models,
     outside_blocks,
     overhead,
     peak,
+    rollout_engine,
     served,
     serving_engine,
     serving_traits,
@@ -36,7 +39,7 @@ from calc.memory.backward import block, groups, head, last, loss, places, saved,
 from calc.rules import placement
 from calc.scenarios import counts, likeness, settled
 from calc.scenarios.lookups import SERVING, TRAINING, work_of
-from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
+from calc.speed import arrivals, collectives, decode, experts, flops, percentiles, prefill, ranges, rates, serving, spread, training, waits
 from calc.table import ORIGINS, Table
 
 
@@ -46,10 +49,19 @@ class Stage:
     `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN, components 0).
     `shared`: worked out once for rows that are equal in all columns that decide its results.
     `each_place`: memory that differs between the stages of a pipeline.
+    `on_demand`: walked only where one of its columns is wanted.
     """
 
-    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", shared: bool = False, each_place: bool = False):
-        self.name, self.work, self.shared, self.each_place = name, work, shared, each_place
+    def __init__(
+        self,
+        name: str,
+        *parts: ModuleType | Callable,
+        work: str = "",
+        shared: bool = False,
+        each_place: bool = False,
+        on_demand: bool = False,
+    ):
+        self.name, self.work, self.shared, self.each_place, self.on_demand = name, work, shared, each_place, on_demand
         self.formulas = tuple(formula for part in parts for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,)))
 
 
@@ -62,7 +74,9 @@ STAGES = (
     Stage("outside the blocks", outside_blocks, work=TRAINING),
     Stage("place in a pipeline", ends, each_place=True),
     Stage("weights and states", weights, states, each_place=True),
+    Stage("log-probabilities", log_probabilities, work=TRAINING, each_place=True),
     Stage("a training step", schedule, saved, loss, groups, head, places, block, last, step, work=TRAINING, each_place=True),
+    Stage("other models and rollout", other_models, rollout_engine, work=TRAINING, each_place=True),
     Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_place=True),
     Stage("peak", peak, *moments.AT_PEAK, each_place=True),
     Stage("overhead", basis, overhead, each_place=True),
@@ -72,6 +86,7 @@ STAGES = (
     Stage("time of a step", training, work=TRAINING),
     Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
     Stage("ranges", spread, ranges),
+    Stage("random arrivals", arrivals, waits, percentiles, work=SERVING, on_demand=True),
     Stage("machines", machines),
     Stage("start", starts),
     Stage("price", prices),
@@ -117,8 +132,9 @@ MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEM
 
 
 def _others_read(stage: Stage) -> frozenset[str]:
-    """The columns of a stage that stages for other work read, or that are results."""
-    others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
+    """The columns of a stage that other work reads, that are results, or that outlive memory."""
+    outlives = AFTER_MEMORY if stage in MEMORY else ()
+    others = tuple(other for other in STAGES if other.work != stage.work or other in outlives)
     return frozenset(makes((stage,))) & (reads(others) | RESULTS)
 
 
@@ -152,10 +168,15 @@ def memory_keys(table: Table) -> tuple[str, ...]:
     return table[ORIGINS].deciding(_memory_reads(work_of(table)))
 
 
-def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
-    """Add the columns of stages to a table of one kind of work, and return the table."""
+def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) -> Table:
+    """Add the columns of stages to a table of one kind of work, and return the table.
+
+    Stages on demand are left out where none of their columns is wanted.
+    """
     work = work_of(table)
     for stage in stages:
+        if stage.on_demand and not set(makes((stage,))).intersection(wanted):
+            continue
         if stage.work not in ("", work):
             table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
         elif stage.shared:
@@ -198,7 +219,19 @@ def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
 
 
 def fullest_place(table: Table) -> Table:
-    """A settled table with the memory at the fullest place of its pipeline."""
+    """A settled table with the memory at the fullest place of its pipeline.
+
+    Where a block was not read off the range ends where the least and the most of its kind would.
+    """
+    settled, fullest = table | {}, _fullest(table)
+    unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
+    for end, quantile in (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ():
+        fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
+        fullest[end][unlike] = _fullest(settled.take(unlike) | {"block_quantile": np.full(1, quantile)})[end]
+    return fullest
+
+
+def _fullest(table: Table) -> Table:
     (fullest, _), *others = at_places(table)
     for other, rows in others:
         fullest = _merged(fullest, other, rows)

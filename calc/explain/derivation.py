@@ -22,7 +22,7 @@ from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, ends
-from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
+from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks, happening
 from calc.rules.support import distinguished
 from calc.rules.support_rules import applying, rules_of
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
@@ -86,11 +86,11 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
     rows = [
         {
             "phase": moment.phase,
-            "formula": moment.parts.get("working_bytes", "weights_bytes"),
+            "formula": moment.parts.get("working_bytes", "stored_weights_bytes"),
             "says": moment.says,
             "bytes": float(np.ravel(total)[0]),
         }
-        for moment, total in zip(moments, table["moment_bytes"], strict=True)
+        for moment, total in ((moments[number], table["moment_bytes"][number]) for number in happening(table, work_of(table)))
     ]
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
@@ -202,12 +202,13 @@ def _entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     """What a block of each stack keeps, and needs at most: coefficient times size. [B per token]
 
-    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
+    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it. A block that was not read
+    off has no coefficients of its own.
     """
     rows, kinds = [], list(catalogs.blocks)
     trains = bool(table["trains"][0] > 0)
     every_size = {name: np.broadcast_to(values, table["stack_layers"].shape) for name, values in table["block_sizes"].items()}
-    for stack in np.flatnonzero(np.ravel(table["stack_layers"]) > 0):
+    for stack in np.flatnonzero(np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])):
         kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
         number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]

@@ -18,7 +18,7 @@ from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
 from calc.evaluate import evaluate_all
 from calc.memory.fit import limit_bytes, sure_limit_bytes
-from calc.memory.moments import MOMENTS, Moment, at_blocks, named_in
+from calc.memory.moments import MOMENTS, WHERE, Moment, at_blocks, named_in
 from calc.scenarios.lookups import work_of
 from calc.table import Table
 from calc.units import GIB
@@ -30,7 +30,9 @@ CHECKED_POINTS, MOST_MISS = 20, 0.005  # of each piece, closer at short lengths;
 SMALLEST, LARGEST, LENGTHS = 4, 2, 3  # batches, and lengths, at which a form can be taken
 FORMS = [slice(None)], [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)]  # points: of one form, or of several
 SINGULAR = 1e-12  # as much smaller than the largest singular value is none
-ZERO_GRAD = Moment("zero_grad", "What stays between steps.", {"optimizer_bytes": "resident_optimizer_bytes"})
+ZERO_GRAD = Moment(
+    "zero_grad", "What stays between steps.", {"weights_bytes": "stored_weights_bytes", "optimizer_bytes": "resident_optimizer_bytes"}
+)
 STOPS = {
     "training": ("load", "forward", "backward", "gradients done", "optimizer step", "zero_grad"),
     "inference": ("load", "prefill", "decode"),
@@ -75,8 +77,8 @@ def stop_of(moment: Moment) -> str:
 
 
 def moments_of(work: str) -> tuple[Moment, ...]:
-    """The moments of a kind of work, and what stays between the steps of a training."""
-    return (*MOMENTS[work], *([ZERO_GRAD] if work == "training" else []))
+    """The moments of a request, or of a training's update with what stays between steps."""
+    return (*(moment for moment in MOMENTS[work] if moment.phase not in WHERE), *([ZERO_GRAD] if work == "training" else []))
 
 
 def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surfaces:

@@ -47,6 +47,7 @@ GROUNDS: dict[str, Callable] = {
         trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0
     ),
     "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
+    "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
 }
 AXES: dict[str, Callable] = {
     "": lambda trains: trains >= 0,
@@ -54,7 +55,7 @@ AXES: dict[str, Callable] = {
         (sequence_tokens / context_parallel > known_tokens) & (is_engine == 0)
     ),
     "its sequences at once": lambda batch, known_sequences, is_engine: (batch > known_sequences) & (is_engine == 0),
-    "its GPUs": lambda gpus, known_gpus: gpus > known_gpus,
+    "its GPUs": lambda training_gpus, known_gpus: training_gpus > known_gpus,
     "its tensor parallel degree": lambda tensor_parallel, known_tensor_parallel: tensor_parallel > known_tensor_parallel,
     "its pipeline stages": lambda pipeline_parallel, known_pipeline_stages: pipeline_parallel > known_pipeline_stages,
 }

@@ -34,7 +34,13 @@ def stack_adapted_bytes_per_token(
 
 
 def stack_trained_bytes_per_token(
-    linear_forms, trains, batch, compute_bytes_each, stack_shares_form, stack_fused_norm_bytes_per_token, stack_several_bytes_per_token
+    linear_forms,
+    trains,
+    batch_sequences,
+    compute_bytes_each,
+    stack_shares_form,
+    stack_fused_norm_bytes_per_token,
+    stack_several_bytes_per_token,
 ):
     """Saved by a trained block; 8-bit products save their inputs in 8 bits. [B]
 
@@ -42,8 +48,8 @@ def stack_trained_bytes_per_token(
     Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
     """
     eight_bit = (compute_bytes_each == 1) & stack_shares_form
-    alone = linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
-    saved = np.where(batch == 1, alone, stack_several_bytes_per_token)
+    alone = linear_forms("saved_alone", trains * (batch_sequences == 1)) - stack_fused_norm_bytes_per_token
+    saved = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
 
 

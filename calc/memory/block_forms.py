@@ -1,6 +1,6 @@
 """Bytes per token as linear forms in sizes, of blocks and of heads (catalogs/read_off)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.memory.sizes import SIZES
 from calc.scenarios.join_choices import FORMATS
+from calc.scenarios.stacks import blocks_of_kinds
 
 FALLBACKS = {  # where a kind of block does not tell a case of attention apart, the first of these that it has stands for it
     "sdpa": ("eager",),
@@ -58,12 +59,13 @@ def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
     return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is hidden) for hidden in (True, False)))
 
 
-@kept("blocks", "compiled_sizes")
+@kept("families", "blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     """The Form of every vector, per kind of block, format and case; None: unknown.
 
-    The row of a kind, format and case is (kind · formats + format) · cases + case. `core` is what is saved without
-    attention's own scores and statistics, `compiled` what a compiled block saves.
+    The row of a kind, format and case is (kind · formats + format) · cases + case; behind the blocks of the catalog stand those
+    of a kind together. `core` is what is saved without attention's own scores and statistics, `compiled` what a compiled block
+    saves.
     """
     tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, *(f"{name}_attention" for name in MOMENTS), "core", "compiled")}
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
@@ -85,6 +87,11 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
                 core = None if saved is None else {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
                 tables["core"].append(form_of(core))
                 tables["compiled"].append(compiled)
+    for blocks in blocks_of_kinds(catalogs):
+        first_rows = [list(catalogs.blocks).index(block) * len(FORMATS) * len(CASES) for block in blocks]
+        for row in range(len(FORMATS) * len(CASES)):
+            for table in tables.values():
+                table.append(AnyOf(table[first + row] for first in first_rows if table[first + row]))
     return tables
 
 
@@ -116,16 +123,21 @@ def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
     return {"forward": forward, "backward": backward, "outside": outside}
 
 
+class AnyOf(tuple):
+    """The forms or moments of all blocks of a kind; one stands for a block not read off."""
+
+
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
     With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
-    gathers them again; without it all that is `hidden` wide stays whole. Each form is summed over the rows that have it.
+    gathers them again; without it all that is `hidden` wide stays whole. Each form is summed over the rows that have it. Of the
+    blocks of a kind the one at the `quantile` counts.
     Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
     """
 
     def __init__(self, coefficients: dict[str, list], form: np.ndarray, present: np.ndarray, columns: dict[str, np.ndarray]):
-        """`columns`: the sizes, `whole_most` and `tensor_parallel`, broadcast to (stacks, rows)."""
+        """`columns`: sizes, `whole_most`, `tensor_parallel`, as (stacks, rows); `quantile`."""
         self.coefficients, self.columns = coefficients, columns
         self.shape = np.broadcast_shapes(form.shape, present.shape, *(np.shape(values) for values in columns.values()))
         of_row = np.broadcast_to(form, self.shape).ravel()
@@ -139,27 +151,33 @@ class LinearForms:
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
         """Bytes per token of one vector; 0 for absent stacks, and where no row needs it."""
         vectors = self.coefficients[name]
-        return self._spread(lambda form, part: self._sum(vectors[form], part, divided), needed)
+        return self._spread(vectors, lambda form, part: self._sum(form, part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
         """The largest of a block's moments, in bytes per token; without one NaN, of attention 0."""
         moments = self.coefficients[name]
         nothing = 0.0 if name.endswith("_attention") else np.nan
 
-        def largest(form: int, part: slice) -> Any:
-            return np.fmax.reduce([self._sum(moment, part, True) for moment in moments[form]]) if moments[form] else nothing
+        def largest(of_block: Sequence[Form | None], part: slice) -> Any:
+            return np.fmax.reduce([self._sum(moment, part, True) for moment in of_block]) if of_block else nothing
 
-        return self._spread(largest, needed)
+        return self._spread(moments, largest, needed)
 
-    def _spread(self, make: Callable[[int, slice], Any], needed: Any) -> np.ndarray:
-        """The results of `make` for the rows of each form, back in the places of the rows."""
+    def _spread(self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any) -> np.ndarray:
+        """The results of `make` for the rows of each entry, back in the places of the rows."""
         out = np.zeros(self.shape)
         if np.any(needed):
             total = np.empty(len(self.order))
             for form, part in self.parts:
-                total[part] = make(form, part)
+                entry = entries[form]
+                total[part] = self._one_of(entry, make, part) if isinstance(entry, AnyOf) else make(entry, part)
             out.reshape(-1)[self.order] = total
         return out
+
+    def _one_of(self, entries: AnyOf, make: Callable[[Any, slice], Any], part: slice) -> Any:
+        """The block of a kind at the quantile, row by row; NaN where none has this form."""
+        made = np.array([np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries])
+        return np.quantile(made, float(self.columns["quantile"][0]), axis=0) if len(made) else np.nan
 
     def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
         """One form over the rows that have it."""

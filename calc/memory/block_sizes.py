@@ -80,8 +80,8 @@ def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implem
 
 
 def linear_forms(
-    block_coefficients, stack_form, block_sizes, stack_layers, stack_block_unknown, stack_whole_most_bytes_per_token, tensor_parallel
+    block_coefficients, stack_form, block_sizes, stack_layers, block_quantile, stack_whole_most_bytes_per_token, tensor_parallel
 ):
-    """The linear forms of this table's blocks; 0 for blocks that were not read off."""
+    """The linear forms of the blocks; one that was not read off has those of its kind."""
     columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
-    return LinearForms(block_coefficients, stack_form, (stack_layers > 0) & ~stack_block_unknown, columns)
+    return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns | {"quantile": block_quantile})

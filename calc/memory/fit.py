@@ -56,4 +56,9 @@ def fits(run_peak_bytes, needed_bytes, sure_limit_bytes, limit_bytes, memory_byt
     return np.where(np.isnan(gpu_memory_bytes), 3, verdict)
 
 
+def hangs_on_release(trains, earlier_release_bytes, allocated_peak_bytes):
+    """1 where an earlier release of the trainer would take over 10 % more memory. [0 or 1]"""
+    return (trains > 0) & (earlier_release_bytes > 1.1 * allocated_peak_bytes)
+
+
 VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, fits)

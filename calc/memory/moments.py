@@ -12,7 +12,8 @@ import numpy as np
 from calc.columns import ALLOCATED, COMPONENTS
 from calc.evaluate import Columns, reading
 
-PHASES = ("load", "prefill", "decode", "forward", "backward", "step")
+PHASES = ("load", "prefill", "decode", "rollout", "log-probs", "forward", "backward", "step")
+WHERE = {"rollout": "rolls_out", "log-probs": "scores_first"}  # the column that says whether a phase is there; else it is always
 ABSENT = np.zeros(1)
 
 
@@ -24,24 +25,40 @@ class Moment(NamedTuple):
     parts: dict[str, str]
 
 
-def _moment(phase: str, says: str, **parts: str) -> Moment:
+def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str) -> Moment:
+    parts = {"weights": weights, **parts}
     return Moment(phase, says, {f"{component}_bytes": f"{column}_bytes" for component, column in parts.items()})
 
 
 def _in_block(name: str, says: str) -> Moment:
     """A moment of the backward pass inside one block; its columns hold it at several places."""
     parts = {"gradients": "place_gradients", "activations": f"{name}_activations", "working": f"{name}_working"}
-    return _moment("backward", f"The backward pass inside one block, {says}.", **STATES, **parts)
+    return _moment("backward", f"The backward pass inside one block, {says}.", **STATES | {"other_models": "passed_models"}, **parts)
 
 
-STATES = {"optimizer": "resident_optimizer"}
-AT_HEAD = STATES | {"gradients": "head_earlier_gradients"}  # beside the gradients of earlier micro-batches
+STATES = {"optimizer": "resident_optimizer", "other_models": "stepped_models", "rollout_engine": "awake_engine"}
+AT_HEAD = STATES | {"gradients": "head_earlier_gradients", "other_models": "scored_models"}  # beside earlier micro-batches' gradients
+QUIET = STATES | {"other_models": "standing_models"}
 SAVED = AT_HEAD | {"activations": "saved_activations"}
 ENCODED = {"kv_cache": "prefill_cache"}
 LOAD = _moment("load", "The model on the GPU before anything runs.", working="load_working")
 MOMENTS = {  # components and the columns that hold them, all in bytes
     "training": (
         LOAD,
+        _moment(
+            "rollout",
+            "Answers are generated, beside what of training stays on the card.",
+            weights="rollout_weights",
+            optimizer="rollout_optimizer",
+            other_models="rollout_models",
+            rollout_engine="engine_share",
+            kv_cache="answers_cache",
+        ),
+        _moment(
+            "log-probs",
+            "Answers and references are scored without gradient.",
+            **QUIET | {"activations": "quiet_activations", "logits": "quiet_logits"},
+        ),
         _moment(
             "forward",
             "The head's forward pass: everything saved, logits upcast.",
@@ -112,6 +129,11 @@ FORWARD_PASS = tuple(
 def components_of(work: str) -> tuple[str, ...]:
     """The components that a kind of work can have: the standing, and those its moments name."""
     return tuple(name for name in COMPONENTS if name not in PASSING or name in named_in(work))
+
+
+def happening(table: Columns, work: str) -> list[int]:
+    """The numbers of the moments that the one scenario of a table has."""
+    return [number for number, moment in enumerate(MOMENTS[work]) if moment.phase not in WHERE or table[WHERE[moment.phase]][0] > 0]
 
 
 def add_moments(table: Columns, work: str) -> Columns:

@@ -15,14 +15,14 @@ def outside_coefficients(head_coefficients, head_row, activation_format, adapts)
     return {name: coefficients[..., SIZES.index(name)] for name in OUTSIDE_SIZES}
 
 
-def outside_tokens(batch, has_source, decoder_tokens, sequence_tokens, context_parallel):
+def outside_tokens(batch_sequences, has_source, decoder_tokens, sequence_tokens, context_parallel):
     """Tokens that leave the last block on one GPU. [tokens]"""
-    return batch * np.where(has_source > 0, decoder_tokens, sequence_tokens) / context_parallel
+    return batch_sequences * np.where(has_source > 0, decoder_tokens, sequence_tokens) / context_parallel
 
 
-def outside_source_tokens(batch, has_source, sequence_tokens, fixed_tokens):
+def outside_source_tokens(batch_sequences, has_source, sequence_tokens, fixed_tokens):
     """Tokens that leave the encoder. [tokens]"""
-    return batch * np.where(has_source > 0, sequence_tokens, fixed_tokens)
+    return batch_sequences * np.where(has_source > 0, sequence_tokens, fixed_tokens)
 
 
 def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_sequence_tokens, is_decoder):
@@ -31,9 +31,9 @@ def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_se
     return 4 * head_dim * sequence_tokens / context_parallel * rotary
 
 
-def mask_elements(batch, sequence_tokens, context_parallel):
+def mask_elements(batch_sequences, sequence_tokens, context_parallel):
     """Pairs of tokens in a micro-batch on one GPU: batch · tokens². [elements]"""
-    return batch * sequence_tokens**2 / context_parallel
+    return batch_sequences * sequence_tokens**2 / context_parallel
 
 
 def mask_bytes(stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, mask_elements):

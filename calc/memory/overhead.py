@@ -80,11 +80,11 @@ def sure_ratio(need_scale_ratio):
 
 
 def context_bytes(
-    gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes
+    training_gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes
 ):
     """Held by driver, libraries and a serving engine, whatever runs. [B]"""
     engine = np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes) + context_held_bytes
-    return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (gpus > 1))
+    return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (training_gpus > 1))
 
 
 def reduction_pool_bytes(

@@ -35,10 +35,10 @@ SIZE_OF: dict[str, str | Callable] = {
     "source_scores": "stack_source_scores",
     "source_scores_dropout": lambda stack_source_scores, attention_dropout: stack_source_scores * attention_dropout,
     # one table for the whole batch
-    "shared_mask": lambda stack_scored_tokens, batch: stack_scored_tokens / batch,
-    "shared_hidden": lambda stack_hidden, batch: stack_hidden / batch,
-    "shared_scores": lambda stack_scores, batch: stack_scores / batch,
-    "shared_source_scores": lambda stack_source_scores, batch: stack_source_scores / batch,
+    "shared_mask": lambda stack_scored_tokens, batch_sequences: stack_scored_tokens / batch_sequences,
+    "shared_hidden": lambda stack_hidden, batch_sequences: stack_hidden / batch_sequences,
+    "shared_scores": lambda stack_scores, batch_sequences: stack_scores / batch_sequences,
+    "shared_source_scores": lambda stack_source_scores, batch_sequences: stack_source_scores / batch_sequences,
     # traits of the block that one form serves for all families
     "rms_hidden": "stack_rms_norm_width",
     "layer_norm_hidden": "stack_layer_norm_width",

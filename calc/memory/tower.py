@@ -52,7 +52,15 @@ def tower_copies_bytes(tower_tokens, tower_linear_parameters, autocast_active, a
 
 
 def tower_kept_bytes(
-    tower_forms, tower_layers_share, trains_all, keeps_input, tower_layers, tower_tokens, batch, offloads_activations, tower_copies_bytes
+    tower_forms,
+    tower_layers_share,
+    trains_all,
+    keeps_input,
+    tower_layers,
+    tower_tokens,
+    batch_sequences,
+    offloads_activations,
+    tower_copies_bytes,
 ):
     """Kept by a trained tower: layers · bytes per patch · patches; frozen, nothing. [B]
 
@@ -62,9 +70,9 @@ def tower_kept_bytes(
     layers = np.where(offloads_activations > 0, np.minimum(tower_layers, 2), tower_layers)
     of_layer = np.where(keeps_input > 0, tower_forms("checkpoint", trains_all), tower_forms("saved", trains_all))
     bytes_per_token = np.sum(tower_layers_share * of_layer, axis=0)
-    return trains_all * (layers * bytes_per_token * tower_tokens * batch + tower_copies_bytes)
+    return trains_all * (layers * bytes_per_token * tower_tokens * batch_sequences + tower_copies_bytes)
 
 
-def tower_forward_bytes(tower_forms, trains, tower_tokens, batch):
+def tower_forward_bytes(tower_forms, trains, tower_tokens, batch_sequences):
     """Working set of one layer of the tower in serving, over all images at once. [B]"""
-    return np.max(tower_forms.worst("forward", trains == 0), axis=0) * tower_tokens * batch
+    return np.max(tower_forms.worst("forward", trains == 0), axis=0) * tower_tokens * batch_sequences

@@ -74,7 +74,7 @@ def model_weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_
     return formatted_weights_bytes + other_weights_bytes + wide_head_bytes
 
 
-def weights_bytes(model_weights_bytes, adapters_bytes, draft_weights_bytes, weight_shards, offloads_weights):
+def stored_weights_bytes(model_weights_bytes, adapters_bytes, draft_weights_bytes, weight_shards, offloads_weights):
     """Stored weights, adapters and drafts, divided over the GPUs that shard them. [B]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3.

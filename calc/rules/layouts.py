@@ -98,16 +98,17 @@ RULES = (
         "Images and sounds are not estimated with pipeline or context parallel; set both to 1, or images_per_sequence to 0.",
     ),
     Rule(
-        lambda replica_gpus, gpus: replica_gpus > gpus,
-        "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the {gpus:.0f} GPUs; take {replica_gpus:.0f} "
+        lambda replica_gpus, training_gpus: replica_gpus > training_gpus,
+        "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the {training_gpus:.0f} GPUs; take {replica_gpus:.0f} "
         "GPUs or smaller degrees.",
     ),
     Rule(
-        lambda replica_gpus, gpus: (replica_gpus <= gpus) & (gpus % replica_gpus != 0),
-        "{gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or {above:.0f} GPUs.",
+        lambda replica_gpus, training_gpus: (replica_gpus <= training_gpus) & (training_gpus % replica_gpus != 0),
+        "{training_gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or "
+        "{above:.0f} GPUs.",
         {
-            "below": lambda gpus, replica_gpus: gpus // replica_gpus * replica_gpus,
-            "above": lambda gpus, replica_gpus: (gpus // replica_gpus + 1) * replica_gpus,
+            "below": lambda training_gpus, replica_gpus: training_gpus // replica_gpus * replica_gpus,
+            "above": lambda training_gpus, replica_gpus: (training_gpus // replica_gpus + 1) * replica_gpus,
         },
     ),
     Rule(
@@ -180,14 +181,6 @@ RULES = (
             (cached_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
         ),
         "The memory that a prefix cache saves for {model} is not known; leave shared_prompt_tokens empty.",
-    ),
-    Rule(
-        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
-        "The memory of {model} in {implementation} is not known, only its parameters; choose another model.",
-    ),
-    Rule(
-        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
-        "The memory of {model} in {implementation} is not known; serve it with implementation vllm, where it is estimated.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),

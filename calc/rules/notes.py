@@ -20,6 +20,7 @@ RESTING = ("Time is", "Memory is", "Time and memory are")  # what rests on runs 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
     of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table, catalogs)]
+    of_row += _of_objective(table, catalogs)
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
@@ -90,6 +91,22 @@ def resting_sentences(catalogs: Catalogs) -> list[str]:
     named = [f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}") for day in days]
     when = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
     return [f"{what} calibrated on your {'runs' if len(days) > 1 else 'run'} of {when}." for what in RESTING] if days else []
+
+
+def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
+    """The release that a training's memory hangs on; an engine's share that no card gives."""
+    codes, names = table["implementation"]
+    hangs = np.broadcast_to(table["hangs_on_release"] > 0, table["rows"])
+    sentences = [
+        f"Counted as {catalogs.implementations['name'].get(name, name)}'s newest known release scores tokens; its earlier ones take over "
+        "10 % more memory: name library_version if yours is older."
+        for name in names
+    ]
+    yield Words(np.where(hangs, codes, len(names)), np.array([*sentences, ""], dtype=object))
+    unplaced = (table["colocates_engine"] > 0) & np.isnan(table["rollout_card_bytes"])
+    yield Words(
+        np.where(unplaced, 0, 1), np.array(["The rollout engine's share of the card is left out: no card is named.", ""], dtype=object)
+    )
 
 
 def _of_price(table: Columns) -> Words:

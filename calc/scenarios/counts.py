@@ -7,6 +7,11 @@ from calc.scenarios.stacks import ADAPTED
 EXPERTS = ADAPTED.index("experts")
 
 
+def engine_weights_bytes(rolls_out, parameters, rollout_tensor_parallel):
+    """Weights of the rollout engine on one card, in 16 bits. [B]"""
+    return np.where(rolls_out > 0, 2 * parameters / rollout_tensor_parallel, 0.0)
+
+
 def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
     """GPUs that share the arithmetic of one micro-batch: those of one model replica. [GPUs]"""
     return tensor_parallel * pipeline_parallel * context_parallel

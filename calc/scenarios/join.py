@@ -11,7 +11,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, formulas_of, parameters_of, reading
-from calc.scenarios import join_choices, join_listed, join_models, join_places, join_runs
+from calc.scenarios import join_choices, join_listed, join_models, join_objectives, join_places, join_runs
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.scenarios.lookups import constants, numbers_of
 from calc.scenarios.problems import Problems
@@ -59,7 +59,7 @@ def _ranges_of_time(trains, generates, catalogs):
 
 
 STEPS: tuple[Callable, ...] = (
-    *(step for module in (join_models, join_choices, join_places, join_listed, join_runs) for step in formulas_of(module)),
+    *(step for module in (join_models, join_objectives, join_choices, join_places, join_listed, join_runs) for step in formulas_of(module)),
     *map(_assumption, ASSUMPTIONS),
     _single_numbers,
     _starts,

@@ -11,7 +11,7 @@ from calc.scenarios.inputs import LIST_OF
 from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
-from calc.table import Words, where
+from calc.table import Words, where, word
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
@@ -40,7 +40,7 @@ def _listed_choice(column: str) -> Callable:
     return step
 
 
-precision_numbers = _choice("precision", without=OF_STORAGE)
+precision_numbers = _choice("precision", without=(*OF_STORAGE, "widens_outputs"))
 optimizer_numbers = _choice("optimizer")
 sharding_numbers = _choice("sharding")
 recompute_numbers = _choice("recompute")
@@ -69,7 +69,7 @@ def computes_all_scores(attention, implementation_eager, catalogs):
 
 
 def stored_form(
-    precision, implementation_masters_eight_bit, implementation_widens_shards, shards_gradients, gpus, adapts, catalogs
+    precision, implementation_masters_eight_bit, implementation_widens_shards, shards_gradients, training_gpus, adapts, catalogs
 ):  # fmt: skip
     """The widths of what is stored: those of the precision, or of the form that replaces it.
 
@@ -77,7 +77,7 @@ def stored_form(
     """
     row = _row(catalogs, "precisions", precision)
     form = np.where(implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row)
-    widened = implementation_widens_shards * shards_gradients * (gpus > 1) * (1 - adapts)
+    widened = implementation_widens_shards * shards_gradients * (training_gpus > 1) * (1 - adapts)
     form = np.where(widened > 0, _forms_of(catalogs, "sharded_form")[row], form)
     return columns_of(catalogs, "precisions", form, names=OF_STORAGE) | {"precision_format": _precision_formats(catalogs)[form]}
 
@@ -110,22 +110,29 @@ def blocks_of_software(
     implementation,
     is_decoder,
     stack_family_kind,
+    stack_kind_alone,
     stack_latent_width,
     stack_recurrent_state_elements,
     stack_convolution_state_elements,
     catalogs,
 ):
-    """The kind of block of each stack: the family's, or what software uses for all decoders."""
+    """The block of each stack: the family's, the software's, or any of its kind."""
     block = block_rows(catalogs, "implementations", "block")[_row(catalogs, "implementations", implementation)]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
     kind = np.where(shares & ~keeps_state, block, stack_family_kind)
+    unknown = (kind < 0) | (shares & keeps_state)
     return {
         "stack_shares_form": shares,
-        "stack_block_unknown": (kind < 0) | (shares & keeps_state),
-        "stack_block_derived": (kind >= 0) & derived_blocks(catalogs)[np.maximum(kind, 0)],
-        "stack_kind": np.maximum(kind, 0),
+        "stack_block_unknown": unknown,
+        "stack_block_derived": ~unknown & derived_blocks(catalogs)[np.maximum(kind, 0)],
+        "stack_kind": np.where(unknown, stack_kind_alone, kind),
     }
+
+
+def block_quantile():
+    """Which of a kind's blocks stands for one that was not read off: the median. [0 to 1]"""
+    return {"block_quantile": np.full(1, 0.5)}
 
 
 def kernel_numbers(precision, catalogs):
@@ -139,11 +146,13 @@ def kernel_numbers(precision, catalogs):
     return made | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
 
 
-def loss(asked_loss, compiles, implementation, catalogs):
-    """The loss of the scenario; by default that of the software."""
+def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_head, catalogs):
+    """The loss of the scenario; by default that of the software or its release."""
     software = _row(catalogs, "implementations", implementation)
     plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
-    return where(asked_loss.are(""), where(compiles > 0, compiled, plain), asked_loss)
+    usual = where(compiles > 0, compiled, plain)
+    of_release = where(scoring_fuses_head > 0, word("fused"), word("full"))
+    return where(asked_loss.are(""), where(scores_by_release > 0, of_release, usual), asked_loss)
 
 
 def loss_numbers(loss, catalogs):

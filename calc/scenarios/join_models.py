@@ -72,13 +72,13 @@ def longest_sequence_tokens(model_row, catalogs):
 
 def stacks(model_row, catalogs):
     """The numbers of the model's stacks of blocks. Shape (stacks, rows)."""
-    first, depth, side, kind = stack_rows(catalogs)
+    first, depth, side, block, kind = stack_rows(catalogs)
     order = np.arange(max(int(depth[np.unique(model_row)].max(initial=0)), 1))[:, None]
     row = np.where(order < depth[model_row], first[model_row] + order, -1)
     names = [name for name in numbers_in(catalogs, "stacks") if not name.startswith("adapter_")]
     made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
     made |= {f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")}
-    return made | {"stack_side": side[row], "stack_family_kind": kind[row]}
+    return made | {"stack_side": side[row], "stack_family_kind": block[row], "stack_kind_alone": kind[row]}
 
 
 def has_source(stack_side, stack_layers):

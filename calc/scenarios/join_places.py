@@ -25,6 +25,11 @@ def place(instance, asked_gpu, catalogs, problems):
     return {"gpu": gpu} | place_numbers(catalogs, find(catalogs, "gpus", gpu, problems, "gpu"), row)
 
 
+def rollout_card_bytes(rolls_out, gpu_memory_bytes):
+    """Memory of the card where an engine takes a share of it, else 0. [B]"""
+    return np.where(rolls_out > 0, gpu_memory_bytes, 0.0)
+
+
 def price(instance, region, private_prices, catalogs, problems):
     """The prices of the instance in the region, with their sources."""
     _, regions = price_rows(catalogs)

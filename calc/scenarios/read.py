@@ -15,7 +15,11 @@ from calc.table import Words, factorized, where, word
 
 # Inputs whose final value depends on others: they are read as asked_<name>.
 ASKED = frozenset(
-    ["precision", "loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "image_tokens", *ASSUMPTIONS]
+    [
+        *("precision", "loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "image_tokens"),
+        *("reference", "kl_coefficient", "generations", "completion_tokens", "rollout", "rollout_share", "rollout_gpus"),
+        *("rollout_tensor_parallel", *ASSUMPTIONS),
+    ]
 )
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 

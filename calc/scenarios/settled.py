@@ -5,9 +5,12 @@ import numpy as np
 from calc.evaluate import twin
 
 
-def sequence_tokens(asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens):
-    """Tokens of a sequence; by default at most the positions that the model learned. [tokens]"""
-    usual = np.minimum(asked_sequence_tokens, longest_sequence_tokens)
+def sequence_tokens(
+    asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens, asked_prompt_tokens, asked_completion_tokens
+):
+    """Tokens of a sequence; by default prompt and answer, or the learned positions. [tokens]"""
+    both = asked_prompt_tokens + asked_completion_tokens
+    usual = np.where(np.isnan(both), np.minimum(asked_sequence_tokens, longest_sequence_tokens), both)
     return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
 
 
@@ -16,9 +19,27 @@ def decoder_tokens(asked_decoder_tokens, sequence_tokens):
     return np.where(np.isnan(asked_decoder_tokens), sequence_tokens, asked_decoder_tokens)
 
 
-def prompt_tokens(asked_prompt_tokens, sequence_tokens):
-    """Tokens prefilled at once per sequence; by default the whole sequence. [tokens]"""
-    return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
+def completion_tokens(asked_completion_tokens, asked_prompt_tokens, sequence_tokens, has_answers):
+    """Tokens of an answer; by default what the prompt leaves, or half; none of sft. [tokens]"""
+    prompt = np.where(np.isnan(asked_prompt_tokens), np.floor(sequence_tokens / 2), asked_prompt_tokens)
+    usual = np.where(has_answers > 0, np.maximum(sequence_tokens - prompt, 1), np.nan)
+    return np.where(np.isnan(asked_completion_tokens), usual, asked_completion_tokens)
+
+
+def completion_ratio(completion_tokens, sequence_tokens):
+    """Share of a sequence that is answer; all of it in sft. [share]"""
+    return np.where(np.isnan(completion_tokens), 1.0, np.minimum(completion_tokens / sequence_tokens, 1))
+
+
+def generations(asked_generations, usual_generations, rolls_out):
+    """Answers per prompt; by default those of the objective. [answers]"""
+    return np.where(np.isnan(asked_generations) & (rolls_out > 0), usual_generations, asked_generations)
+
+
+def prompt_tokens(asked_prompt_tokens, sequence_tokens, completion_tokens, has_answers):
+    """Tokens prefilled at once per sequence; by default all, or what the answer leaves. [tokens]"""
+    usual = np.where(has_answers > 0, np.maximum(sequence_tokens - completion_tokens, 1), sequence_tokens)
+    return np.where(np.isnan(asked_prompt_tokens), usual, asked_prompt_tokens)
 
 
 def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
@@ -42,20 +63,26 @@ def tower_parameters(images_per_sequence, left_out_parameters):
     return np.where(images_per_sequence > 0, left_out_parameters, 0)
 
 
-def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder):
-    """1 where embedding and head share a matrix. [0 or 1]
+def outputs(model_outputs, makes_logits):
+    """Scores of a token: one per word of the vocabulary, or one number. [elements]"""
+    return np.where(makes_logits > 0, model_outputs, 1.0)
+
+
+def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder, makes_logits):
+    """1 where embedding and head share a matrix; a head of one number never does. [0 or 1]
 
     The scenario decides, else the model; some software never shares a decoder's, and T5 of transformers 5 always does
     (configuration_t5.py).
     """
     default = np.where(np.isnan(asks_ties), model_tied, asks_ties)
-    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(default, always_tied))
+    return makes_logits * np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(default, always_tied))
 
 
-def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):
+def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters, makes_logits, hidden):
     """The head's matrix: none if tied, as large as the embedding if untied. [parameters]"""
     separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
-    return np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
+    of_words = np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
+    return np.where(makes_logits > 0, of_words, hidden)
 
 
 def parameters(model_parameters, head_parameters, model_head_parameters, tower_parameters):

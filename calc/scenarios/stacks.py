@@ -10,6 +10,13 @@ from calc.scenarios.lookups import numbers_of
 SIDES = ("tokens", "source", "fixed")
 FIXED_SIDE = SIDES.index("fixed")  # of images and sound
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
+TRAITS_OF_DECODERS = {  # the kind of block that each trait of a decoder's family names
+    **dict.fromkeys(("block", "alone_block", "shared_block", "sparse_block"), "dense"),
+    **dict.fromkeys(("moe_block", "both_block"), "experts"),
+    **dict.fromkeys(("linear_block", "linear_moe_block"), "state"),
+}
+TRAITS_OF_OTHERS = {"block": "encoder", "encoder_block": "encoder"}
+KINDS = (*dict.fromkeys(TRAITS_OF_DECODERS.values()), "crossed", "encoder")
 ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # the matrices that all-linear adapts
 
 
@@ -44,13 +51,36 @@ def derived_blocks(catalogs: Catalogs) -> np.ndarray:
     return np.array([block["source"].startswith("derived from source") for block in catalogs.blocks.values()])
 
 
+@kept("families", "blocks")
+def blocks_of_kinds(catalogs: Catalogs) -> list[list[str]]:
+    """For each of KINDS the blocks in the catalog that families name for it."""
+    blocks: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for traits in catalogs.families.values():
+        two_sided = {"block": "crossed"} if traits["kind"] in ("encoder-decoder", "audio") else {}
+        kinds = TRAITS_OF_DECODERS if traits["kind"] == "decoder" else TRAITS_OF_OTHERS | two_sided
+        for trait, kind in kinds.items():
+            blocks[kind] |= {traits[trait]} & catalogs.blocks.keys()
+    return [sorted(blocks[kind]) for kind in KINDS]
+
+
+@kept("models", "stacks", "blocks")
+def kind_rows(catalogs: Catalogs) -> np.ndarray:
+    """The number of each stack's kind among the coefficients, behind the catalog's blocks."""
+    models, stacks = catalogs.models, catalogs.stacks
+    crossed = stacks["cross_attention"] > 0
+    encodes = ~crossed & (models["kind"].reindex(stacks["model"]) != "decoder").to_numpy()
+    state = stacks["recurrent_state_elements"] + stacks["convolution_state_elements"] > 0
+    holds = {"crossed": crossed, "encoder": encodes, "state": state, "experts": stacks["experts"] > 0}
+    return len(catalogs.blocks) + np.select([*holds.values()], [KINDS.index(kind) for kind in holds])
+
+
 @kept("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Each model's first stack and number of stacks; each stack's side and block, -1 for none."""
+    """Each model's first stack and their number; each stack's side, block (-1: none) and kind."""
     models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))
     first = np.full(len(models), -1)
     first[owner[::-1]] = np.arange(len(owner))[::-1]
     side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
-    return first, depth, side, np.append(block_rows(catalogs, "stacks", "block"), 0)
+    return first, depth, side, np.append(block_rows(catalogs, "stacks", "block"), 0), np.append(kind_rows(catalogs), 0)

@@ -44,7 +44,17 @@ OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
 LENGTHS = ("prompt_tokens", "answer_tokens")
 OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds", "tokens_total")
 
-SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "tokens_total", "region")  # by the job itself
+SETTLED = (
+    "scenario",
+    "work",
+    "model",
+    "tuning",
+    "sequence_tokens",
+    "prompt_tokens",
+    "tokens_total",
+    "region",
+    "epochs",
+)  # by the job itself
 UNSHOWN = {name: column for name, column in JOB_BY_NAME.items() if name not in (*JOB, "job", "hours_most")}  # without a field on the page
 BY_HAND = {name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SETTLED}
 # What an answer chooses where it is not set by hand; several values of it may be compared.

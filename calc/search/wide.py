@@ -115,14 +115,6 @@ def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd
     return results.plain(**figures).assign(candidate=numbers)
 
 
-def within(search: WideSearch, usd_per_hour: float) -> list[int]:
-    """The cheapest candidate by the hour, and the fastest within a budget per hour."""
-    qualifying, figures = search.ranked.qualifying, search.ranked.candidates
-    cheap = qualifying[figures["usd_per_hour"][qualifying] <= usd_per_hour]
-    orders = ((qualifying, "usd_per_hour", "seconds"), (cheap, "seconds", "usd"))
-    return [int(some[np.lexsort((figures[then][some], figures[first][some]))[0]]) for some, first, then in orders if len(some)]
-
-
 def points(search: WideSearch) -> pd.DataFrame:
     """Money, time and place of the cheapest candidates (kind other) and of the frontier."""
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates

@@ -25,7 +25,6 @@ COUNTS = (1, 2, 4, 8, 16, 32)
 DEGREES = (1, 2, 4, 8)
 MOST_DEPLOYMENTS = 512
 SERVED_FORMATS = ("bf16", "fp16", "fp8", "int8", "awq-4bit", "gptq-4bit")
-LORA_FORMATS = ("bf16", "int8", "nf4-dq")
 TRIED: dict[str, dict[str, tuple]] = {  # beside what is set by hand
     "training": {"optimizer": ("adamw", "adamw-8bit"), "loss": ("", "fused"), "pipeline_parallel": (1, 2), "offload": ("none",)},
     "inference": {"precision": SERVED_FORMATS, "kv_precision": ("", "fp8"), "pipeline_parallel": (1, 2)},
@@ -50,13 +49,6 @@ OF_JOB = {  # limit of a search -> column of a job
 STEPS = ("step_tokens", "highest_step_tokens")
 SWITCHES = ("surely", "unverified", "slow_end")
 LIMIT_NAMES = (*OF_JOB, *STEPS, *SWITCHES)
-# A load in four forms: a published sizing tutorial lays these side by side.
-FORMS = {
-    "Full training": {"work": "training", "method": "full", "recompute": "none"},
-    "With gradient checkpointing": {"work": "training", "method": "full", "recompute": "full"},
-    "Inference": {"work": "inference", "precision": "bf16"},
-    "int8 inference": {"work": "inference", "precision": "int8"},
-}
 
 
 def names_for(work: str) -> tuple[str, ...]:
@@ -153,15 +145,3 @@ def settled_sets(sets: Sets, job: Mapping[str, Any], catalogs: Catalogs) -> Sets
     able = {name: possible(name, job["work"], catalogs) for name in ("precision", "implementation")}
     usable = {name: [value for value in values if value in able.get(name, values)] for name, values in sets.items() if name in usual}
     return usual | {name: values for name, values in usable.items() if values or name in ("family", "region")}
-
-
-def form_of(job: Mapping[str, Any], scenario: Mapping[str, Any], form: Mapping[str, Any], places: Sets, catalogs: Catalogs) -> JobRow:
-    """The job of one form of a scenario's load, on any layout that surely fits."""
-    able = "trains" if form["work"] == "training" else "serves"
-    software = scenario["implementation"] if catalogs.implementations[able][scenario["implementation"]] else "transformers"
-    load = {name: job[name] for name in ("model", "hours_per_month")} | {"users": 1, "train_tokens": job.get("train_tokens") or 1e9}
-    load |= {"sequence_tokens": scenario["sequence_tokens"], "implementation": software, "step_tokens": 1}
-    load |= {"prompt_tokens": min(job.get("prompt_tokens") or scenario["sequence_tokens"], scenario["sequence_tokens"])}
-    sets = {name: [value] for name, value in form.items() if name not in ("work", "method")}
-    sets |= {"batch": [int(scenario["batch"])], "pipeline_parallel": [1, 2]} | places
-    return widened(load | dict(form), sets, {"surely": 1}, catalogs)

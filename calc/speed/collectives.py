@@ -134,9 +134,9 @@ def reduce_seconds(gather_seconds, replicate_seconds, gathered_bytes_each, reduc
     return (gather_seconds + replicate_seconds) * reduced_bytes_each / gathered_bytes_each * weight_gradient_ratio
 
 
-def passing_sequences(batch, passes_ratio, pipeline_parallel, context_parallel):
+def passing_sequences(batch_sequences, passes_ratio, pipeline_parallel, context_parallel):
     """Sequences that pass one GPU in a micro-batch, each pass counted. [sequences]"""
-    return passes_ratio * batch / (pipeline_parallel * context_parallel)
+    return passes_ratio * batch_sequences / (pipeline_parallel * context_parallel)
 
 
 def tensor_parallel_seconds(
@@ -190,7 +190,14 @@ def expert_parallel_seconds(
 
 
 def context_parallel_seconds(
-    batch, stack_layers, stack_pass_tokens, stack_key_width, passes_ratio, context_parallel, model_split, context_ring_bytes_per_second
+    batch_sequences,
+    stack_layers,
+    stack_pass_tokens,
+    stack_key_width,
+    passes_ratio,
+    context_parallel,
+    model_split,
+    context_ring_bytes_per_second,
 ):
     """Keys and values around the ring of context parallel in one micro-batch, in 16 bits. [s]
 
@@ -198,5 +205,5 @@ def context_parallel_seconds(
     Source: Liu et al. 2023, arXiv 2310.01889.
     """
     cached = np.sum(stack_layers * stack_pass_tokens * stack_key_width, axis=0)
-    cached_bytes = 2 * 2 * batch * cached / model_split
+    cached_bytes = 2 * 2 * batch_sequences * cached / model_split
     return passes_ratio * cached_bytes * (1 - 1 / context_parallel) / context_ring_bytes_per_second

@@ -43,12 +43,12 @@ def stack_pass_tokens(stack_side, pass_tokens, cached_prompt_tokens, decoder_tok
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, computed, fixed_tokens))
 
 
-def step_tokens(trains, batch, stack_side, stack_layers, stack_pass_tokens, accumulation_steps, data_parallel):
+def step_tokens(trains, batch_sequences, stack_side, stack_layers, stack_pass_tokens, accumulation_steps, data_parallel):
     """Tokens of one optimizer step over all GPUs; of an image its patches. [tokens]"""
     sides = [np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)]
     text = np.max(sides[0], axis=0) + np.max(sides[1], axis=0)
     fixed = np.max(np.where(stack_layers > 0, stack_pass_tokens, 0), axis=0)
-    return np.where(trains > 0, batch * np.where(text > 0, text, fixed) * accumulation_steps * data_parallel, np.nan)
+    return np.where(trains > 0, batch_sequences * np.where(text > 0, text, fixed) * accumulation_steps * data_parallel, np.nan)
 
 
 def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):
@@ -104,21 +104,23 @@ def stack_context_tokens(stack_side, stack_pass_tokens, cached_prompt_tokens, st
     return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
 
 
-def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
+def matmul_flops(batch_sequences, stack_pass_tokens, stack_active_parameters):
     """Forward matrix products of all blocks: 2 · batch · tokens · active parameters. [FLOP]
 
     Source: Kaplan et al. 2020, arXiv 2001.08361, table 1: C = 2 N per token.
     """
-    return 2 * batch * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
+    return 2 * batch_sequences * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
 
 
-def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token):
+def expert_matmul_flops(
+    batch_sequences, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token
+):
     """Forward products of routed experts: 2 · batch · tokens · experts · k / E. [FLOP]
 
     Source: Shazeer et al. 2017, arXiv 1701.06538.
     """
     chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
+    return 2 * batch_sequences * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
 def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
@@ -153,12 +155,12 @@ def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_matmul_rati
     return matmul_flops + expert_matmul_flops * (1 / expert_matmul_ratio - 1)
 
 
-def head_flops(batch, head_tokens, outputs, hidden):
+def head_flops(batch_sequences, head_tokens, outputs, hidden):
     """Forward product with the output head: 2 · tokens · outputs · hidden. [FLOP]
 
     Source: Kaplan et al. 2020, arXiv 2001.08361, table 1, de-embedding.
     """
-    return 2 * batch * head_tokens * outputs * hidden
+    return 2 * batch_sequences * head_tokens * outputs * hidden
 
 
 def stack_attended_tokens(stack_context_tokens, stack_cross_attention, stack_side, stack_pass_tokens, stack_layers):
@@ -167,7 +169,9 @@ def stack_attended_tokens(stack_context_tokens, stack_cross_attention, stack_sid
     return stack_context_tokens + stack_cross_attention * source
 
 
-def attention_flops(batch, stack_layers, stack_query_width, stack_recurrent_state_elements, stack_pass_tokens, stack_attended_tokens):
+def attention_flops(
+    batch_sequences, stack_layers, stack_query_width, stack_recurrent_state_elements, stack_pass_tokens, stack_attended_tokens
+):
     """Forward attention: 4 · query width · tokens · context, and the products of states. [FLOP]
 
     Queries with keys and scores with values; a layer with a state takes three products of it per token instead, to read, to
@@ -176,10 +180,12 @@ def attention_flops(batch, stack_layers, stack_query_width, stack_recurrent_stat
     equation 10.
     """
     per_token = 4 * stack_query_width * stack_attended_tokens + 6 * stack_recurrent_state_elements
-    return batch * np.sum(stack_layers * stack_pass_tokens * per_token, axis=0)
+    return batch_sequences * np.sum(stack_layers * stack_pass_tokens * per_token, axis=0)
 
 
-def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden):
+def tower_flops(
+    batch_sequences, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden
+):
     """Forward pass of a vision tower: 2 · weights per patch, 4 · width per pair. [FLOP]
 
     Source: Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half.
@@ -188,7 +194,7 @@ def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_toke
     """
     full_layers = np.where(tower_full_layers > 0, tower_full_layers, tower_layers)
     pairs = 4 * full_layers * tower_hidden * image_patches_tokens
-    return batch * tower_tokens * (2 * tower_linear_parameters + pairs)
+    return batch_sequences * tower_tokens * (2 * tower_linear_parameters + pairs)
 
 
 def stack_met_ffn_width(stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width):
@@ -207,9 +213,9 @@ def stack_output_width(
     return 4 * (1 + stack_experts_per_token) * stack_hidden + mixed + 3 * stack_met_ffn_width
 
 
-def element_bytes(batch, stack_layers, stack_pass_tokens, stack_output_width):
+def element_bytes(batch_sequences, stack_layers, stack_pass_tokens, stack_output_width):
     """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]"""
-    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
+    return 2 * batch_sequences * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
 
 
 def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compiled_cast_bytes_each):
@@ -232,23 +238,23 @@ def stack_cast_width(stack_hidden, stack_query_width, stack_key_width, stack_exp
     return 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * stack_met_ffn_width + routed
 
 
-def cast_bytes(trains, cast_bytes_each, batch, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
+def cast_bytes(trains, cast_bytes_each, batch_sequences, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
     """Bytes that casts to 8 bits move: activations, gradients, weights twice. [B]"""
-    elements = np.sum(stack_layers * (batch * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
+    elements = np.sum(stack_layers * (batch_sequences * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
     return trains * cast_bytes_each * elements
 
 
-def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
+def score_bytes(batch_sequences, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
     """Scores of an eager attention kernel, once, in 16 bits; a flash kernel writes none. [B]
 
     Source: Dao et al. 2022, arXiv 2205.14135.
     """
-    return computes_all_scores * 2 * batch * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
+    return computes_all_scores * 2 * batch_sequences * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
 
 
-def logit_bytes(batch, head_tokens, outputs):
+def logit_bytes(batch_sequences, head_tokens, outputs):
     """The logits, once, in fp32. [B]"""
-    return 4 * batch * head_tokens * outputs
+    return 4 * batch_sequences * head_tokens * outputs
 
 
 def dequantize_bytes(linear_parameters, kernel_dequantize_bytes_each):

@@ -1,4 +1,4 @@
-"""The form of the wide search: its question, allowed sets and limits."""
+"""The form of the wide search: its allowed sets and limits."""
 
 from functools import partial
 from typing import Any
@@ -13,15 +13,11 @@ from calc.evaluate import Row
 from calc.say.setting import choice, name_of
 from calc.scenarios.inputs import CATALOG_OF
 from calc.search import widened
-from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits, usual_sets
-from calc.units import WEEK_HOURS
-from views.session import SESSION, job_state
+from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits
+from views.session import SESSION
 from views.session.present_plan import Present
-from views.shared.elements import segments
 from views.shared.texts import TEXTS
 
-QUESTIONS = TEXTS["search"]["questions"]
-USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 OPTIONS: dict[str, tuple] = {
     "gpus": (*COUNTS, 128),
@@ -59,32 +55,6 @@ def prepare(plan: Present, catalogs: Catalogs) -> None:
             state[f"limit_{name}"] = None if value is None and kind is not bool else kind(value)
         state["form_of"] = work
     state["allowed"] = sets
-
-
-def question(plan: Present, catalogs: Catalogs) -> str:
-    """The question, whose answer fills the form; returns its id."""
-    st.session_state.setdefault("question", "cheapest")
-    look: dict[str, Any] = {"label_visibility": "collapsed", "on_change": _answer, "args": (plan.job, catalogs)}
-    return segments("Question", QUESTIONS, "question", **look, **SESSION)
-
-
-def _answer(job: Row, catalogs: Catalogs) -> None:
-    """Callback: the sets and limits of a question, and the work that it is about."""
-    state, kind = st.session_state, st.session_state["question"]
-    sets: dict[str, Any] = {}
-    limits: dict[str, float] = {}
-    if kind == "budget":
-        return
-    if kind == "week":
-        job_state.choose(goal="tune", method="lora")
-        job = job | {"work": "training", "method": "lora", "tuning": "", "precision": list(widened.LORA_FORMATS)}
-        limits = {"hours": WEEK_HOURS}
-    elif kind == "users":
-        job_state.choose(goal="serve", users=USERS)
-        job = job | {"work": "inference", "users": USERS, "requests_per_second": None}
-        limits, sets = {"output_token_seconds": PACE_SECONDS}, {"implementation": ["vllm"]}
-    sets = usual_sets(job, catalogs) | sets
-    state.update({"allowed": sets, "limits": usual_limits(job) | limits, "fill_form": True, "search_now": True})
 
 
 def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:

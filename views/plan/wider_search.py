@@ -4,7 +4,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
@@ -14,14 +13,14 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
-from calc.say.numbers import counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.numbers import counted, duration, gib, is_missing, percent, span, usd
 from calc.say.place import card_name, cards, place
-from calc.say.setting import name_of, setting
+from calc.say.setting import setting
 from calc.search import ranking
 from calc.search.job_row import JobError, JobRow
 from calc.search.reasons import reasons
-from calc.search.wide import best, estimated, named, points, wide_search, within
-from calc.search.widened import FORMS, PLACES, form_of, widened
+from calc.search.wide import best, named, points, wide_search
+from calc.search.widened import widened
 from calc.units import GIB
 from views.plan import search_form
 from views.session import job_state
@@ -34,7 +33,6 @@ from views.shared.theme import Ink, verdict_words
 from views.understand import comparisons
 
 SLOW_SECONDS = 1.0
-BUDGET_USD_PER_HOUR = 10.0
 ABOUT = TEXTS["search"]["about"]
 STOPPED = TEXTS["search"]["stopped"]
 OLDER = TEXTS["search"]["older"]
@@ -58,9 +56,7 @@ def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
             st.info("The search starts from a plan: loosen what is in the way above first.")
         else:
             search_form.prepare(plan, catalogs)
-            if search_form.question(plan, catalogs) == "budget":
-                _four_forms(plan, catalogs)
-            elif search := _found(plan, catalogs, *search_form.form(plan, catalogs)):
+            if search := _found(plan, catalogs, *search_form.form(plan, catalogs)):
                 _results(search, plan, ink, catalogs)
 
 
@@ -221,40 +217,3 @@ def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
             st.markdown(plain(f"**{place(row, catalogs)}**: {cost}. {row['why']}"))
             st.caption(plain(setting(row, catalogs)))
             _take_button(row, "take_row", catalogs)
-
-
-def _four_forms(plan: Present, catalogs: Catalogs) -> None:
-    """One load in four forms: the cheapest by the hour, and the fastest within the budget."""
-    state = st.session_state
-    state.setdefault("budget", BUDGET_USD_PER_HOUR)
-    budget = st.number_input("USD per hour at most", 0.1, step=1.0, format="%.2f", key="budget", persist_state="session")
-    places = {name: state["allowed"][name] for name in PLACES}
-    key = repr((plan.scenario, places, catalogs.version))
-    if state.get("four_forms", {}).get("key") != key:
-        jobs = {name: form_of(plan.job, plan.scenario, form, places, catalogs) for name, form in FORMS.items()}
-        state["four_forms"] = {"key": key, "searches": {name: wide_search(job, catalogs) for name, job in jobs.items()}}
-    possible = {name: search for name, search in state["four_forms"]["searches"].items() if not search.problem}
-    panes = [*st.columns(2), *st.columns(2)]
-    for index, (form, search) in enumerate(possible.items()):
-        row, *fastest = records(estimated(search, np.array(within(search, budget)), catalogs))
-        with panes[index], st.container(border=True):
-            gap = row["usd_per_hour"] - budget
-            note = f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
-            metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), note, border=False)
-            st.markdown(plain(_in_place(row, catalogs)))
-            st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
-            if fastest and fastest[0]["candidate"] != row["candidate"]:
-                st.markdown(plain(f"Fastest within the budget: {_in_place(fastest[0], catalogs)}"))
-            _take_button(row, f"take_form_{index}", catalogs)
-    model, length = name_of("model", plan.scenario["model"], catalogs), f"{plan.scenario['sequence_tokens']:,.0f} tokens"
-    note = (
-        f"{model}, {counted(int(plan.scenario['batch']), 'sequence')} of {length} at once, the same load in four forms; each is the "
-        "least money an hour of all layouts on all instances, in the regions and on the markets that the search allows."
-    )
-    st.caption(plain(note))
-
-
-def _in_place(row: Row, catalogs: Catalogs) -> str:
-    """The place of a plan, its price an hour, and its speed."""
-    speed = f"{three(row['tokens_per_second'])} tokens per second"
-    return f"**{place(row, catalogs)}**, {usd(row['usd_per_hour'])} per hour (price {_basis(row)}); {speed}"

@@ -28,10 +28,11 @@ INKS = {
 
 # Okabe-Ito in an order that keeps neighbours apart, then a brown and a grey found with the same measure: the smallest
 # CIEDE2000 of any two of the eight is 10.9, of neighbours 14, under protan, deutan, tritan and normal sight. The last
-# is Okabe-Ito's yellow, for a ninth component.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A4E2D", "#6B6B6B", "#F0E442")
+# is Okabe-Ito's yellow, for a ninth component; a wine for a tenth.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A4E2D", "#6B6B6B", "#F0E442", "#882255")
 BLUE, ORANGE, RED, GREY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
-COMPONENT_COLOURS = dict(zip(COMPONENTS, PALETTE, strict=False))
+RARE = ("other_models_bytes", "rollout_engine_bytes")  # components of preference and reward training alone
+COMPONENT_COLOURS = dict(zip((*(name for name in COMPONENTS if name not in RARE), *RARE), PALETTE, strict=False))
 
 # The verdicts: the word on screen, the mark at a bar's end, the shape and the colour of a point.
 FITS = {

@@ -18,13 +18,13 @@ def logits_backward_bytes_each(head_coefficients, head_row, activation_format, v
     return head_coefficients["backward"][head_row, activation_format] + 4.0 * (vocabulary_split > 1)
 
 
-def loop_forward_bytes_each(adapts, batch, softcap):
+def loop_forward_bytes_each(adapts, batch_sequences, softcap):
     """Bytes per logit at the forward peak where the training loop keeps fp32 outputs. [B]
 
     Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A cap keeps what its tanh gave.
     Source: litgpt, finetune/full.py and finetune/lora.py.
     """
-    return 8.0 + 4.0 * (1 - adapts) * (batch > 1) + 2.0 * softcap
+    return 8.0 + 4.0 * (1 - adapts) * (batch_sequences > 1) + 2.0 * softcap
 
 
 def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
@@ -70,9 +70,10 @@ def fused_loss_bytes(chunk_tokens, outputs, hidden, logits_tokens, trained_head_
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
-def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes):
+def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes, scores_by_release, scores_forward_bytes):
     """Logits and loss at the forward peak. [B]"""
-    return np.where(fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements)
+    of_loss = np.where(fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements)
+    return np.where(scores_by_release > 0, scores_forward_bytes, of_loss)
 
 
 def head_gradients_bytes(
@@ -86,7 +87,15 @@ def head_gradients_bytes(
     return gradients + loss_beside_gradients_bytes_each * logits_elements
 
 
-def backward_logits_bytes(logits_elements, stored_backward_bytes_each, fuses_loss, fused_loss_bytes, head_gradients_bytes):
+def backward_logits_bytes(
+    logits_elements,
+    stored_backward_bytes_each,
+    fuses_loss,
+    fused_loss_bytes,
+    head_gradients_bytes,
+    scores_by_release,
+    scores_backward_bytes,
+):
     """Logits and their gradients when the backward pass begins. [B]"""
     stored = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
-    return np.where(fuses_loss > 0, fused_loss_bytes, stored)
+    return np.where(scores_by_release > 0, scores_backward_bytes, np.where(fuses_loss > 0, fused_loss_bytes, stored))

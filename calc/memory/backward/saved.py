@@ -7,6 +7,8 @@ and frees what it has sent (deallocate_pipeline_outputs).
 
 import numpy as np
 
+from calc.memory.log_probabilities import TILE_OUTPUTS
+
 
 def stack_kept_bytes(stack_kept_microbatch_bytes, microbatches_waiting):
     """Kept by all blocks of a stack for all micro-batches that wait. [B]"""
@@ -60,9 +62,10 @@ def stack_merging_bytes(stack_merged_experts_here, adapter_bytes_each):
     return stack_merged_experts_here * 2 / 3 * 2 * adapter_bytes_each
 
 
-def head_autocast_bytes(stage_head_here, autocast_active, autocast_bytes_each):
-    """Autocast's copy of the head's matrix. [B]"""
-    return stage_head_here * autocast_active * autocast_bytes_each
+def head_autocast_bytes(stage_head_here, autocast_active, autocast_bytes_each, scoring_fuses_head, hidden):
+    """Autocast's copy of the head's matrix, or of the rows of one tile. [B]"""
+    of_tile = np.minimum(stage_head_here, TILE_OUTPUTS * hidden)
+    return np.where(scoring_fuses_head > 0, of_tile, stage_head_here) * autocast_active * autocast_bytes_each
 
 
 def keeps_stage_tensors(implementation_torch_pipeline, pipeline_parallel):

@@ -13,7 +13,7 @@ from calc.models.huggingface.values import ConfigError, short_value
 
 Config = Mapping[str, Any]
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees only a window
-UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": ""}
+UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": "", "indexed_attention": ""}
 
 
 def window_tokens(config: Config, model_type: ModelType) -> Any:

@@ -1,0 +1,197 @@
+"""Steps of the join: a training's objective, other models, rollout, and scoring of tokens."""
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Columns
+from calc.scenarios.lookups import columns_of, numbers_of, row_numbers, word_rows
+from calc.scenarios.releases import numbers_of_release
+from calc.table import Words, where, word, word_pairs
+
+SUPERVISED = "sft"
+
+
+def objective_numbers(objective, trains, catalogs, problems):
+    """The numbers of the objective; only a training has one beside the next token's."""
+    problems.add(
+        (trains == 0) & ~objective.are(SUPERVISED),
+        lambda row: f"objective {objective.in_row(row)} is a way to train; leave it empty where a model serves.",
+    )
+    return columns_of(catalogs, "objectives", word_rows(catalogs, "objectives", objective).clip(0))
+
+
+def trainer_numbers(implementation, library_version, catalogs):
+    """What the software does of itself in preference and reward training; else as TRL does."""
+    row = _newest(catalogs, "trainers", implementation, library_version)
+    usual = row_numbers(catalogs, "trainers")
+    newest = [name for name in usual if name.startswith("trl")][-1]
+    return columns_of(catalogs, "trainers", np.where(row < 0, usual[newest], row), "trainer_")
+
+
+def log_probability_numbers(implementation, objective, library_version, precision, trains, asked_loss, catalogs, problems):
+    """How the software's release scores the objective's tokens; 0 where it has no way for it.
+
+    Autocast turns outputs to fp32 (accelerate, convert_outputs_to_fp32), so that other bytes per logit hold.
+    """
+    scored = _both(objective, implementation)
+    row, earlier = (
+        _newest(catalogs, "log_probabilities", scored, library_version),
+        _newest(catalogs, "log_probabilities", scored, word("0")),
+    )
+    problems.add(
+        (trains > 0) & (row < 0) & ~objective.are(SUPERVISED),
+        lambda number: (
+            f"{implementation.in_row(number)} has no {objective.in_row(number)} in the catalog; "
+            f"choose {_software_of(catalogs, objective.in_row(number))}."
+        ),
+    )
+    fuses = numbers_of(catalogs, "log_probabilities", "fuses_head")[row] > 0
+    counts = (trains > 0) & (row >= 0) & (asked_loss.are("") | np.where(fuses, asked_loss.are("fused"), asked_loss.are("full")))
+    wide = numbers_of(catalogs, "precisions", "widens_outputs")[word_rows(catalogs, "precisions", precision)]
+    scoring = _scoring(catalogs, np.where(counts, row, -1), wide, "scoring_")
+    before = _scoring(catalogs, np.where(counts & library_version.are(""), earlier, -1), wide, "before_")
+    kept = ("before_scores_answers", "before_backward_bytes_each")
+    return scoring | {name: before[name] for name in kept} | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
+
+
+def _scoring(catalogs: Catalogs, row: np.ndarray, wide: np.ndarray, prefix: str) -> Columns:
+    """The numbers of an entry of log_probabilities, as wide as its outputs; 0 for row -1."""
+    made = columns_of(catalogs, "log_probabilities", row)
+    narrow = {name: values for name, values in made.items() if not name.startswith("wide_")}
+    chosen = {name: np.where(wide > 0, made.get(f"wide_{name}", values), values) for name, values in narrow.items()}
+    return {prefix + name: np.nan_to_num(values) for name, values in chosen.items()}
+
+
+def kl_coefficient(asked_kl_coefficient, usual_kl_coefficient, trainer_kl_coefficient, objective):
+    """Weight of the divergence from the reference; by default the library's. [ratio]"""
+    usual = np.where(objective.are("grpo"), trainer_kl_coefficient, np.where(objective.are(SUPERVISED), np.nan, usual_kl_coefficient))
+    return np.where(np.isnan(asked_kl_coefficient), usual, asked_kl_coefficient)
+
+
+def reference(asked_reference, compares_reference, penalizes_kl, kl_coefficient, adapts, has_answers):
+    """Where the reference's log-probabilities come from: kept, precomputed, adapter-off, none."""
+    compares = (compares_reference > 0) | (penalizes_kl * (kl_coefficient > 0) > 0)
+    usual = where(compares, where(adapts > 0, word("adapter-off"), word("kept")), where(has_answers > 0, word("none"), word("")))
+    return where(asked_reference.are(""), usual, asked_reference)
+
+
+def reference_numbers(reference, has_answers):
+    """1 where a second copy of the weights stands; 1 where the reference scores in each update."""
+    keeps, adapter_off = reference.are("kept") * has_answers, reference.are("adapter-off") * has_answers
+    return {"keeps_reference": keeps, "takes_adapter_off": adapter_off, "scores_reference": np.maximum(keeps, adapter_off)}
+
+
+def rollout(asked_rollout, rolls_out):
+    """Where answers are generated: none (by the policy itself), colocated, or own gpus."""
+    usual = where(rolls_out > 0, word("colocated"), word(""))
+    return where(asked_rollout.are(""), usual, asked_rollout)
+
+
+def rollout_numbers(rollout, rolls_out, rollout_sleep, phase_offload, trainer_sleeps, trainer_leaves_weights, trainer_leaves_states):
+    """The engine as indicators: beside training, apart, asleep; what of training leaves for it."""
+    colocated = rollout.are("colocated") * rolls_out
+    unnamed = phase_offload.are("")
+    leaves = {
+        name: np.where(unnamed, usual, phase_offload.are(name) | phase_offload.are("all")) * colocated
+        for name, usual in (("weights", trainer_leaves_weights), ("states", trainer_leaves_states))
+    }
+    return {
+        "colocates_engine": colocated,
+        "rolls_out_apart": rollout.are("own gpus") * rolls_out,
+        "generates_itself": rollout.are("none") * rolls_out,
+        "engine_sleeps": np.where(rollout_sleep.are(""), trainer_sleeps, rollout_sleep.are("yes")) * colocated,
+        "weights_leave": leaves["weights"],
+        "states_leave": leaves["states"],
+    }
+
+
+def rollout_share(asked_rollout_share, rolls_out, rolls_out_apart, trainer_rollout_share):
+    """Share of a card that the rollout engine takes. [share]"""
+    usual = np.where(rolls_out_apart > 0, 0.9, trainer_rollout_share)
+    return np.where(np.isnan(asked_rollout_share) & (rolls_out > 0), usual, asked_rollout_share)
+
+
+def rollout_tensor_parallel(asked_rollout_tensor_parallel, trainer_rollout_tensor_parallel, rolls_out, gpus):
+    """GPUs of one copy of the rollout engine. [GPUs]"""
+    usual = np.minimum(trainer_rollout_tensor_parallel, gpus)
+    return np.where(np.isnan(asked_rollout_tensor_parallel) & (rolls_out > 0), usual, asked_rollout_tensor_parallel)
+
+
+def rollout_gpus(asked_rollout_gpus, rolls_out_apart, rolls_out, gpus, rollout_tensor_parallel):
+    """GPUs that generate: those apart, by default half in whole engines; else all. [GPUs]"""
+    copies = np.maximum(np.floor(gpus / 2 / rollout_tensor_parallel), 1)
+    usual = np.where(rolls_out_apart > 0, copies * rollout_tensor_parallel, gpus)
+    return np.where(np.isnan(asked_rollout_gpus) & (rolls_out > 0), usual, asked_rollout_gpus)
+
+
+def training_gpus(gpus, rolls_out_apart, rollout_gpus):
+    """GPUs that train or serve: all of the job but those that generate answers apart. [GPUs]"""
+    return np.where(rolls_out_apart > 0, np.maximum(gpus - rollout_gpus, 1), gpus)
+
+
+def other_models(value_model, reward_model, trains_value, rolls_out, model_row, catalogs, problems):
+    """Parameters of value and reward models; the value's width over the policy's."""
+    row, widths = {}, numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden")
+    for name, words in (("value_model", value_model), ("reward_model", reward_model)):
+        row[name] = word_rows(catalogs, "models", words)
+        unknown = (row[name] < 0) & ~words.are("") & ~words.are("none")
+        problems.add(unknown, f"{name} names no model of the catalog; name one, or none.")
+    value = np.where(value_model.are(""), model_row, row["value_model"])
+    value = np.where(trains_value > 0, value, -1)
+    reward = np.where(rolls_out > 0, row["reward_model"], -1)
+    return {
+        "value_parameters": _of_one_number(catalogs)[value],
+        "reward_parameters": _of_one_number(catalogs)[reward],
+        "value_width_ratio": np.nan_to_num(widths[value] / widths[model_row]),
+    }
+
+
+@kept("models")
+def _of_one_number(catalogs: Catalogs) -> np.ndarray:
+    """Parameters of each model with a head of one number; 0 for row -1."""
+    names = ("parameters", "head_parameters", "hidden")
+    parameters, head, hidden = (numbers_of(catalogs, "models", name) for name in names)
+    return np.nan_to_num(parameters - head + hidden)
+
+
+def _both(first: Words, second: Words) -> Words:
+    """Two words of each row as one."""
+    codes, pairs = word_pairs(first, second)
+    return Words(codes, np.array([" ".join(pair) for pair in pairs], dtype=object))
+
+
+def _newest(catalogs: Catalogs, name: str, words: Words, releases: Words) -> np.ndarray:
+    """The entry of each row's words with the newest `since` of its release; -1 without one."""
+    codes, pairs = word_pairs(words, releases)
+    return np.array([_entry(catalogs, name, *pair) for pair in pairs], dtype=np.int64)[codes]
+
+
+def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
+    """The row that holds for a release, of one software, or of an objective and software."""
+    frame, numbers = getattr(catalogs, name), numbers_of_release(release)
+    candidates = [
+        (numbers_of_release(since), row)
+        for row, since in enumerate(frame["since"])
+        if words in _words_of(frame, row) and (numbers_of_release(since) <= numbers or not numbers)
+    ]
+    return max(candidates)[1] if candidates else -1
+
+
+def _words_of(frame, row):
+    software = frame["software"].iloc[row]
+    return (
+        [f"{objective} {name}" for objective in frame["objectives"].iloc[row] for name in software] if "objectives" in frame else software
+    )
+
+
+def _software_of(catalogs: Catalogs, objective: str) -> str:
+    """The software that has entries for an objective."""
+    frame = catalogs.log_probabilities
+    named = [
+        name
+        for software, objectives in zip(frame["software"], frame["objectives"], strict=True)
+        if objective in objectives
+        for name in software
+    ]
+    return ", ".join(dict.fromkeys(named))

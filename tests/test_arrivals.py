@@ -1,0 +1,95 @@
+"""Percentiles under random arrivals: their theory at its limits, who has none, and a simulation of every step."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import catalogs
+
+from calc import estimate
+from calc.speed.arrivals import arrivals_load_ratio, prompts_queue_seconds
+from calc.speed.waits import slot_wait_ratio, slot_wait_seconds
+from validation.arrivals import PERCENTILES, lengths, simulate
+
+SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "h100-80gb-sxm", "sequence_tokens": 1536}
+SERVED |= {"prompt_tokens": 1024}
+LOADED = (*PERCENTILES, "arrivals_load_ratio")
+
+
+class Steps:
+    """An engine whose steps take 10 ms, without a limit but its slots."""
+
+    budget, ahead, least_seconds, step_seconds = 10_000, False, 0.0, [0.0, *[0.01] * 99]
+
+    def __init__(self, slots):
+        self.slots = slots
+
+    def mixed_seconds(self, sequences, prefill):
+        return self.step_seconds[sequences] + prefill
+
+
+def test_a_prompt_alone_takes_its_prefill_and_an_answer_its_steps():
+    first, last = simulate(np.array([1.0, 9.0]), np.array([100, 100]), np.array([11, 1]), np.array([0.5, 0.25]), Steps(slots=4))
+    assert first - [1, 9] == pytest.approx([0.5, 0.25])
+    assert last - first == pytest.approx([0.1, 0])
+
+
+def test_a_request_without_a_slot_waits_for_the_first_to_end():
+    first, last = simulate(np.array([0.0, 0.1]), np.array([100, 100]), np.array([11, 11]), np.array([0.5, 0.5]), Steps(slots=1))
+    assert first[1] == pytest.approx(last[0] + 0.5)
+
+
+def test_the_simulation_of_prompts_alone_is_the_queue_of_pollaczek_and_khinchine():
+    """Answers of one token, one prompt a step: M/M/1 at a load of one half waits for one service."""
+    draw, count = np.random.default_rng(1), 30_000
+    arrivals, work = np.cumsum(draw.exponential(2.0, count)), draw.exponential(1.0, count)
+    one_a_step = Steps(slots=1)
+    first, _ = simulate(arrivals, np.full(count, 100), np.ones(count), work, one_a_step)
+    assert np.mean(first - arrivals - work) == pytest.approx(prompts_queue_seconds(0.5, 1.0, 2.0, 0.0), rel=0.1)
+
+
+def test_lengths_have_their_mean_and_spread():
+    drawn = lengths(np.random.default_rng(2), 500, 0.8)
+    assert (drawn.mean(), drawn.std() / drawn.mean()) == (pytest.approx(500, rel=0.02), pytest.approx(0.8, rel=0.05))
+
+
+def test_many_free_slots_are_no_wait_and_none_are_always_one():
+    waits = slot_wait_ratio(1.0, 50.0, 0.0, 50.0, np.array([1.0, 50.0, 60.0, 200.0]))
+    assert waits[0] == waits[1] > 0.9
+    assert 0.02 < waits[2] < 0.2
+    assert waits[3] < 1e-9
+    assert slot_wait_seconds(1.0, 0.5, 2.0) == pytest.approx(1)  # M/M/k: the mean over the spare rate of answers
+
+
+def test_the_load_is_one_where_every_slot_is_always_taken():
+    """K sequences of g tokens on steps of d + K d' and prompts of s: K answered in g (d + K d') + K s."""
+    rate = 8 / (100 * (0.01 + 8 * 0.001) + 8 * 0.05)
+    assert arrivals_load_ratio(rate, 100, 0.01, 8, rate * 0.05, rate * 100 * 0.001) == pytest.approx(1)
+
+
+def test_percentiles_grow_with_the_share_the_load_and_the_spread():
+    rows = pd.DataFrame([SERVED | {"batch": batch} for batch in (4, 16, 64)])
+    table = estimate(rows, catalogs(), columns=LOADED)
+    for time in ("first_token", "token", "request"):
+        of_time = table[[name for name in PERCENTILES if name.startswith(time)]]
+        assert (np.diff(of_time, axis=1) > 0).all()
+        assert (np.diff(of_time, axis=0) > 0).all()
+    spread = estimate(rows.assign(prompt_variation_ratio=2, answer_variation_ratio=2), catalogs(), columns=LOADED)
+    assert (spread["request_p99_seconds"] > table["request_p99_seconds"]).all()
+    even = estimate(rows.assign(prompt_variation_ratio=0, answer_variation_ratio=0), catalogs())
+    assert (even["request_p99_seconds"] < 1.5 * even["request_p50_seconds"]).all()
+    assert (even["token_p50_seconds"] / even["time_per_output_token_seconds"]).between(0.9, 1.1).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"work": "training", "implementation": "transformers"}, {"tokens_total": 1e9}, {"prompt_tokens": 1536}, {"batch": 5000}, {"gpu": ""}],
+)
+def test_work_that_nobody_waits_for_or_that_never_keeps_up_has_none(changes):
+    row = estimate(SERVED | {"batch": 8} | changes, catalogs(), solve=False)
+    assert row["problem"] == ""
+    assert np.isnan([row[name] for name in PERCENTILES]).all()
+
+
+def test_a_replica_with_fewer_slots_than_its_requests_is_overloaded():
+    load = estimate(SERVED | {"batch": 64, "max_sequences": 32}, catalogs(), columns=("arrivals_load_ratio",))
+    assert load["arrivals_load_ratio"] > 1
