@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.job_fields import BY_HAND, CHOSEN, JOB
+from views.plan import shown
 from views.session import job_state
 from views.sidebar import sidebar
 
@@ -274,11 +275,11 @@ def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
 
 
 def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
-    monkeypatch.setattr(sidebar, "is_phone", lambda: True)
+    for module in (sidebar, shown):
+        monkeypatch.setattr(module, "is_phone", lambda: True)
     app = opened()
     assert len(app.sidebar.children) == 0
-    app.session_state["edit_job"] = True
-    run(app)
+    run(app.button(key="edit_job").click())
     run(app.segmented_control(key="work").set_value("serve"))
     assert app.segmented_control(key="load").value == "users"
 

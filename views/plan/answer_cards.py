@@ -20,6 +20,7 @@ from views.shared.answer_words import pace
 from views.shared.theme import BLUE, ORANGE, Ink
 
 HEIGHT, PHONE_HEIGHT, NARROWEST = 252, 230, 236  # pixels of a card, and its width from which on fewer stand side by side
+MOST = 3  # cards; of a service the last is the other width
 NEW_ACCOUNT = ", a new account has 0"
 MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
 
@@ -37,12 +38,13 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     if other := in_other_bits(catalogs):
         bits, row = other[0], other[1].rows[0]
         if row["answer"] and not other[1].problem:
-            result.append(Card(f"In {bits} bits", row, in_bits_line(row, least, catalogs), {"fewest_bits": str(bits)}))
+            card = Card(f"In {bits} bits", row, in_bits_line(row, least, catalogs), {"fewest_bits": str(bits)})
+            result = [*result[: MOST - 1], card]
     if options.problem and (free := over_all(catalogs)) and not free.problem:
         result.append(
             Card("On any instance", free.rows[0], layout_line(free.rows[0], catalogs), {"instance": [], "gpu": None}, "Any instance")
         )
-    return result
+    return result[:MOST]
 
 
 def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> None:

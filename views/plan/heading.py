@@ -8,7 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.search.job_words import job_sentence
 from views.plan import shown
-from views.session import address, is_phone, kept, opened_plan
+from views.session import address, kept, opened_plan
 from views.session.catalogs import rest_on
 from views.session.present_plan import Present
 from views.shared import aged_words
@@ -25,9 +25,7 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     with st.container(gap="xxsmall", key="heading"):
         st.title(plain(words.unbroken(words.heading(options, catalogs))), anchor=False)
         st.markdown(plain(job_sentence(options.job, catalogs)))
-        sidebar.edit_job(catalogs)  # on a phone
-        if is_phone() and plan.row["memory_bytes"] > 0:
-            shown.keep(plan)
+        sidebar.edit_job(lambda: shown.keep(plan, "secondary") if plan.row["memory_bytes"] > 0 else None, catalogs)
         if parts := [_part(text, warns, ink) for text, warns in words.small_line(options, catalogs, date.today())]:
             st.markdown(f":small[{' · '.join(parts)}]")
         if words.calibrated(plan.options.rows[0], catalogs):

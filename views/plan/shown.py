@@ -1,6 +1,6 @@
 """What stands below the cards, by a row of radio buttons, and the one button that keeps it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -34,11 +34,11 @@ def choice(cards: list[Card], plan: Present, catalogs: Catalogs) -> None:
             keep(plan)
 
 
-def keep(plan: Present) -> None:
+def keep(plan: Present, look: Literal["primary", "secondary"] = "primary") -> None:
     """The one button that keeps what is shown."""
     done = kept.is_kept(plan.row)
     label, icon = ("Kept", "bookmark_added") if done else ("Keep this answer", "bookmark_add")
-    button(label, kept.keep, plan.row, icon=icon, disabled=done or kept.is_full(), type="primary", key="keep")
+    button(label, kept.keep, plan.row, icon=icon, disabled=done or kept.is_full(), type=look, key="keep")
 
 
 def _look(cards: list[Card]) -> None:

@@ -1,5 +1,6 @@
 """The job on one screen, in order of thought: in the sidebar, on a phone under Edit job."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -19,6 +20,7 @@ from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
+EDITED = "job_is_open"  # on a phone
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
@@ -28,12 +30,17 @@ def sidebar(catalogs: Catalogs) -> None:
         draw_in(st.sidebar, catalogs)
 
 
-def edit_job(catalogs: Catalogs) -> None:
-    """On a phone the job in a group of the page, drawn while it is open; elsewhere nothing."""
-    if is_phone():
-        group = st.expander("Edit job", icon=":material/edit:", on_change="rerun", key="edit_job")
-        if group.open:
-            draw_in(group, catalogs)
+def edit_job(beside: Callable[[], None], catalogs: Catalogs) -> None:
+    """On a phone a button and what is `beside` it, the job below while open; elsewhere nothing."""
+    state = st.session_state
+    if not is_phone():
+        return
+    with st.container(horizontal=True, gap="small"):
+        label, icon = ("Close the job", "close") if state.get(EDITED) else ("Edit job", "edit")
+        button(label, lambda: state.update({EDITED: not state.get(EDITED)}), icon=icon, type="primary", key="edit_job")
+        beside()
+    if state.get(EDITED):
+        draw_in(st.container(border=True), catalogs)
 
 
 def draw_in(place: Any, catalogs: Catalogs) -> None:
