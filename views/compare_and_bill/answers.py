@@ -30,7 +30,8 @@ def answers_of(job: JobAnswers, rows: list[Row], ink: Ink, catalogs: Catalogs) -
     st.header(f"{plain(job.job)} {faint(plain(_about(job, rows)))}", anchor=False)
     for place in job.places:
         row = rows[place]
-        name, figures, menu = st.columns(WIDTHS, vertical_alignment="top")
+        band = st.container(key=f"{'ticked' if place == job.ticked else 'other'}_{place}")
+        name, figures, menu = band.columns(WIDTHS, vertical_alignment="top")
         with name:
             _name(row, place, job, catalogs)
         with figures:

@@ -17,7 +17,7 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
 
-LOADS = {KEYS.people: "People", KEYS.users: "At once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
+LOADS = {KEYS.people: "People", KEYS.users: "Requests at once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
 
 
 def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
