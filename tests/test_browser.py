@@ -107,3 +107,17 @@ def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_
     drawn(other, link)
     assert other.locator("h1").first.inner_text() == heading
     other.close()
+
+
+@pytest.mark.long
+def test_a_csv_that_is_opened_is_kept_and_its_dialog_closes(browser, address):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    drawn(page, f"{address}compare?view=compare")
+    page.get_by_role("button", name="Open a CSV").click()
+    csv = {"name": "two.csv", "mimeType": "text/csv", "buffer": b"model,gpu\nllama-3.1-8b,h100-80gb-sxm\nqwen3-8b,h100-80gb-sxm\n"}
+    page.locator('[data-testid="stDialog"] input[type="file"]').set_input_files(csv)
+    page.get_by_role("button", name="Keep 2 answers").click()
+    page.get_by_role("link", name="Compare & bill (2)").wait_for()
+    settled(page)
+    assert page.locator('[data-testid="stDialog"]').count() == 0
+    page.close()

@@ -108,8 +108,7 @@ def rename() -> None:
     """In a dialog: another name for a kept answer."""
     place = st.session_state[RENAMED]
     st.text_input("Name", kept.kept()[place]["name"], max_chars=LONGEST_NAME, key="new_name")
-    if button("Rename", _rename, place, type="primary", key="rename"):
-        st.rerun()
+    button("Rename", _rename, place, type="primary", key="rename")
 
 
 def _rename(place: int) -> None:

@@ -115,8 +115,7 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
         st.caption(obstacle)
     look = {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
     args = (result.rows.iloc[wanted].to_dict("records"), PurePath(name).stem, "plan_months" in result.table)
-    if button(f"Keep {counted(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look):
-        st.rerun()
+    button(f"Keep {counted(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
 def _keep(rows: list[Row], file: str, is_planned: bool) -> None:

@@ -73,8 +73,14 @@ def tabs_of(
 
 def dialog(title: str, key: str, body: Callable[[], None], **look: Any) -> None:
     """A dialog that is open while the session has its key; closing it forgets the key."""
+
+    def drawn() -> None:
+        if key not in st.session_state:  # a callback of the body has closed it
+            st.rerun()
+        body()
+
     if key in st.session_state:
-        st.dialog(title, on_dismiss=lambda: st.session_state.pop(key, None), **look)(body)()
+        st.dialog(title, on_dismiss=lambda: st.session_state.pop(key, None), **look)(drawn)()
 
 
 def draw(spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None) -> None:
