@@ -4,15 +4,23 @@ The address is read before any widget is drawn, so a change made while the serve
 taken over in a second run, when every widget's own reading of its value is known.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
+def takes() -> dict[str, Callable[[Any], None]]:
+    """By the key of a widget that shows a value in its own terms: what takes a new one over."""
+    return st.session_state.setdefault("takes", {})
+
+
 def take() -> None:
     """Before any widget is drawn: what the browser said against the address."""
-    st.session_state.update(st.session_state.pop("said_by_browser", {}))
+    for act in st.session_state.pop("said_by_browser", []):
+        act()
 
 
 def note(keys: tuple[str, ...]) -> None:
@@ -21,8 +29,8 @@ def note(keys: tuple[str, ...]) -> None:
     if state.get("was_drawn"):
         return
     state["was_drawn"] = True
-    sent = _sent()
-    state["said_by_browser"] = {key: sent[key] for key in keys if key in sent and sent[key] != state.get(key)}
+    sent, every = _sent(), {key: partial(state.__setitem__, key) for key in keys} | takes()
+    state["said_by_browser"] = [partial(act, sent[key]) for key, act in every.items() if key in sent and sent[key] != state.get(key)]
     if state["said_by_browser"]:
         st.rerun()
 

@@ -10,7 +10,7 @@ from calc.search.job_fields import is_offline
 from calc.search.job_row import JobError, machines_of
 from calc.search.offline import IMAGES, SOUND, TOKENS, measure
 from calc.search.settle import generates, split_context
-from views.session import job_state
+from views.session import first_run, job_state
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
 LOADS = {"people": 20, "users": 8, "requests_per_second": 1.0, "tokens_total": ""}  # field: what it begins with
@@ -21,6 +21,7 @@ Kinds = list[tuple[str | None, int]]
 def shown(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
     """Key and callback of a widget that shows a value of the job in its own terms."""
     st.session_state[key] = value
+    first_run.takes()[key] = take
     return {"key": key, "on_change": lambda: take(st.session_state[key])}
 
 
