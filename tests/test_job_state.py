@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields, with_share
-from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
@@ -273,23 +272,6 @@ def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
     assert "paid_ratio" not in address(app)
     run(app.number_input(key="token_ms").set_value(None))
     assert address(app)["token_seconds"] == [""]
-
-
-@pytest.mark.parametrize(
-    ("kind", "key", "value", "name", "written"),
-    [
-        ("number_input", "users", 12, "users", "12"),
-        ("number_input", "token_ms", 40.0, "token_seconds", "0.04"),
-        ("segmented_control", "load", "people", "people", "20"),
-        ("segmented_control", "work", "mine", "have", "8 x h100-80gb-sxm"),
-    ],
-)
-def test_a_change_made_while_the_server_was_away_is_kept(kind, key, value, name, written):
-    app = opened(goal="serve", model="llama-3.1-8b", users="8")
-    getattr(app, kind)(key=key).set_value(value)
-    sent = app._tree.get_widget_states()
-    app._session_state = SafeSessionState(SessionState(), lambda: None)  # a new server knows the link and what the browser sends
-    assert address(app._run(sent))[name] == [written]
 
 
 def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):

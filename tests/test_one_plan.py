@@ -13,6 +13,7 @@ from calc.catalogs.load import load_catalogs
 from calc.say.numbers import about, three, usd
 from calc.say.place import cards, place
 from calc.say.verdict import verdict
+from calc.search.options import options
 from calc.units import GIB
 from views.session import present_plan
 from views.shared.answer_words import pace
@@ -133,3 +134,10 @@ def over_gpus(app, row):
     for axis, table in charts(run(app)):
         if axis == "USD":
             assert table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
+
+
+def test_a_service_with_three_answers_shows_two_of_them_and_the_other_width(catalogs):
+    job = {"goal": "serve", "model": "qwen2.5-32b", "people": "200"}
+    shown = answer_cards(opened(v="3", **job))
+    assert len([row for row in options(job, catalogs).rows if row["answer"]]) == 3
+    assert [text.split(" $")[0] for text in shown] == ["Least money", "Faster", "In 16 bits"]

@@ -135,12 +135,6 @@ def test_the_other_width_of_weights_is_a_card_and_one_press_away(query, card, bu
     assert least["precision"] != first
 
 
-def test_a_service_with_three_answers_shows_two_and_the_other_width(shown_options):
-    shown = cards(opened(v="3", **SERVED | {"people": "200"}))
-    assert len([row for row in shown_options[-1].rows if row["answer"]]) == 3
-    assert [text.split(" $")[0] for text in shown] == ["Least money", "Faster", "In 16 bits"]
-
-
 def present_memory(app):
     """The GiB of what is shown: the sum of the names of its components."""
     names = next(text for text in html_texts(app) if text.startswith("■"))

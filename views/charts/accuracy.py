@@ -26,7 +26,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
     kinds = (
         alt.Color("group:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=3, symbolOpacity=1)
     )
-    points = ROWS.mark_point(size=40, opacity=0.8).encode(
+    points = ROWS.mark_point(size=40, opacity=1).encode(
         x=x,
         y=y,
         color=kinds,

@@ -32,7 +32,7 @@ def cost_against_time(ink: Ink, time_title: str, usd_title: str, title: str = "C
     }
     edge, present = (ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now"))
     layers = [
-        ROWS.transform_filter("datum.kind == 'other'").mark_point(filled=True, size=24, color=ink.faint, opacity=0.5).encode(**place),
+        ROWS.transform_filter("datum.kind == 'other'").mark_point(filled=True, size=24, color=ink.faint, opacity=0.7).encode(**place),
         edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(x=x, y=y, order=alt.Order("time:Q")),
         edge.mark_point(filled=True, size=POINT, color=BLUE, opacity=1).encode(**place),
         present.mark_point(filled=True, size=2 * POINT, color=ORANGE, stroke=ink.text, shape="diamond", opacity=1).encode(**place),

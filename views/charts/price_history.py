@@ -27,7 +27,7 @@ def price_history(ink: Ink) -> dict[str, Any]:
         ROWS.mark_line(interpolate="step-after", strokeWidth=2).encode(**place),
         ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(**place, tooltip=tooltip),
         ROWS.transform_filter("datum.name != ''")
-        .mark_text(align="left", dx=8, fontSize=SIZE)
-        .encode(x=alt.value("width"), y=alt.Y("name_y:Q"), text="name:N", color=colour),
+        .mark_text(align="left", dx=8, fontSize=SIZE, color=ink.text)
+        .encode(x=alt.value("width"), y=alt.Y("name_y:Q"), text="name:N"),
     ]
     return finished(alt.layer(*layers), "Its price over the days", ink, height=HEIGHT)

@@ -26,10 +26,10 @@ INKS = {
     "dark": Ink(text="#eceff4", paper="#171614", faint="#a4acb9", line="#414855", track="#343a44", amber="#f0b24b", link="#82b4ee"),
 }
 
-# Okabe-Ito in an order that keeps neighbours apart, then a brown and a grey found with the same measure: the smallest
-# CIEDE2000 of any two of the eight is 10.9, of neighbours 14, under protan, deutan, tritan and normal sight. The last
-# is Okabe-Ito's yellow, for a ninth component; a wine for a tenth.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A4E2D", "#6B6B6B", "#F0E442", "#882255")
+# The hues of Okabe-Ito with a brown and a grey, each 3 : 1 or more on the paper of both themes; found by search so that the
+# smallest CIEDE2000 of any two of the first nine is 10.1, of neighbours 12.8, under protan, deutan, tritan and normal sight.
+# The last is a violet, 9.3 from the nearest.
+PALETTE = ("#3C67AA", "#B78E0F", "#10896D", "#9E6F93", "#0099E0", "#C93F03", "#79664E", "#8B9591", "#948F58", "#8448FC")
 BLUE, ORANGE, RED, GREY = PALETTE[0], PALETTE[1], PALETTE[5], PALETTE[7]
 RARE = ("other_models_bytes", "rollout_engine_bytes")  # components of preference and reward training alone
 COMPONENT_COLOURS = dict(zip((*(name for name in COMPONENTS if name not in RARE), *RARE), PALETTE, strict=False))

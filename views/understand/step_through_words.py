@@ -26,7 +26,7 @@ METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
 TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
 KEPT = {"none": "keep all", "full": "recompute all"}
 OTHERS = "Each calculator's own formula for this model's exact parameters and sizes. They print GB of 10^9 bytes; here all is GiB."
-SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
+SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
 def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
