@@ -57,7 +57,8 @@ def draw(title: DeltaGenerator) -> None:
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The chart, whose sliders move in the browser; the box below them hands them to the plan."""
     work = plan.scenario["work"]
-    components = tuple(name for name in components_of(work) if name != "overhead_bytes")
+    present_parts = set(walk.rows["component"])
+    components = tuple(name for name in components_of(work) if name in present_parts)
     moves = (*words.sliders(walk, work), words.dials(walk, catalogs))
     spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, is_phone())
     key = f"{PICTURE}_{st.session_state.get(PICTURE, 0)}"
