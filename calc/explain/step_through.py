@@ -172,7 +172,7 @@ def _solved(batch: np.ndarray, tokens: np.ndarray, table: Table) -> Iterator[tup
 def _of_form(form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float) -> tuple[float, pd.DataFrame]:
     """How far a piece misses with the surfaces through some of its points, and those.
 
-    `values`: (moments, components, points). What exceeds its stop anywhere straddles a jump and is left out.
+    `values`: (moments, components, points). Of several forms one that exceeds its stop straddles a jump and is left out.
     """
     most = _most_by_stop(values.sum(axis=1), stops)
     weights = 1 / most.max(axis=0)
@@ -180,7 +180,7 @@ def _of_form(form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.n
     each = [np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES]) for by, bytes_ in weighed]
     surface, stops = np.concatenate(each), np.tile(stops, len(form))
     totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
-    totals[np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
+    totals[(len(form) > 1) & np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
     kept = _ever_largest(totals, stops)
     miss = np.max(np.abs(_most_by_stop(totals, stops) - most) / most.max(axis=0))
     return float(miss), _rows(surface[kept], kept, stops, page_tokens)
