@@ -74,3 +74,42 @@ def test_a_result_row_read_again_gives_the_same_figures():
     first = estimate(pd.DataFrame([DPO, GRPO, GRPO | {"objective": "ppo", "rollout": "own gpus"}]), catalogs(), solve=False)
     again = estimate(first, catalogs(), solve=False)
     pd.testing.assert_frame_equal(first, again, check_categorical=False)
+
+
+PARTS = ["rollout_seconds", "log_prob_seconds", "update_seconds", "sync_seconds"]
+
+
+def test_a_step_is_its_phases_in_turn_or_the_longer_of_rollout_and_the_rest():
+    apart = GRPO | {
+        "model": "qwen2.5-7b",
+        "rollout": "own gpus",
+        "rollout_gpus": 2,
+        "instance": "p5.48xlarge",
+        "gpu": "",
+        "train_tokens": 1e8,
+    }
+    turn, beside = one(**apart), one(**apart, asynchronous="one-step-off")
+    assert turn["step_seconds"] == pytest.approx(sum(turn[name] for name in PARTS))
+    assert beside["step_seconds"] == pytest.approx(max(beside["rollout_seconds"], sum(beside[name] for name in PARTS[1:])))
+    for row in (turn, beside):
+        assert row["rollout_idle_share"] == pytest.approx(1 - row["rollout_seconds"] / row["step_seconds"])
+        hours = row["optimizer_steps"] * row["step_seconds"] / 3600 + row["start_hours"]
+        assert row["run_usd_on_demand"] == pytest.approx(hours * row["usd_per_hour_on_demand"], rel=1e-3)  # both pools, busy or not
+
+
+def test_the_longest_answer_ends_the_rollout():
+    mean = one(**GRPO | {"completion_tokens_mean": 200})
+    longest, shorter = one(**GRPO), one(**GRPO | {"completion_tokens": 200})
+    assert shorter["rollout_seconds"] < mean["rollout_seconds"] < longest["rollout_seconds"]
+    assert one(**DPO | {"gpu": "h100-80gb-sxm"})["rollout_seconds"] == 0
+
+
+def test_a_rollouts_decode_step_is_near_that_of_the_same_engine_serving():
+    """7B on one H100, 64 answers of 512 tokens after as many of prompt: the mean over an answer's steps."""
+    engine = {"model": "qwen2.5-7b", "gpu": "h100-80gb-sxm", "precision": "bf16"}
+    rolled = one(
+        **engine | {"objective": "grpo", "implementation": "trl", "batch": 64, "sequence_tokens": 1024, "sharding": "zero3", "gpus": 8}
+    )
+    served = one(**engine | {"work": "inference", "implementation": "vllm", "batch": 64, "sequence_tokens": 1024, "prompt_tokens": 512})
+    decoded = 512 * 64 / served["decode_tokens_per_second"]
+    assert decoded == pytest.approx(rolled["rollout_seconds"], rel=0.25)

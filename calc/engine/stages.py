@@ -39,7 +39,24 @@ from calc.memory.backward import block, groups, head, last, loss, places, saved,
 from calc.rules import placement
 from calc.scenarios import counts, likeness, settled
 from calc.scenarios.lookups import SERVING, TRAINING, work_of
-from calc.speed import arrivals, collectives, decode, experts, flops, percentiles, prefill, ranges, rates, serving, spread, training, waits
+from calc.speed import (
+    answers,
+    arrivals,
+    collectives,
+    decode,
+    experts,
+    flops,
+    objective_step,
+    percentiles,
+    prefill,
+    ranges,
+    rates,
+    rollout,
+    serving,
+    spread,
+    training,
+    waits,
+)
 from calc.table import ORIGINS, Table
 
 
@@ -82,8 +99,8 @@ STAGES = (
     Stage("overhead", basis, overhead, each_place=True),
     Stage("verdict", fit),
     Stage("runs of one's own", *likeness.OF_TIME),
-    Stage("rates", flops, rates, collectives),
-    Stage("time of a step", training, work=TRAINING),
+    Stage("rates", answers, flops, rates, collectives),
+    Stage("time of a step", training, rollout, objective_step, work=TRAINING),
     Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
     Stage("ranges", spread, ranges),
     Stage("random arrivals", arrivals, waits, percentiles, work=SERVING, on_demand=True),

@@ -130,6 +130,19 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
     return np.where(rolls_out_apart > 0, np.maximum(gpus - rollout_gpus, 1), gpus)
 
 
+def generator_numbers(catalogs):
+    """How fast an engine generates, and how long the policy takes to launch a block by itself."""
+    names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
+    made = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
+    return made | {"policy_block_seconds": np.array([catalogs.engines.at["transformers", "host_seconds_per_block"]])}
+
+
+def step_numbers(asynchronous, padding, trainer_removes_padding):
+    """1 where the next rollout runs beside the update; 1 where sequences are joined."""
+    removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
+    return {"runs_beside": asynchronous.are("one-step-off").astype(float), "removes_padding": removes.astype(float)}
+
+
 def other_models(value_model, reward_model, trains_value, rolls_out, model_row, catalogs, problems):
     """Parameters of value and reward models; the value's width over the policy's."""
     row, widths = {}, numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden")

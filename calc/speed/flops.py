@@ -43,12 +43,20 @@ def stack_pass_tokens(stack_side, pass_tokens, cached_prompt_tokens, decoder_tok
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, computed, fixed_tokens))
 
 
-def step_tokens(trains, batch_sequences, stack_side, stack_layers, stack_pass_tokens, accumulation_steps, data_parallel):
-    """Tokens of one optimizer step over all GPUs; of an image its patches. [tokens]"""
+def batch_tokens(batch_sequences, stack_side, stack_layers, stack_pass_tokens):
+    """Tokens of a micro-batch on one replica; of an image its patches. [tokens]"""
     sides = [np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)]
     text = np.max(sides[0], axis=0) + np.max(sides[1], axis=0)
     fixed = np.max(np.where(stack_layers > 0, stack_pass_tokens, 0), axis=0)
-    return np.where(trains > 0, batch_sequences * np.where(text > 0, text, fixed) * accumulation_steps * data_parallel, np.nan)
+    return batch_sequences * np.where(text > 0, text, fixed)
+
+
+def step_tokens(trains, rolls_out, batch_tokens, accumulation_steps, data_parallel, step_sequences, prompt_tokens, mean_answer_tokens):
+    """Tokens of one step over all GPUs; of generated answers by their mean. [tokens]"""
+    tokens = np.where(
+        rolls_out > 0, step_sequences * (prompt_tokens + mean_answer_tokens), batch_tokens * accumulation_steps * data_parallel
+    )
+    return np.where(trains > 0, tokens, np.nan)
 
 
 def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):

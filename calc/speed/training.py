@@ -212,11 +212,3 @@ def optimizer_seconds(
     """The optimizer's step: weights, gradients and moments read and written once. [s]"""
     on_gpu = stepped_parameters * optimizer_traffic_bytes_each / training_streamed_bytes_per_second
     return np.where(offloads_optimizer > 0, stepped_parameters * offloaded_step_seconds_each, on_gpu)
-
-
-def step_seconds(
-    trains, micro_batch_seconds, accumulation_steps, pipeline_bubble_ratio, synchronization_seconds, optimizer_seconds, time_run_ratio
-):
-    """One optimizer step, as runs of one's own correct it. [s]"""
-    micro_batches = accumulation_steps * micro_batch_seconds * (1 + pipeline_bubble_ratio)
-    return np.where(trains > 0, (micro_batches + synchronization_seconds + optimizer_seconds) * time_run_ratio, np.nan)
