@@ -42,6 +42,7 @@ long: .venv/ready-dev
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
+	$(BIN)/python -m validation.probability
 	$(BIN)/python -m validation.speed
 	$(BIN)/python -m validation.arrivals
 	$(BIN)/python -m validation.calibration

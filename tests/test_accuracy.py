@@ -13,6 +13,7 @@ from calc.charts import accuracy as accuracy_tables
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
 from validation.compare import RAN, predicted, summary, verdicts, verdicts_summary
+from validation.probability import brier, coverage, published_errors
 from views.catalog.accuracy_panels import GROUPS
 from views.session import results
 
@@ -55,6 +56,14 @@ def test_published_runs_that_ran_are_not_called_no_and_none_that_failed_yes():
     assert shares.loc[("training", "ran"), "called_no_ratio"] <= 0.01
     assert shares.loc[("training", "ran"), "called_tight_ratio"] <= 0.2
     assert (failed["called_yes_ratio"], failed["called_tight_ratio"]) == (0, 0)
+    assert brier(runs)["brier"].max() <= 0.05
+
+
+def test_nine_published_peaks_of_ten_lie_below_the_level_that_nine_of_ten_should():
+    """Each by the spread of the other models' runs of its kind of work."""
+    shares = coverage(published_errors()).set_index("kind")
+    assert shares.loc["all", "runs"] > 50
+    assert 0.87 <= shares.loc["all", "below_90%"] <= 0.93
 
 
 ROOT = Path(__file__).resolve().parent.parent

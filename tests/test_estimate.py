@@ -74,6 +74,10 @@ def test_the_verdict_is_the_contracts():
     fitting = results[results["fits"] == "yes"]
     assert (fitting["headroom_bytes"] >= 0).all()
     assert (needed[fitting.index] * 1.02 <= fitting["gpu_memory_bytes"]).all()
+    sure = results["fit_probability"].groupby(results["fits"], observed=True)
+    assert sure.min()["yes"] >= 0.95 - 1e-9
+    assert sure.max()["no"] <= 0.5 <= sure.max()["tight"]
+    assert answered()["fit_probability"][answered()["gpu_memory_bytes"].isna()].isna().all()
     assert (results["fits"][results["memory_bytes"] * 1.25 <= results["gpu_memory_bytes"]] == "yes").mean() > 0.99
     assert np.allclose(results["headroom_bytes"], results["gpu_memory_bytes"] - results["memory_bytes"])
 

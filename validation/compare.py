@@ -24,7 +24,20 @@ ALLOCATED, LOGGED, SHOWN = "allocated_peak_bytes", "logged_peak_bytes", "memory_
 BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 RAN, FAILED = "ran", "out of memory"
 OPEN = ("recompute", "as many sequences as the memory holds")  # what the source of a speed does not say
-ASKED = ["work", "model", "precision", "implementation", "gpu", "gpus", "batch", "sequence_tokens", "fits", "memory_basis", "problem"]
+ASKED = [
+    "work",
+    "model",
+    "precision",
+    "implementation",
+    "gpu",
+    "gpus",
+    "batch",
+    "sequence_tokens",
+    "fits",
+    "fit_probability",
+    "memory_basis",
+    "problem",
+]
 
 
 def with_fewer_layers(catalogs, model, layers):

@@ -31,13 +31,13 @@ def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
     return allocated_peak_bytes * memory_run_ratio
 
 
-def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch):
+def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
     """What must fit for a run to live: its peak. [B]
 
-    A serving engine starts with the cache of one sequence; where it holds fewer than all at once, the others wait.
+    A serving engine starts with the cache of one sequence: if that of all at once fits as estimated and turns out too small, some wait.
     Source: vLLM, vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory.
     """
-    return run_peak_bytes - is_engine * kv_cache_bytes * (1 - 1 / np.maximum(batch, 1))
+    return run_peak_bytes - is_engine * (run_peak_bytes <= limit_bytes) * kv_cache_bytes * (1 - 1 / np.maximum(batch, 1))
 
 
 def sure_limit_bytes(limit_bytes, reduction_pool_bytes, lost_ratio, sure_ratio):
@@ -59,6 +59,26 @@ def fits(run_peak_bytes, needed_bytes, sure_limit_bytes, limit_bytes, memory_byt
 def hangs_on_release(trains, earlier_release_bytes, allocated_peak_bytes):
     """1 where an earlier release of the trainer would take over 10 % more memory. [0 or 1]"""
     return (trains > 0) & (earlier_release_bytes > 1.1 * allocated_peak_bytes)
+
+
+def _probability(needed_bytes, room_bytes, need_scale_ratio):
+    """Logistic in the logarithm of what is needed over the room: one half where they are equal."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        odds = (np.maximum(room_bytes, 0) / np.maximum(needed_bytes, 1)) ** (1 / need_scale_ratio)
+        return np.where(np.isinf(odds), 1.0, odds / (1 + odds))
+
+
+def fit_probability(needed_bytes, limit_bytes, reduction_pool_bytes, lost_ratio, need_scale_ratio, returned_ratio):
+    """How likely the card holds it, by the spread of measured peaks of its kind. [0 to 1]
+
+    Once with what FSDP's reductions hold on a stream of their own, once with that returned. At least 0.95 where it is said to fit, at
+    most one half where it is said not to.
+    Source: catalogs/calibrated/overheads.yaml; held against published runs, each with the spread of the others' models
+    (validation/probability.py).
+    """
+    beside = _probability(needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), need_scale_ratio)
+    alone = _probability(needed_bytes, limit_bytes, need_scale_ratio)
+    return (1 - returned_ratio) * beside + returned_ratio * alone
 
 
 VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, fits)

@@ -1,6 +1,7 @@
 """The verdict on a row in words: whether it fits and runs, and its memory."""
 
 from calc.evaluate import Row
+from calc.memory.fit import HOLDS
 from calc.say.numbers import gib, is_missing, three
 from calc.units import GIB
 
@@ -18,6 +19,19 @@ def fit_word(fits: str) -> str:
     return FITS.get(fits, FITS[""])
 
 
+def in_a_hundred(probability: float) -> int:
+    """How many times of 100 a row fits; never all, never none."""
+    return int(min(max(100 * probability + 1e-9, 1), 99))
+
+
+def fit_words(row: Row) -> str:
+    """The word for fits or tight with how often of 100: fits 97 in 100; does not fit."""
+    word, probability = fit_word(row["fits"]), float(row.get("fit_probability", "nan"))
+    if row["fits"] not in HOLDS or is_missing(probability):
+        return word
+    return f"{word}{', fits' if row['fits'] == 'tight' else ''} {in_a_hundred(probability)} in 100"
+
+
 def verdict(fits: str, runs: str) -> str:
     """Whether a row fits and runs: fits; fits, emulated; does not run."""
     if runs == "no":
@@ -26,12 +40,12 @@ def verdict(fits: str, runs: str) -> str:
 
 
 def memory_of(row: Row) -> str:
-    """A row's memory with its range and its card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits."""
+    """A row's memory, range and card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits 99 in 100."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
     size, low, high = (three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
-    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {fit_word(row['fits'])}" if row["fits"] else "")
+    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {fit_words(row)}" if row["fits"] else "")
 
 
 def memory_in_card(row: Row) -> str:

@@ -16,6 +16,7 @@ from calc.say.numbers import gib, is_missing, percent, three, usd
 from calc.say.place import place, region_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
+from calc.search.being_wrong import price_of_being_wrong
 from calc.search.close_types import close_heading, close_types, how_sure
 from calc.search.job_words import job_sentence
 from calc.search.options import Options
@@ -97,8 +98,8 @@ def _how_sure(options: Options) -> str:
     """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
-    types = close_types(options)
-    return " ".join(filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}))))
+    types, fits = close_types(options), price_of_being_wrong(options.rows[0], options.board)
+    return " ".join(filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}), fits)))
 
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:

@@ -2,13 +2,17 @@
 
 from html import escape
 
+import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
+from calc.memory.fit import HOLDS
 from calc.plan.figures import parts_of
 from calc.say.numbers import three
+from calc.say.verdict import fit_words
+from calc.search.being_wrong import price_of_being_wrong
 from views.charts.tank import tank_html
 from views.session import is_phone
 from views.shared import row_words
@@ -19,10 +23,12 @@ TANK, LINE, NAME = 30, 23, 158  # pixels: height of the tank and of a line of na
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 
 
-def memory(row: Row, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
-    """The memory of what is shown; what each component is for stands on Understand."""
+def memory(row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
+    """The memory of what is shown, and how sure it is; what parts are for: Understand."""
     st.header(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
     contents(row, ink, is_narrow or is_phone())
+    if wrong := price_of_being_wrong(row, board):
+        st.caption(plain(wrong))
 
 
 def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
@@ -46,5 +52,6 @@ def _names(row: Row, ink: Ink) -> str:
 def _rests_on(row: Row, ink: Ink) -> str:
     """How to read the tank, and what memory and time rest on."""
     time = row_words.time_rests_on(row).partition(": ")[0]
-    text = f"Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
+    sure = f"{word[:1].upper()}{word[1:]}. " if (word := fit_words(row)) and row["fits"] in HOLDS else ""
+    text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
     return f"<div style='font-size:13px;line-height:{LINE}px;color:{ink.faint}'>{escape(text)}</div>"

@@ -29,11 +29,11 @@ if is_answered and plan.scenario["work"] == "inference" and not plan.options.edg
     with left:
         speed_against_money(plan, ink, catalogs)
     with right:
-        memory(plan.row, ink, catalogs, is_narrow=True)
+        memory(plan.row, plan.options.board, ink, catalogs, is_narrow=True)
     short_board(plan, ink, catalogs)
 elif is_answered:
     short_board(plan, ink, catalogs)
-    memory(plan.row, ink, catalogs)
+    memory(plan.row, plan.options.board, ink, catalogs)
 if is_answered and not owned:  # what is changed is weighed by its money
     changes.panel(plan.row, plan.market, plan.job, catalogs)
 if not owned:
