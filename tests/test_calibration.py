@@ -100,6 +100,7 @@ def test_a_run_moves_its_plan_by_its_weight_and_narrows_the_range_by_what_it_exp
     assert after["time_per_output_token_seconds"] == pytest.approx(1.3**held * before["time_per_output_token_seconds"], rel=0.01)
     assert half_width(after) == pytest.approx(np.sqrt(1 - held**2) * half_width(before))
     assert after["note"] == "Time is calibrated on your run of 12 November."
+    assert after["time_reason"].endswith("corrected by your own runs")
     assert (after["memory_bytes"], after["time_to_first_token_low_seconds"] > 0) == (before["memory_bytes"], True)
 
 

@@ -16,6 +16,7 @@ BASES = ("measured nearby", "calibrated", "derived", "assumed", "extrapolated")
 CATALOGS = ("implementations", "models", "gpus", "precisions")  # of the words that name a published run, after its work
 AXIS_BIT, RUNS_BIT = len(CORNERS), len(CORNERS) + len(AXES)
 NO_TIME = -1
+CORRECTED = "corrected by your own runs"
 
 
 class Basis(NamedTuple):
@@ -37,8 +38,11 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
     code = 2 * code + ((table["trains"] == 0) & (table["generates"] == 0))
     codes, distinct = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
     reasons_of = [_reason(catalogs, int(code), work) for code in distinct]
-    words, reasons = (np.array(column, dtype=object) for column in zip(*reasons_of, strict=True))
-    return Basis(Words(codes, words), Words(codes, reasons))
+    words, reasons = zip(*reasons_of, strict=True)
+    rests = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
+    corrected = ["; ".join(filter(None, (reason, CORRECTED))) if word else "" for word, reason in reasons_of]
+    of_reasons = Words(codes + len(reasons) * rests, np.array([*reasons, *corrected], dtype=object))
+    return Basis(Words(codes, np.array(words, dtype=object)), of_reasons)
 
 
 def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
