@@ -19,6 +19,7 @@ from calc.files.oom.sizes import in_bytes
 
 MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
+COLOURS = re.compile(r"\x1b\[[\d;]{0,9}m")
 QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
 MOST_CARDS = 65  # lines of one answer of nvidia-smi
 SIGNS = {"alloc": 1, "free_completed": -1}
@@ -50,7 +51,7 @@ def runs(text: str) -> list[LoggedRun]:
 
 def _parts(text: str) -> list[str]:
     """Each benchmark of a JSON document, each document of JSON lines; else the whole text."""
-    text = text[:MOST_CHARACTERS]
+    text = COLOURS.sub("", text[:MOST_CHARACTERS])
     if not text.lstrip().startswith("{"):
         return [text]
     try:
