@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from examples import catalogs
 
-from calc import estimate
+from calc import answer, estimate
+from calc.search.shares import goodput_ratio
 from calc.speed.arrivals import arrivals_load_ratio, prompts_queue_seconds
 from calc.speed.waits import slot_wait_ratio, slot_wait_seconds
 from validation.arrivals import PERCENTILES, lengths, simulate
@@ -93,3 +94,31 @@ def test_work_that_nobody_waits_for_or_that_never_keeps_up_has_none(changes):
 def test_a_replica_with_fewer_slots_than_its_requests_is_overloaded():
     load = estimate(SERVED | {"batch": 64, "max_sequences": 32}, catalogs(), columns=("arrivals_load_ratio",))
     assert load["arrivals_load_ratio"] > 1
+
+
+JOB = {"goal": "serve", "model": "llama-3.1-8b", "requests_per_second": 20, "prompt_tokens": 1024, "answer_tokens": 256}
+JOB |= {"instance": ["g6e.xlarge", "p5.4xlarge"], "first_token_seconds": 0.3, "token_seconds": 0.03, "confidence": "50"}
+
+
+def test_a_limit_holds_for_the_percentile_that_it_names():
+    """The more requests have to keep a limit, the more is paid; goodput is then at least the share."""
+    jobs = [JOB | {"first_token_percentile": share, "token_percentile": share} for share in ("", "p90", 99)]
+    rows = answer([job | {"job": str(number)} for number, job in enumerate(jobs)], catalogs()).drop_duplicates("job")
+    mean, most, nearly_all = rows.to_dict("records")
+    assert mean["usd"] <= most["usd"] < nearly_all["usd"]
+    assert most["first_token_p90_seconds"] <= 0.3 < most["first_token_p99_seconds"]
+    assert nearly_all["first_token_p99_seconds"] <= 0.3
+    assert 0.9 <= most["goodput_ratio"] < 0.99 <= nearly_all["goodput_ratio"]
+    slow = answer(JOB | {"first_token_percentile": "99", "first_token_seconds": 0.01}, catalogs()).iloc[0]
+    assert "for 99 of 100 requests" in slow["problem"] + slow["why"]
+
+
+def test_goodput_is_the_share_at_a_percentile_and_none_where_the_queue_never_ends():
+    row = {f"{time}_p{share}_seconds": np.array([seconds, np.nan]) for time in ("first_token", "token") for share, seconds in SPREAD}
+    row["arrivals_load_ratio"] = np.array([0.5, 1.2])
+    shares = [goodput_ratio({"first_token_seconds": limit, "token_seconds": None}, row.__getitem__) for limit in (1.0, 2.0, 8.0)]
+    assert np.array(shares)[:, 0] == pytest.approx([0.5, 0.9, 0.99])
+    assert not np.array(shares)[:, 1].any()
+
+
+SPREAD = ((50, 1.0), (90, 2.0), (99, 8.0))

@@ -47,6 +47,10 @@ class Results:
         words = {name: list(vocabulary)[self.codes[name][place]] for name, vocabulary in self.words.items()}
         return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
 
+    def column(self, name: str) -> np.ndarray:
+        """A column of numbers in the order of the rows."""
+        return self.block[self.numbers[name]][self.place]
+
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
         """The results as a frame, repeated as `copies` says: numbers as views, words as categories."""
         if copies is None:

@@ -21,6 +21,7 @@ from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours,
 from calc.search.pick import MOST_OF_A_KIND, machine_first, picked
 from calc.search.ranking import limits_of
 from calc.search.settle import settled
+from calc.search.shares import limited_columns, limited_seconds
 from calc.search.standing import STANDINGS, offered, standing
 from calc.table import Words
 from calc.units import GIB
@@ -115,7 +116,9 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:
     """Each change estimated: what it saves, how it slows, whether it holds and keeps the limits."""
-    rows = results_of(_inputs(row, changes), catalogs, _READ).frame(None, len(changes))
+    limited = settled(job, catalogs)
+    wanted = dict.fromkeys((*_READ, *limited_columns(limited).values()))
+    rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
     before = pd.DataFrame([{name: row[name] for name in _READ}])
     base, done = job_of_rows(before, [job["markets"]], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
@@ -153,7 +156,7 @@ def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: 
                 "fits": rows["fits"].astype(str).to_numpy(),
                 "runs": rows["runs"].astype(str).to_numpy(),
                 "holds": sound,
-                **_kept(numbers, done, settled(job, catalogs)),
+                **_kept(numbers, done, limited),
                 "set": changes,
             }
         )
@@ -168,7 +171,9 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 
 def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> dict[str, np.ndarray]:
     """Whether each row keeps the limits on money and time (`kept`) and the pace (`paced`)."""
-    figures = done._asdict() | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    figures = (
+        done._asdict() | limited_seconds(job, numbers.__getitem__) | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    )
     for name, column in (("first_token", "time_to_first_token"), ("token", "time_per_output_token")):
         figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
         figures[f"slow_{name}_ratio"] = numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]

@@ -13,7 +13,8 @@ from calc.search.grid import Grid
 from calc.search.inputs import TIE_RATIO
 from calc.search.load import first_token_column, request_seconds
 from calc.search.places import Offer
-from calc.search.timing import STEPPED, add_time, spot_overhead
+from calc.search.shares import limited_columns, limited_seconds
+from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
 
 SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
@@ -21,7 +22,7 @@ SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "
 def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str, Any]) -> list[Columns]:
     """The candidates of some pairs: a table of figures for each offer."""
     _accumulate(crossed, grid)
-    add_time(crossed, job["work"])
+    add_time(crossed, job["work"], (*TIMED, *limited_columns(job).values()))
     return sold_on(crossed, sold, job)
 
 
@@ -66,6 +67,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
         "single_hard": offer.hard.take(place),
         "hard": np.where(many, offer.several_hard.take(place), offer.hard.take(place)),
     }
+    figures |= limited_seconds(job, lambda name: crossed.column(name, WAY))
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
@@ -77,7 +79,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
 
 def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     """The figures that rest on time, empty where no time is known; a month's money needs none."""
-    names = ("seconds", "first_token_seconds", "token_seconds", *(("hours", "usd", "slow_hours") if ends else ()))
+    names = ("seconds", *(name for name in figures if name.endswith("token_seconds")), *(("hours", "usd", "slow_hours") if ends else ()))
     empty = {name: np.where(timed, figures[name], np.nan) for name in names}
     return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}
 

@@ -22,6 +22,7 @@ ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run a
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
 LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
+SHARES = ("", "50", "90", "99")  # of the requests, out of 100, that keep a limit on time; empty: the mean at the steady rate does
 PUBLISHED = "published"  # the original format, and 8 bits where the maker or a known third party publishes them; none is made
 
 JOB_INPUTS = (
@@ -40,6 +41,8 @@ JOB_INPUTS = (
     Input("answer_tokens", "count", 512),
     Input("first_token_seconds", "number", 5.0),
     Input("token_seconds", "number", 0.1),
+    Input("first_token_percentile", "choice", "", SHARES),
+    Input("token_percentile", "choice", "", SHARES),
     Input("regions", "text", "us-east-1"),
     Input("markets", "text", "+".join(USUAL_MARKETS)),  # blocks are sold of P families, for runs
     Input("hours_most", "number", None),
@@ -74,5 +77,5 @@ SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "privat
 # What an answer has beside a result row.
 ANSWER_COLUMNS = (
     *("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses"),
-    *("limits_cost", "rivals"),
+    *("limits_cost", "rivals", "goodput_ratio"),
 )

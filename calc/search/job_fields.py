@@ -8,7 +8,7 @@ from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY, Input
 from calc.search import inputs
 from calc.search.inputs import ANYWHERE, EXAMPLES, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
-from calc.search.job_row import listed
+from calc.search.job_row import PERCENTILES, listed
 from calc.units import DAY_HOURS
 
 USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))
@@ -32,6 +32,7 @@ JOB_FIELDS = (
     JOB_BY_NAME["obtainable"],
     Input("days_most", "number", 7),
     *(JOB_BY_NAME[name] for name in (*inputs.LIMITS[1:], "fewest_bits", "confidence", "have")),
+    *(JOB_BY_NAME[name] for name in PERCENTILES),
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
@@ -42,7 +43,10 @@ MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second", "contex
 OF_TRAINING = (*EXAMPLES, "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
 OF_ALL = ("fewest_bits", "confidence", "obtainable", "have")
 LENGTHS = ("prompt_tokens", "answer_tokens")
-OF_SERVING = ("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds", "tokens_total")
+OF_SERVING = (
+    *("people", "users", "requests_per_second", "context_tokens", *LENGTHS, "first_token_seconds", "token_seconds"),
+    *(*PERCENTILES, "tokens_total"),
+)
 
 SETTLED = (
     "scenario",

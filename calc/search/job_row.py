@@ -15,6 +15,8 @@ from calc.search.inputs import SEVERAL
 
 MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
 MOST_MACHINES = 512
+PERCENTILES = ("first_token_percentile", "token_percentile")
+NUMBERED = ("fewest_bits", "confidence", *PERCENTILES)  # choices that a table may hold as numbers
 
 
 class JobError(ValueError):
@@ -69,8 +71,9 @@ def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
         return column.default if usual is None else usual
     if column.kind in ("text", "choice"):
         text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
-        text = text.removesuffix(".0") if column.name in ("fewest_bits", "confidence") else text
+        text = text.removesuffix(".0") if column.name in NUMBERED else text
         text = text.lower() if column.kind == "choice" else text
+        text = text.removeprefix("p") if column.name in PERCENTILES else text
         if column.kind == "choice" and text not in column.choices:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
         return text

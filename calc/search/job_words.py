@@ -17,6 +17,7 @@ from calc.say.setting import UNUSUAL, WORDS, choice, name_of
 from calc.scenarios.inputs import BY_NAME
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, STEP_TOKENS
 from calc.search.job_row import JobError, listed, machines_of
+from calc.search.limit_words import SPEEDS, share_words
 from calc.search.offline import SOUND, measure
 from calc.search.settle import generates
 from calc.units import DAY_HOURS
@@ -150,15 +151,16 @@ def _generates(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
 
 def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     """At reading speed, or the limits on time that the job sets."""
-    first, token = (_number(job, name) for name in ("first_token_seconds", "token_seconds"))
+    first, token = (_number(job, name) for name in SPEEDS)
     first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
+    first_share, token_share = (share_words(name, job) for name in SPEEDS)
     if not _generates(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
-    elif [first, token] == [JOB_BY_NAME[name].default for name in ("first_token_seconds", "token_seconds")]:
-        yield "at reading speed"
+    elif first_share == token_share and [first, token] == [JOB_BY_NAME[name].default for name in SPEEDS]:
+        yield f"at reading speed{first_share}"
     else:
-        yield f"first token within {_seconds(first)}" if first else ""
-        yield f"each token within {_seconds(token)}" if token else ""
+        yield f"first token within {_seconds(first)}{first_share}" if first else ""
+        yield f"each token within {_seconds(token)}{token_share}" if token else ""
 
 
 def _seconds(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """Limits in words: the next step of each with its money, and which cost nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from calc.catalogs.load import Catalogs
@@ -31,6 +31,7 @@ STEPPED = {  # a limit at its next step
 
 NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
 SPEEDS = ("first_token_seconds", "token_seconds")
+SHARE_WORDS = {"50": "half of all requests", "90": "90 of 100 requests", "99": "99 of 100 requests"}  # who keep a limit
 
 
 def say_limit(name: str) -> Callable[[float], str]:
@@ -80,6 +81,12 @@ def free_limits(eased: list[Easing], row: Row, job: dict[str, Any], catalogs: Ca
             words[name] = step_words(Easing(name, float(job[name]), 0.0), row).removesuffix(" in all")
     free = [text for name, text in words.items() if name not in dear]
     return f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} cost{'' if free[1:] else 's'} nothing." if free else ""
+
+
+def share_words(name: str, job: Mapping[str, Any]) -> str:
+    """For whom a limit on time holds: for 90 of 100 requests; empty for the mean."""
+    share = SHARE_WORDS.get(str(job.get(name.replace("_seconds", "_percentile")) or "").removesuffix(".0"), "")
+    return f" for {share}" if share else ""
 
 
 def region_words(region: str, catalogs: Catalogs) -> str:

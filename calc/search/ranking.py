@@ -77,7 +77,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
     else:
         of_work = [
-            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
+            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"limited_{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
             for name in ("first_token", "token")
             if not np.all(np.isnan(candidates[f"{name}_seconds"]))  # an encoder answers no token
         ]

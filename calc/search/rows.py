@@ -13,6 +13,7 @@ from calc.evaluate import Columns
 from calc.search import ranking, sentences
 from calc.search.combinations import inputs_of
 from calc.search.ranking import Ranking
+from calc.search.shares import goodput_ratio
 from calc.table import Words, key_codes, take
 
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
@@ -61,7 +62,10 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
     figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
     figures |= dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
-    return results_of(inputs_of(job, columns), catalogs), figures
+    results = results_of(inputs_of(job, columns), catalogs)
+    serves = job["work"] != "training" and not job["ends"]
+    figures["goodput_ratio"] = goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
+    return results, figures
 
 
 def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:

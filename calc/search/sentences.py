@@ -14,7 +14,7 @@ from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.job_words import amount_words
-from calc.search.limit_words import region_words, say_limit
+from calc.search.limit_words import region_words, say_limit, share_words
 from calc.search.offline import measure
 from calc.units import DAY_HOURS, GIB
 
@@ -43,6 +43,7 @@ TITLES = {
 }
 NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
+NEVER_RATIO = 1e100  # of a limit: what has no end is beyond
 MOST_NAMED = 3
 BLOCK = "capacity-block"
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
@@ -64,12 +65,14 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
         return f"{has.format(has=f'{step_tokens:,.0f}')}, {beyond} ({most.format(most=f'{limit:,.0f}')})"
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(limit / ratio))} ({most.format(most=count(limit))})"
+    if ratio > NEVER_RATIO:
+        return f"falls ever further behind requests that arrive at random ({most.format(most=say_limit(name)(limit))})"
     say = say_limit(name)
     if name == "scarce_spot_seconds":
         return f"{has.format(has=say(limit * ratio))} ({most.format(most=say(limit))})"
     sure = settled_job["confidence"] if "hours" in name or "seconds" in name else "50"
     slow = "" if sure == "50" else f" at {sure} % confidence"
-    return f"{has.format(has=say(limit * ratio))}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
+    return f"{has.format(has=say(limit * ratio))}{share_words(name, settled_job)}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
 
 
 def smaller(settled_job: Row, published_bits: int) -> str:

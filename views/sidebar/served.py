@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.say.numbers import counted
 from calc.scenarios.published import published_bits_of
 from calc.search.inputs import PUBLISHED
+from calc.search.limit_words import SHARE_WORDS
 from calc.search.offline import IMAGES, measure
 from calc.search.settle import generates
 from calc.units import MILLISECONDS
@@ -17,6 +18,7 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
 
+SHARES = {"": "the mean"} | {share: words.removesuffix(" requests").removesuffix(" of all") for share, words in SHARE_WORDS.items()}
 LOADS = {KEYS.people: "People", KEYS.users: "Requests at once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
 
 
@@ -48,7 +50,19 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
                 scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
             if not fields["have"]:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
+        if generates(fields["model"], catalogs):
+            _shares(fields)
         st.caption("As fast as people read. Tighter costs money.")
+
+
+def _shares(fields: dict[str, Any]) -> None:
+    """For how many requests the limits hold; the first token's where the two differ."""
+
+    def take(share: str) -> None:
+        job_state.choose(first_token_percentile=share, token_percentile=share)
+
+    state = questions.shown("limits_hold_for", fields[KEYS.first_token_percentile], take)
+    st.selectbox("Kept by", list(SHARES), format_func=SHARES.__getitem__, **state)
 
 
 def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
