@@ -102,6 +102,7 @@ def _training(rows, numbers, model, rate, wide_rate, bandwidth):
 def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     """Prefill of one prompt and of a batch, a decode step, what is generated in a second, and the load of an answer."""
     batch, none, replicas = numbers["batch"], 0 * numbers["batch"], numbers["gpus"] / numbers["replica_gpus"]
+    running = batch.where(rows["fits"] != "no", 1)  # where the cache does not hold all, fewer run at once
     tensor, prompt = numbers["tensor_parallel"], np.minimum(numbers["prompt_tokens"], numbers["sequence_tokens"])
     shared = np.minimum(numbers["shared_prompt_tokens"].fillna(0), prompt)  # of which the cache has the most
     products, attention, tower = _forward(numbers, model, prompt - shared, 0)
@@ -113,7 +114,7 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     width, cached = (rows[name].astype(str).map(matrix_bytes) for name in ("precision", "kv_precision"))
     cache = model["cache_width"] * np.minimum(cached.fillna(1), 1) * prompt
     token = 2 * weights / rate / tensor
-    moving = weights * width / bandwidth / np.maximum(tensor, numbers["expert_parallel"]) + batch * cache / bandwidth / tensor
+    moving = weights * width / bandwidth / np.maximum(tensor, numbers["expert_parallel"]) + running * cache / bandwidth / tensor
     moving /= numbers["decode_gain_ratio"]  # a step reads them once for all the tokens that it makes
     stages = replicas * numbers["pipeline_parallel"]
     generated = (numbers["sequence_tokens"] - prompt).where(lambda tokens: tokens > 0)
@@ -121,7 +122,7 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
         _of(rows, "time_to_first_token_seconds", numbers["time_to_first_token_seconds"], prefill, none),
         _of(rows, "burst_first_token_seconds", numbers["burst_first_token_seconds"], batch * prefill, none),
         _of(rows, "prefill_tokens_per_second", numbers["prompt_tokens"] / numbers["prefill_tokens_per_second"], prefill / replicas, none),
-        _of(rows, "time_per_output_token_seconds", numbers["time_per_output_token_seconds"], batch * token, moving),
+        _of(rows, "time_per_output_token_seconds", numbers["time_per_output_token_seconds"], running * token, moving),
         _of(rows, "decode_tokens_per_second", 1 / numbers["decode_tokens_per_second"], token / stages, moving / batch / stages),
         _of(
             rows, "tokens_per_second", 1 / numbers["tokens_per_second"], (prefill / generated + token / stages * replicas) / replicas, none

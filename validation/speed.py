@@ -15,7 +15,7 @@ import pandas as pd
 
 from calc import add_models, load_catalogs
 from calc.engine.pipeline import parts
-from calc.engine.stages import NAMES, STAGES, TIME, walk
+from calc.engine.stages import AFTER_MEMORY, TIME, memory, walk
 from calc.evaluate import Columns
 from calc.scenarios.inputs import BY_NAME
 
@@ -85,13 +85,13 @@ def with_published_models(catalogs):
 
 
 def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:
-    """The columns of the scenarios with time in it, and what is wrong with each; memory is not estimated."""
+    """The columns of the scenarios with time in it, and what is wrong with each."""
     table, problems = {}, np.full(len(scenarios), "", dtype=object)
     for part in parts(scenarios, catalogs):
         with np.errstate(divide="ignore", invalid="ignore"):
-            walk(part.table, (STAGES[NAMES.index("layout")], *TIME))
+            timed = walk(memory(part.table), AFTER_MEMORY[: AFTER_MEMORY.index(TIME[-1]) + 1])
         problems[part.rows] = part.problems.text
-        for name, values in part.table.items():
+        for name, values in timed.items():
             if isinstance(values, np.ndarray) and values.ndim == 1:
                 table.setdefault(name, np.full(len(scenarios), np.nan))[part.rows] = values
     return table | {"rows": len(scenarios)}, problems

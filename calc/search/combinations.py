@@ -13,9 +13,9 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost import machines, starts
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import PAIR, Crossed, needed
+from calc.crossed import ONE, PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
+from calc.engine.stages import EMPTY, MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import engine_batched_tokens, expert_tile, on_huge_card, on_large_card
@@ -30,6 +30,7 @@ from calc.search.load import loaded
 from calc.search.places import offers, place_columns
 from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
+from calc.speed.slots import cache_pool_bytes
 from calc.table import Table, distinct, gathered, take
 
 LAYOUT_STAGES = MEMORY[:1]
@@ -93,6 +94,8 @@ def combinations(
     if job["requests_per_second"]:
         crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid)
         crossed.evaluate_all(ENGINE_OF_CARD)
+        for name in parameters_of(cache_pool_bytes):  # nobody waits for a slot where all that are needed must fit
+            crossed.set(name, ONE, EMPTY)
         grid = loaded(grid, crossed, job)
         table, problems = layouts_table(grid, job, catalogs)
     crossed, memory = _able(grid, cards, table, problems.sound, catalogs)

@@ -20,9 +20,15 @@ def answer_squares_ratio(answer_variation_ratio):
     return 1 + answer_variation_ratio**2
 
 
-def arrivals_per_second(batch, tokens_total, generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds):
-    """Requests that keep `batch` in flight, by Little's law; NaN of work that ends. [requests/s]"""
-    g = np.where((generated_tokens > 0) & ~(tokens_total > 0), generated_tokens, np.nan)
+def arrivals_per_second(
+    batch, running_sequences, tokens_total, generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds
+):
+    """Requests that keep `batch` in flight, by Little's law; NaN of work that ends. [requests/s]
+
+    NaN also where the cache does not hold them all: requests that come at random then never find room in time.
+    """
+    keeps_up = (generated_tokens > 0) & ~(tokens_total > 0) & (running_sequences >= batch)
+    g = np.where(keeps_up, generated_tokens, np.nan)
     return batch / (time_to_first_token_seconds + (g - 1) * time_per_output_token_seconds)
 
 

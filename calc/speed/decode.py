@@ -66,10 +66,10 @@ def stack_read_elements(stack_layers, stack_window_tokens, stack_read_elements_p
     return elements / stack_cache_split
 
 
-def read_cache_bytes(batch, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
+def read_cache_bytes(running_sequences, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
     """Keys, values and states that one GPU moves in one decode step. [B]"""
     moved = np.sum(stack_read_elements * stack_cache_passes, axis=0)
-    return batch * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
+    return running_sequences * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
 
 
 def decode_widened_bytes(
@@ -84,13 +84,13 @@ def decode_widened_bytes(
     return widens * kernel_decode_bytes_each * linear_parameters / tensor_parallel
 
 
-def decode_products_seconds(batch, stack_active_parameters, outputs, hidden, tensor_parallel, products_flops_per_second):
-    """Products of one decode step: 2 · batch · active parameters, head included. [s]
+def decode_products_seconds(running_sequences, stack_active_parameters, outputs, hidden, tensor_parallel, products_flops_per_second):
+    """Products of one decode step: 2 · sequences · active parameters, head included. [s]
 
     Attention over the cache, bounded by memory, is left out.
     Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1.
     """
-    flops = 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
+    flops = 2 * running_sequences * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
     return flops / (tensor_parallel * products_flops_per_second)
 
 
@@ -99,12 +99,12 @@ def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds
     return np.where(collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds)
 
 
-def decode_reduce_seconds(batch, model_blocks, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
+def decode_reduce_seconds(running_sequences, model_blocks, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
     """Two all-reduces per block of a decode step, in 16 bits: start-up and bytes. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
-    sent_seconds = 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
+    sent_seconds = 2 * running_sequences * hidden * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
     return np.where(tensor_parallel > 1, 2 * model_blocks * (all_reduce_start_seconds + sent_seconds), 0)
 
 
@@ -129,9 +129,9 @@ def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expe
     return expert_blocks * (card_expert_block_seconds + ((compute_bytes_each < 2) | (casts_experts > 0)) * card_expert_cast_seconds)
 
 
-def replayed_sequences_seconds(batch, model_blocks, card_sequence_seconds, card_sequence_block_seconds):
+def replayed_sequences_seconds(running_sequences, model_blocks, card_sequence_seconds, card_sequence_block_seconds):
     """What the sequences add to a step that is replayed as one CUDA graph. [s]"""
-    return batch * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
+    return running_sequences * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
 
 
 def replayed_step_seconds(model_blocks, card_step_seconds, card_block_seconds, replayed_experts_seconds, replayed_sequences_seconds):
@@ -140,10 +140,15 @@ def replayed_step_seconds(model_blocks, card_step_seconds, card_block_seconds, r
 
 
 def decode_fixed_seconds(
-    batch, model_blocks, engine_device_seconds_per_block, engine_seconds_per_sequence, engine_replays_steps, replayed_step_seconds
+    running_sequences,
+    model_blocks,
+    engine_device_seconds_per_block,
+    engine_seconds_per_sequence,
+    engine_replays_steps,
+    replayed_step_seconds,
 ):
     """Fixed time of a decode step: the software's, and the card's where steps are replayed. [s]"""
-    engine = model_blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
+    engine = model_blocks * engine_device_seconds_per_block + running_sequences * engine_seconds_per_sequence
     return engine + np.where(engine_replays_steps > 0, replayed_step_seconds, 0)
 
 

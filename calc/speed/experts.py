@@ -6,9 +6,9 @@ import numpy as np
 HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)
 
 
-def expert_batch(batch, expert_gpus, tensor_parallel):
+def expert_batch(running_sequences, expert_gpus, tensor_parallel):
     """Sequences whose tokens meet at one copy of the experts. [sequences]"""
-    return batch * expert_gpus / tensor_parallel
+    return running_sequences * expert_gpus / tensor_parallel
 
 
 def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token, expert_popularity_shape):

@@ -131,14 +131,14 @@ def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, arr
     return (arrival_seconds + prefill_compute_seconds + prefill_link_seconds) * first_token_run_ratio
 
 
-def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_token_seconds):
+def other_prompts_per_second(running_sequences, burst_first_token_seconds, generated_tokens, decode_token_seconds):
     """Others' prompts that arrive at a replica with `batch` sequences in flight. [prompts/s]
 
     `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the others, the
     arrival theorem of closed systems.
     Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.
     """
-    return (batch - 1) / (burst_first_token_seconds + generated_tokens * decode_token_seconds)
+    return (running_sequences - 1) / (burst_first_token_seconds + generated_tokens * decode_token_seconds)
 
 
 def prompt_seconds(batch, prefill_compute_seconds, prefill_link_seconds):
@@ -176,6 +176,16 @@ def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, ridde
     return prefill_queue_seconds + np.where(batch > 1, steps, 0)
 
 
+def room_wait_seconds(batch, running_sequences, prompt_seconds, generated_tokens, decode_token_seconds):
+    """Time that a request waits until another leaves its slot: (C − K) / K rounds. [s]
+
+    Of C users K run at once; a round of these is a prefill of each and g steps.
+    Source: Little 1961, Operations Research 9(3), 383-387.
+    """
+    round_seconds = running_sequences * prompt_seconds + generated_tokens * decode_token_seconds
+    return (batch / running_sequences - 1) * round_seconds
+
+
 def time_to_first_token_seconds(
     batch,
     in_step,
@@ -183,6 +193,7 @@ def time_to_first_token_seconds(
     prompt_compute_seconds,
     prefill_link_seconds,
     prompt_wait_seconds,
+    room_wait_seconds,
     arrival_seconds,
     burst_first_token_seconds,
     first_token_run_ratio,
@@ -198,7 +209,7 @@ def time_to_first_token_seconds(
     staggered = (alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)) * first_token_run_ratio
     waited_ratio = (batch + 1) / (2 * batch)
     half_burst = waited_ratio * burst_first_token_seconds + (1 - waited_ratio) * arrival_seconds * first_token_run_ratio
-    return np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered)
+    return np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered) + room_wait_seconds
 
 
 def closed_loop_first_token_seconds(time_to_first_token_seconds, burst_first_token_seconds, in_step, closed_loop_rounds):

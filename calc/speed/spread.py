@@ -47,6 +47,7 @@ PLACE_CORNERS: dict[str, Callable] = {
     "assumed-card": lambda card_is_assumed, card_step_is_assumed, engine_replays_steps: (
         (card_is_assumed > 0) | (engine_replays_steps > 0) & (card_step_is_assumed > 0)
     ),
+    "full-cache": lambda trains, batch, slots, nearly_full_ratio: (trains == 0) & (batch > nearly_full_ratio * slots),
     "long-cache": lambda engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens: (
         (engine_replays_steps > 0) & (card_is_of_older_release > 0) & (sequence_tokens > earlier_captured_tokens)
     ),
