@@ -12,8 +12,7 @@ ROW |= {"instances_needed": 1.0, "fits": "yes", "runs": "yes", "misses": "", "gp
 def test_a_failed_start_and_the_next_roomier_choice_are_priced_below_99_in_100():
     roomier = ROW | {"fit_probability": 0.999, "usd": 140.0, "instances_needed": 2.0}
     others = [ROW, roomier | {"usd": 120.0, "misses": "30 h of 24"}, roomier | {"usd": 110.0, "fits": "tight"}, roomier]
-    told = "It fits 97 times of 100: a start that fails costs $15, "
-    assert price_of_being_wrong(ROW, pd.DataFrame(others)) == f"{told}the next roomier choice, 2 × p5.48xlarge, 40 % more."
-    assert price_of_being_wrong(ROW, pd.DataFrame(others[:-1])) == f"{told}and nothing in the table is roomier."
-    assert price_of_being_wrong(roomier, pd.DataFrame(others)) == ""
-    assert price_of_being_wrong(ROW | {"usd": np.nan}, pd.DataFrame(others)) == "It fits 97 times of 100."
+    failed = "If it does not fit, the failed start costs $15; "
+    assert price_of_being_wrong(ROW, pd.DataFrame(others)) == f"{failed}the next roomier choice, 2 × p5.48xlarge, costs 40 % more."
+    assert price_of_being_wrong(ROW, pd.DataFrame(others[:-1])) == f"{failed}nothing in the table is roomier."
+    assert price_of_being_wrong(roomier, pd.DataFrame(others)) == price_of_being_wrong(ROW | {"usd": np.nan}, pd.DataFrame(others)) == ""

@@ -5,7 +5,6 @@ import pandas as pd
 from calc.evaluate import Row
 from calc.say.numbers import about, is_missing, percent
 from calc.say.place import place
-from calc.say.verdict import in_a_hundred
 
 SURE = 0.99  # from here on nothing is said
 
@@ -18,20 +17,16 @@ def surest(board: pd.DataFrame) -> pd.Series | None:
 
 
 def price_of_being_wrong(row: Row, board: pd.DataFrame) -> str:
-    """It fits 97 times of 100: a start that fails costs $3, the next roomier choice 40 % more.
+    """If it does not fit, the failed start costs $3; the next roomier choice costs 40 % more.
 
-    Empty from 99 in 100 on, and where nothing is known of it.
+    Empty from 99 in 100 on, on machines of one's own, and where nothing is known of it.
     """
-    probability = row["fit_probability"]
-    if is_missing(probability) or probability >= SURE:
+    if is_missing(row["fit_probability"]) or row["fit_probability"] >= SURE or is_missing(row.get("usd")):
         return ""
-    often = f"It fits {in_a_hundred(probability)} times of 100"
-    if is_missing(row.get("usd")):  # on machines of one's own
-        return f"{often}."
-    failed = row["usd_per_hour"] * row["start_hours"]
-    starts = f"a start that fails costs {about(failed)}" if failed > 0 else "a start that fails is not billed"
-    roomier = surest(board)
+    failed, roomier = row["usd_per_hour"] * row["start_hours"], surest(board)
+    start = f"the failed start costs {about(failed)}" if failed > 0 else "nobody bills the failed start"
     if roomier is None:
-        return f"{often}: {starts}, and nothing in the table is roomier."
+        return f"If it does not fit, {start}; nothing in the table is roomier."
     more = roomier["usd"] / row["usd"] - 1
-    return f"{often}: {starts}, the next roomier choice, {place(roomier)}, {f'{percent(more)} more' if more > 0 else 'no more'}."
+    costs = f"{percent(more)} more" if more > 0 else "no more"
+    return f"If it does not fit, {start}; the next roomier choice, {place(roomier)}, costs {costs}."

@@ -18,7 +18,7 @@ TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 # Assumptions of the ranking.
 JUDGED = ("easiest_usd_ratio", "faster_ratio", "knee_pace_ratio", "knee_usd_ratio", "scarce_spot_seconds", "tie_ratio")
 ASKED_ANSWERS = ("fastest", "roomiest")  # named beside least money, knee and easiest where the job asks for them
-ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and fits over the whole range
+ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and surely fits
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
 LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")

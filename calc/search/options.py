@@ -210,7 +210,7 @@ def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
     if ranked.classes[number] > ranking.TIGHT:
         runs = {"emulated": "runs only by emulation", "unknown": "is not known to run"}.get(row["runs"], "has no known speed")
         against.append(runs)
-    problem = f"Nothing known to run fits over the whole range: {where} {' and '.join(against)}; try it before you rely on it."
+    problem = f"Nothing known to run surely fits: {where} {' and '.join(against)}; try it before you rely on it."
     return f"{problem[:-1]}: {row['note']}" if row["note"] else problem
 
 

@@ -10,6 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
+from calc.say.verdict import fit_words
 from calc.units import HOUR_SECONDS
 from views.shared import row_words
 from views.shared.markdown import plain
@@ -162,7 +163,7 @@ def _age(day: str, market: str, today: date) -> tuple[int, bool]:
 def _memory(row: Row) -> str:
     used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
     return {
-        "yes": f"**Memory**: fits over the whole range of the estimate, {used} of the card.",
+        "yes": f"**Memory**: {fit_words(row)}, {used} of the card.",
         "tight": f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it before you book.",
         "no": "**Memory**: does not fit its card. The bill is of a job that would fail.",
     }.get(row["fits"], "")
