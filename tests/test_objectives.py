@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from examples import catalogs
 
-from calc import estimate
+from calc import answer, estimate
 from calc.engine.one_scenario import phases_table
 
 DPO = {"model": "llama-3.2-1b", "objective": "dpo", "implementation": "trl", "precision": "bf16-autocast", "recompute": "full", "batch": 4}
@@ -113,3 +113,15 @@ def test_a_rollouts_decode_step_is_near_that_of_the_same_engine_serving():
     served = one(**engine | {"work": "inference", "implementation": "vllm", "batch": 64, "sequence_tokens": 1024, "prompt_tokens": 512})
     decoded = 512 * 64 / served["decode_tokens_per_second"]
     assert decoded == pytest.approx(rolled["rollout_seconds"], rel=0.25)
+
+
+def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
+    job = {"model": "qwen2.5-7b", "objective": "grpo", "implementation": "trl", "instance": "p5.48xlarge+g6e.12xlarge", "instances_most": 1}
+    rows = answer(job | {"train_tokens": 1e8}, catalogs())
+    assert set(rows["fits"]) == {"yes"}
+    again = estimate(rows, catalogs())
+    for name in ("memory_bytes", "step_seconds", "run_usd_on_demand"):
+        assert (again[name].to_numpy() == rows[name].to_numpy(dtype=float)).all()
+    apart = answer(job | {"train_tokens": 1e8, "rollout": "own gpus"}, catalogs())
+    assert (apart["rollout_gpus"].astype(float) < apart["gpus"].astype(float)).all()
+    assert rows["usd"].astype(float).min() <= apart["usd"].astype(float).min()

@@ -19,7 +19,7 @@ from calc.engine.stages import EMPTY, MEMORY, TIME, before_memory, fullest_place
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import engine_batched_tokens, expert_tile, on_huge_card, on_large_card
-from calc.rules import placement
+from calc.rules import objectives, placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
@@ -164,7 +164,7 @@ def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
 
 def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
     """Layouts crossed with the places that run and may hold them, and their memory. [B]"""
-    table, grid, sound = _by_card_class(table, grid, sound, cards)
+    table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
     walk(table, LAYOUT_STAGES)
     verdict, timed, kind = _support(table, cards, catalogs)
     able = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
@@ -233,6 +233,18 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
     every |= {name: np.repeat(value.astype(float), size) for name, value in zip(names, values, strict=True)}
     every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
     return every, grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)), np.tile(sound, len(kinds))
+
+
+def _by_card_memory(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
+    """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
+    if not np.any(table["colocates_engine"] > 0):
+        return table, grid, sound
+    size = grid.size
+    sizes, kind = np.unique(np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True)
+    every = take(table, np.tile(np.arange(size), len(sizes)))
+    every |= {"rollout_card_bytes": np.repeat(sizes, size)}
+    able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
+    return every, grid._replace(layout=grid.layout + size * kind.take(grid.place)), able
 
 
 def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
