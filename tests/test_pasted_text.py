@@ -1,4 +1,4 @@
-"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence; preference training is refused."""
+"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence."""
 
 import json
 from functools import cache
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calc import estimate
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import STANDINGS
-from calc.files.configs.preference import refuse_preference
+from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
 from calc.files.oom.explain import LogProblem, explained, tells
@@ -111,13 +111,18 @@ def test_any_text_is_read_or_refused_in_a_sentence(text, start, name):
 
 
 @pytest.mark.parametrize("text", PREFERENCE["refused"])
-def test_preference_and_reward_are_refused_by_name(text):
+def test_a_trainer_by_preference_or_reward_that_is_not_read_is_refused_by_name(text):
     with pytest.raises(ConfigProblem, match="preference or reward") as raised:
-        refuse_preference(text, "pasted")
+        read_run([("pasted", text.encode())], catalogs())
     assert f"({PREFERENCE['refused'][text]}" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", PREFERENCE["read"])
+def test_preference_and_reward_are_the_objective_of_a_run(text):
+    assert read_run([("pasted", text.encode())], catalogs()).row["objective"] == PREFERENCE["read"][text]
 
 
 @pytest.mark.parametrize("text", PREFERENCE["supervised"])
 def test_supervised_runs_are_not_refused(text):
     """Whatever their runs, folders, data and comments are called."""
-    refuse_preference(text, "pasted")
+    assert objective_of(text, "pasted") == ""

@@ -285,7 +285,7 @@ def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
 
 
 def _rollout(fixed: dict[str, list], catalogs: Catalogs) -> None:
-    """An engine that generates answers is tried on the same cards and apart, with several shares of them."""
+    """An engine that generates answers is tried on the same cards and apart, by shares."""
     if any(catalogs.objectives["rolls_out"].get(name, 0) for name in fixed.get("objective", ())):
         for name, values in ROLLOUTS.items():
             fixed.setdefault(name, list(values))

@@ -1,4 +1,4 @@
-"""Configs that train by preference or reward are refused; they are not supervised runs."""
+"""Whether a config trains by preference or reward, and by which name."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.configs.values import as_word
 
 OBJECTIVES = {
-    *("dpo", "ipo", "kto", "orpo", "cpo", "simpo", "bco", "ppo", "grpo", "gspo", "dapo", "gdpo", "rloo", "reinforce", "xpo", "gkd"),
+    *("dpo", "ipo", "kto", "orpo", "cpo", "simpo", "bco", "ppo", "grpo", "gspo", "dapo", "gdpo", "rloo", "reinforce", "xpo", "gkd", "ebft"),
     *("nash", "mpo", "rm", "prm", "reward", "rlhf", "rlvr"),
 }
+OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
 SUPERVISED = ("sft", "pt", "normal")
 RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
 MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
@@ -30,14 +31,9 @@ SOURCE = re.compile(r"\b(DPO|KTO|ORPO|CPO|PPO|GRPO|RLOO|BCO|XPO|PRM|GKD|NashMD|O
 COMMENT = re.compile(r"(?:^|\s)#(?!SBATCH).*$", re.MULTILINE)
 
 
-def refuse_preference(text: str, file: str) -> None:
-    """Raise ConfigProblem where a config or a command trains by preference or reward."""
-    objective = next(filter(None, _objectives(text, file)), "")
-    if objective:
-        raise ConfigProblem(
-            f"{file}: it trains by preference or reward ({objective}), whose memory and time are not those of supervised training and are "
-            "not estimated; give the config of its supervised run."
-        )
+def objective_of(text: str, file: str) -> str:
+    """What a config or command calls its training by preference or reward, else empty."""
+    return next(filter(None, _objectives(text, file)), "")
 
 
 def _objectives(text: str, file: str) -> Iterator[str]:
@@ -65,7 +61,9 @@ def _of_command(words: list[str], file: str) -> str:
         flags, others = fields_of(words, file, {})
     except ConfigProblem:  # sed has -e twice; for a tool's command its reader says what is wrong
         flags, others = {}, []
-    return _of_name(program) or _of_fields(flags | dict(word.lstrip("+~").split("=", 1) for word in others if "=" in word))
+    objective = _of_name(program) or _of_fields(flags | dict(word.lstrip("+~").split("=", 1) for word in others if "=" in word))
+    other = next((name for name in OTHER_TRAINERS if any(name in word for word in words)), "")
+    return f"{objective} by {other}" if objective and other else objective
 
 
 def _programs(words: list[str]) -> Iterator[str]:
@@ -80,6 +78,8 @@ def _programs(words: list[str]) -> Iterator[str]:
 def _of_name(name: str) -> str:
     """The objective in the name of a script: DPO of train_dpo, none of one that prepares SFT."""
     words = re.split(r"[_\W]+", name.lower())
+    if {"dpo", "online"} <= set(words):
+        return "OnlineDPO"
     return "" if "sft" in words else next((word.upper() for word in words if word in OBJECTIVES), "")
 
 

@@ -8,7 +8,8 @@ from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, readin
 from calc.files.configs.fields import Tool, rules
 from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
-from calc.files.configs.preference import refuse_preference
+from calc.files.configs.objective import settle_objective, unread_trainer
+from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
@@ -33,10 +34,14 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config and its launcher alone.")
     texts = [(checked_text(content, file), file) for file, content in documents]
-    for text, file in texts:
-        refuse_preference(text, file)
-    readings = sorted((reading for text, file in texts for reading in readings_of(text, file)), key=lambda reading: reading.rank)
-    main = _main(readings)
+    named = next(((name, file) for text, file in texts if (name := objective_of(text, file))), None)
+    try:
+        readings = sorted((reading for text, file in texts for reading in readings_of(text, file)), key=lambda reading: reading.rank)
+        main = _main(readings)
+    except ConfigProblem:
+        if named:
+            raise unread_trainer(*named) from None
+        raise
     settled = Settled()
     for reading in readings:
         others = (other.tool.id for other in readings if other.tool and other.fields and other is not reading)
@@ -46,6 +51,10 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     stored(settled)
     for name in main.rules:
         _apply(settled, rules()[name], main)
+    if named:
+        settle_objective(settled, main, *named, catalogs)
+    else:
+        settled.values.pop("objective", None)
     derive(settled, main, catalogs.shardings["group_gpus"])
     _by_sizes(settled, main, catalogs, model)
     if model and not model_id(str(settled.values.get("model") or ""), catalogs):
