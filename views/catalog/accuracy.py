@@ -92,7 +92,7 @@ def _calibration(rows: pd.DataFrame) -> str:
     return (
         f"Calibrated on one published run, the time of another of the same model, format, card and software is "
         f"{error(row['median_after_ratio'])} off at the median, {error(row['median_before_ratio'])} without; its range is "
-        f"{percent(row['narrower_ratio'])} narrower and holds {percent(row['inside_after_ratio'])} of {int(row['pairs']):,} pairs."
+        f"{percent(row['narrower_ratio'])} narrower, with {percent(row['inside_after_ratio'])} inside, over {int(row['pairs']):,} pairs."
     )
 
 
