@@ -7,6 +7,7 @@
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the tests' generated input
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; 6 GB with the CUDA libraries of torch)
+#   make league     other estimators of memory on the same peaks, written to validation/results/league.csv
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
@@ -63,6 +64,9 @@ validate: .venv/ready-run .venv-tools/ready
 	$(BIN)/python -m validation.launch_files .venv-tools/kits
 	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
 
+league: .venv-league/ready
+	.venv-league/bin/python -m validation.league
+
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
@@ -72,6 +76,13 @@ prices: .venv/ready-prices
 hub: .venv/ready-hub
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
+
+.venv-league/ready: requirements/lock/run.txt requirements/lock/league.txt | .venv/bin/python
+	@echo "Installing $<"
+	@$(BIN)/python -m venv .venv-league
+	@.venv-league/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@.venv-league/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/lock/league.txt
+	@touch $@
 
 .venv-tools/ready: requirements/lock/launch.txt requirements/lock/validation.txt | .venv/bin/python
 	@echo "Installing $<"
@@ -86,6 +97,7 @@ lock: .venv/ready-dev
 	@for name in hub measure prices shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
+	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt
 	@$(LOCK) --no-deps requirements/launch.txt --output-file requirements/lock/launch.txt
 
 .venv/ready-%: requirements/lock/%.txt | .venv/bin/python

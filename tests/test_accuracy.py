@@ -182,3 +182,13 @@ def test_points_are_in_the_unit_of_their_quantity():
     points = accuracy_tables.case_points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
     assert (points["measured"][0], points["predicted"][0], words) == (2.0, 3.0, "GiB")
     assert accuracy_tables.unit_of_quantity("parameters")[1] == "billions"
+
+
+def test_other_estimators_stand_beside_this_one_with_their_refusals():
+    app = opened("accuracy")
+    app.session_state["accuracy_league"] = True
+    run(app)
+    assert "counts as refused" in page_text(app)
+    table = results.results().league
+    assert len(table) >= 8
+    assert table["answered"].add(table["refused"]).nunique() == 1

@@ -52,6 +52,8 @@ def draw(title: DeltaGenerator) -> None:
     elements.closed("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
     elements.closed("The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison))
     elements.closed("What is not covered", "accuracy_gaps", partial(panel.not_covered, comparison, catalogs))
+    if len(comparison.league):
+        elements.closed("Other estimators on the same peaks", "accuracy_league", partial(panel.league, comparison))
     if len(comparison.speed):
         elements.closed("Time against published runs", "accuracy_time", partial(panel.times, comparison, ink))
     csv = partial(csv_tables.to_csv, comparison.errors)

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
-from calc.say.numbers import is_missing
+from calc.say.numbers import is_missing, percent
 from views.charts.accuracy import predicted_against_truth
 from views.session.results import Results
 from views.shared.elements import draw
@@ -71,6 +71,19 @@ def not_covered(comparison: Results, catalogs: Catalogs) -> None:
         _reasons(accuracy_tables.reasons_counted(comparison.left_out, "left_out"), "Cases left out of the comparison", "left_out")
 
 
+def league(comparison: Results) -> None:
+    """This estimate beside other authors' on the same peaks, refusals counted."""
+    rows = accuracy_tables.in_percent(comparison.league)
+    st.markdown(
+        f"Each was asked through its own functions on {rows['asked_on'].max()}. What it has no word for counts as refused; errors are "
+        "those of the peaks that it answers. This estimate was made with these simulated peaks at hand."
+    )
+    columns = {"estimator": TEXT("Estimator"), "version": TEXT("Version"), "answered": NUMBER("Answered", format="%d")}
+    columns |= {"refused": NUMBER("Refused", format="%d"), "median_error_percent": NUMBER("Median error, %", format="%.3g")}
+    columns |= {"p90_error_percent": NUMBER("90th percentile, %", format="%.3g"), "within_percent": NUMBER("Within 10 %, %", format="%.0f")}
+    show(rows, columns, "Estimators of memory on the same peaks", "league")
+
+
 def times(comparison: Results, ink: Ink) -> None:
     """The error of time on published figures, and the times furthest off."""
     speed = comparison.speed
@@ -83,6 +96,12 @@ def times(comparison: Results, ink: Ink) -> None:
     sentence = f"On published figures that nothing was fitted to: {'; '.join(parts)}."
     st.markdown(sentence)
     st.markdown(TOKEN_TIMES)
+    if len(comparison.arrivals):
+        services, within = accuracy_tables.simulated_arrivals(comparison.arrivals)
+        st.markdown(
+            f"Percentiles under random arrivals were compared with a simulation of every step of {services} services: up to a load of "
+            f"80 %, {percent(within)} of them are within 15 %; beyond they are rough."
+        )
     left, right = st.columns(2)
     with left:
         spec = predicted_against_truth(ink, "tokens per second", "published", "Time: predicted and published")

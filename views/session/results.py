@@ -9,13 +9,16 @@ import streamlit as st
 from calc.catalogs.strict_yaml import read_strictly
 
 FOLDER = Path(__file__).resolve().parents[2] / "validation"
-FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors", "verdicts", "calibration")}
+FILES = {
+    name: FOLDER / "results" / f"{name}.csv"
+    for name in ("errors", "summary", "left_out", "speed_errors", "verdicts", "calibration", "arrivals", "league")
+}
 REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
 NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """Tables by case, group, omitted case, speed, run and pair; causes of misses; provenance."""
+    """Tables by case, group, omitted case, speed, run, pair and more; causes; provenance."""
 
     errors: pd.DataFrame
     summary: pd.DataFrame
@@ -23,6 +26,8 @@ class Results(NamedTuple):
     speed: pd.DataFrame
     verdicts: pd.DataFrame
     calibration: pd.DataFrame
+    arrivals: pd.DataFrame
+    league: pd.DataFrame
     reasons: list
     time_reasons: list
     made: str
@@ -52,6 +57,8 @@ def _results(stamp: tuple[int, ...]) -> Results:
         speed,
         tables["verdicts"],
         _as_numbers(tables["calibration"]),
+        tables["arrivals"],
+        tables["league"],
         reasons["misses"],
         reasons["times"],
         made,

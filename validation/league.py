@@ -1,0 +1,202 @@
+"""Estimators of memory beside each other, on the same peaks of published and simulated runs.
+
+    make league
+
+The estimate, the four calculators that it grew from, and packages of other authors (requirements/league.txt), each asked through its
+own functions. What it has no word for counts as refused. Where a peak is what was allocated, what a package states as overhead is
+left out. Writes results/league.csv, a row for each estimator with its version and the day on which it was asked, and
+results/league_predictions.csv, what each said of every peak.
+"""
+
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from ftuneai import Estimator
+from gpu_estimator import GPUEstimator
+from llm_sizer.catalog import ModelSpec
+from llm_sizer.sizing import estimate_vram
+from vramcalc.arch import SUPPORTED_MODEL_TYPES, Arch
+from vramcalc.estimate import EstimateParams, estimate_from_params
+
+from calc import estimate, load_catalogs
+from calc.engine.pipeline import parts
+from calc.explain.calculators import SYSTEMS, compared_with_ours
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.read import as_frame
+
+RESULTS = Path(__file__).parent / "results"
+PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
+GB, GIB = 10**9, 2**30
+ONE_GPU = {"gpus": 1, "sharding": "none", "offload": "none", **dict.fromkeys(("tensor_parallel", "pipeline_parallel"), 1)}
+PLAIN = ONE_GPU | {"context_parallel": 1, "expert_parallel": 1, "kv_precision": "", "objective": "sft"}
+WIDTHS = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "int8": 1.0, "int4": 0.5}
+
+
+class Refused(ValueError):
+    """An estimator has no word for what the row asks."""
+
+
+def only(row, **allowed):
+    """Refuse a row in which a choice is not among those that an estimator knows."""
+    for name, values in {**{name: (value,) for name, value in PLAIN.items()}, **allowed}.items():
+        if values is not None and row.get(name, values[0]) not in values:
+            raise Refused(f"{name} {row[name]}")
+
+
+def by_vramcalc(row, model, is_allocated):
+    """Weights, states, activations and workspace of a few families."""
+    trains = row["work"] == "training"
+    only(row, recompute=("none", "full"), optimizer=("adamw", "sgd"), tuning=("full", "lora"), lora_targets=("all-linear",))
+    precision = {"bf16-mixed": "bf16", "fp16-mixed": "fp16"}.get(row["precision"], row["precision"])
+    if model["model_type"] not in SUPPORTED_MODEL_TYPES or precision not in ("fp32", "bf16", "fp16"):
+        raise Refused(f"{model['model_type']} in {row['precision']}")
+    sizes = {"hidden_size": "hidden", "num_layers": "layers", "num_heads": "heads", "num_kv_heads": "kv_heads", "head_dim": "head_dim"}
+    arch = Arch(
+        **{name: int(model[ours]) for name, ours in sizes.items()},
+        intermediate_size=int(row["ffn"]),
+        vocab_size=int(model["vocab"]),
+        tie_word_embeddings=bool(model["tied"]),
+        attention_bias=model["model_type"] == "qwen2",
+        norms_per_layer=4 if model["model_type"] == "gemma2" else 2,
+    )
+    lora = trains and row["tuning"] == "lora"
+    params = EstimateParams(
+        arch=arch,
+        mode="train" if trains else "inference",
+        dtype=precision,
+        batch=int(row["batch"]),
+        seq_len=int(row["sequence_tokens"]),
+        lora_rank=int(row["lora_rank"]) if lora else None,
+        grad_checkpoint=row["recompute"] == "full",
+        optimizer=row["optimizer"],
+        precision="amp" if row["precision"].endswith("-mixed") else "pure",
+        attn_impl=row["attention"],
+        overhead_gb=0.75,
+    )
+    result = estimate_from_params(params)
+    return result.total + (0 if is_allocated else result.overhead)
+
+
+def by_ftuneai(row, model, is_allocated):
+    """Fine-tuning of the models in its own list."""
+    only(row, work=("training",), recompute=("none", "full"), sharding=("none", "zero2", "zero3"), gpus=None)
+    method = "full" if row["tuning"] == "full" else "qlora" if row["precision"].startswith("nf4") else "lora"
+    optimizers = {"adamw": "adamw", "adamw-8bit": "adam_8bit", "sgd": "sgd"}
+    if row["optimizer"] not in optimizers or row["lora_targets"] not in ("all-linear", "attention"):
+        raise Refused(f"{row['optimizer']}, {row['lora_targets']}")
+    sharding = {"zero2": "zero_2", "zero3": "zero_3"}.get(row["sharding"], "none")
+    asked = Estimator(
+        model["hf_repo"].replace("Meta-Llama-3.1", "Llama-3.1"),
+        method=method,
+        quantization="4bit" if method == "qlora" else "none",
+        batch_size=int(row["batch"]),
+        seq_length=int(row["sequence_tokens"]),
+        gradient_checkpointing=row["recompute"] == "full",
+        optimizer=optimizers[row["optimizer"]],
+        lora_rank=int(row["lora_rank"]),
+        lora_target=row["lora_targets"].replace("-", "_"),
+        flash_attention=row["attention"] == "flash",
+        sharding=sharding,
+        num_gpus=int(row["gpus"]),
+    ).estimate_memory()
+    return (asked.total_gb - asked.overhead_gb * is_allocated) * GIB
+
+
+def by_gpu_estimator(row, model, is_allocated):
+    """Full training by the number of parameters."""
+    only(row, work=("training",), tuning=("full",), recompute=("none", "full"), optimizer=("adamw", "sgd"))
+    precision = row["precision"].partition("-")[0]
+    if precision not in ("fp32", "bf16", "fp16"):
+        raise Refused(row["precision"])
+    result = GPUEstimator().estimate(
+        model["parameters"],
+        batch_size=int(row["batch"]),
+        sequence_length=int(row["sequence_tokens"]),
+        precision=precision,
+        optimizer="adam" if row["optimizer"] == "adamw" else "sgd",
+        gpu_memory_gb=1e6,
+        gradient_checkpointing=row["recompute"] == "full",
+    )
+    return result.total_memory_gb / (1.2 if is_allocated else 1) * GIB
+
+
+def by_llm_sizer(row, model, _):
+    """Weights and cache of serving, a head of its own for each key."""
+    only(row, work=("inference",))
+    if row["precision"] not in WIDTHS:
+        raise Refused(row["precision"])
+    spec = ModelSpec(model["name"], model["parameters"], int(model["layers"]), int(model["hidden"]))
+    return estimate_vram(spec, WIDTHS[row["precision"]], int(row["sequence_tokens"]), int(row["batch"])).total_bytes
+
+
+TITLES = tuple(system.title for system in SYSTEMS)
+PACKAGES = {"vramcalc": by_vramcalc, "ftuneai": by_ftuneai, "gpu-estimator": by_gpu_estimator, "llm-sizer": by_llm_sizer}
+
+
+def cases(catalogs):
+    """The covered peaks of whole models of the catalog, each with the whole estimate of its scenario."""
+    rows = pd.read_csv(RESULTS / "errors.csv", keep_default_na=False, low_memory=False)
+    rows = rows[rows["quantity"].isin(PEAKS) & (rows["problem"] == "") & rows["model"].isin(catalogs.models.index)].reset_index(drop=True)
+    return rows, estimate(rows[[name for name in rows if name in BY_NAME]], catalogs, solve=False)
+
+
+def inner_width(model, catalogs):
+    """The inner width of a model's networks."""
+    return float(np.max(next(parts(as_frame({"model": model}), catalogs)).table["stack_ffn_width"]))
+
+
+def asked(rows, ours, catalogs):
+    """A row for each case and estimator: predicted bytes, NaN where refused."""
+    inner = {model: inner_width(model, catalogs) for model in rows["model"].unique()}
+    for number, row in enumerate(ours.astype(object).to_dict("records")):
+        case, model = rows.iloc[number], catalogs.models.loc[row["model"]]
+        is_allocated = case["quantity"] != "memory_bytes"
+        truth = float(case["truth"])
+        yield {"case": case["case"], "estimator": "Headroom", "predicted": float(case["predicted"]), "truth": truth}
+        for other in compared_with_ours(row, catalogs).to_dict("records")[1:]:
+            if other["title"] not in TITLES:
+                continue
+            bytes_ = other["memory_bytes"] - other["overhead_bytes"] * is_allocated
+            yield {"case": case["case"], "estimator": other["title"], "predicted": np.nan if other["problem"] else bytes_, "truth": truth}
+        for name, predicted_by in PACKAGES.items():
+            try:
+                bytes_ = float(predicted_by(row | {"ffn": inner[row["model"]]}, model, is_allocated))
+            except (Refused, KeyError, ValueError):
+                bytes_ = np.nan
+            yield {"case": case["case"], "estimator": name, "predicted": bytes_, "truth": truth}
+
+
+def league(predictions):
+    """Answered, refused, median and 90th percentile of the error, and the share within 10 %, by estimator."""
+    size = (predictions["predicted"] / predictions["truth"] - 1).abs()
+    groups = predictions.assign(size=size, refused=predictions["predicted"].isna()).groupby("estimator", sort=False)
+    return groups.agg(
+        answered=("size", "count"),
+        refused=("refused", "sum"),
+        median_error_ratio=("size", "median"),
+        p90_error_ratio=("size", lambda sizes: sizes.quantile(0.9)),
+        within_ratio=("size", lambda sizes: (sizes.dropna() <= 0.1).mean()),
+    ).reset_index()
+
+
+def main():
+    """Ask every estimator, print the table and write it."""
+    catalogs = load_catalogs()
+    rows, ours = cases(catalogs)
+    predictions = pd.DataFrame(asked(rows, ours, catalogs))
+    table = league(predictions)
+    table["version"] = [version(name) if name in PACKAGES else "" for name in table["estimator"]]
+    table = table.assign(asked_on=date.today().isoformat())
+    print(table.round(3).to_string())
+    wide = predictions.assign(quantity=np.repeat(rows["quantity"].to_numpy(), len(table)))
+    wide = wide.pivot_table("predicted", ["case", "quantity", "truth"], "estimator", sort=False, dropna=False).reset_index()
+    wide = wide[wide["Headroom"].notna()]
+    wide.to_csv(RESULTS / "league_predictions.csv", index=False, float_format="%.6g")
+    table.to_csv(RESULTS / "league.csv", index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()
