@@ -255,7 +255,7 @@ def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
     row = bill(catalogs, **SHORT_RUN)
     needed = quota.quota_of(row, catalogs)
     assert needed.code == "L-417A185B"
-    assert quota.answered(answers_of_aws(row, needed.code, catalogs), needed) == [quota.NOT_ASKED]
+    assert quota.answered(answers_of_aws(row, needed.code, catalogs), needed) == [quota.TEXTS["not_asked"]]
     answered = replace(catalogs, capacity=pd.DataFrame(recorded("cases/capacity.json")["answers"], columns=list(catalogs.capacity)))
     assert quota.answered(answers_of_aws(row, needed.code, answered), needed) == recorded("cases/capacity.json")["sentences"]
 

@@ -2,12 +2,15 @@
 
 import json
 
+import pandas as pd
 import pytest
 from examples import recorded
 from pages import address, by_hand, job_line, opened, run, title, with_model_form
 
 from calc.catalogs.load import FOLDER
+from calc.charts.tables import catalog_table, screen_names
 from calc.files.link import link
+from views.catalog.prices import CATALOGS, _as_it_is
 
 
 def messages_of(app):
@@ -69,25 +72,17 @@ def test_a_pasted_config_that_is_none_says_what_is_wrong():
     assert title(app) == "Start from a config, a launch file or an error"
 
 
-def test_every_catalog_is_shown():
+def test_every_catalog_is_shown(catalogs):
     app = opened("prices")
     app.session_state["all_catalogs"] = True
     run(app)
-    no_tables = (
-        "blocks",
-        "software_blocks",
-        "heads",
-        "config_defaults",
-        "model_types",
-        "config_fields",
-        "launch_files",
-        "memory_logs",
-        "setups",
-    )
-    names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {*no_tables}
-    assert len(app.selectbox(key="catalog").options) == len(names)
-    for name in sorted(names):
+    tables = {name: catalog_table(catalogs, name) for name in CATALOGS}
+    files = {path.stem for path in FOLDER.glob("*/*.yaml")}
+    assert {name for name in files if isinstance(getattr(catalogs, name, None), pd.DataFrame)} <= {*tables} <= files
+    for name in (next(iter(CATALOGS)), "assumptions"):
         assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 2
+    assert {name: list(_as_it_is(table)) for name, table in tables.items()} == {name: screen_names(table) for name, table in tables.items()}
+    assert all(map(len, tables.values()))
 
 
 def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():

@@ -151,17 +151,13 @@ def test_every_tab_shows_its_rows_while_it_is_open(query):
         assert not app.error, tab
 
 
-def test_a_count_of_gpus_becomes_the_plan():
-    app = opened_at("GPUs", model="llama-3.2-1b", instance="g6e.xlarge")
-    run(app.selectbox(key="use_explore_gpus").set_value(0))
-    assert app.session_state["gpus"] == [1]
-
-
-@pytest.mark.parametrize(("tab", "column"), [("Precision and task", "precision"), ("Methods", "optimizer")])
-def test_a_bar_of_a_choice_becomes_the_plan(tab, column):
-    app = opened_at(tab, model="llama-3.2-1b")
-    before = by_hand(app, column)
-    box = app.selectbox(key=f"use_{column}")
+@pytest.mark.parametrize(
+    ("tab", "column", "key"),
+    [("GPUs", "gpus", "use_explore_gpus"), ("Precision and task", "precision", "use_precision"), ("Methods", "optimizer", "use_optimizer")],
+)
+def test_a_row_of_a_comparison_becomes_the_plan(tab, column, key):
+    app = opened_at(tab, model="llama-3.2-1b", instance="g6e.xlarge")
+    before, box = by_hand(app, column), app.selectbox(key=key)
     run(box.set_value(box.options[-1]))
     assert by_hand(app, column) not in ([], before)
 

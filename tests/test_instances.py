@@ -111,7 +111,7 @@ def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
 
 
 def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, catalogs):
-    price = offers(catalogs, ["us-east-1"]).set_index("instance").loc["p4d.24xlarge"]
+    app, price = opened("instances"), offers(catalogs, ["us-east-1"]).set_index("instance").loc["p4d.24xlarge"]
     for column, words in (
         ("on_demand_usd_per_hour", price["on_demand_source"].split(",")[0]),
         ("usd_per_gpu_hour", price["on_demand_source"].split(",")[0]),
@@ -121,11 +121,11 @@ def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, c
         ("obtainable", "catalogs/edited/obtainability.yaml, p4d"),
     ):
         chosen(page.KEY, cell=(0, column))
-        text = page_text(opened("instances"))
+        text = page_text(run(app))
         assert words in text, column
         assert "**, 1 × p4d.24xlarge" in text, column
     chosen(page.KEY, cell=(1, "usd"))
-    app = opened("instances")
+    run(app)
     name = listed(app)["instance"].iloc[1]
     assert f"Worked out for the job on {name}" in page_text(app)
     run(app.button(key="explain_type").click())

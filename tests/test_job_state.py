@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, by_hand, job_line, opened, page_text, run, title, with_fields, with_share
+from pages import address, by_hand, job_line, opened, page_text, run, with_fields, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc.scenarios.inputs import inputs_by_name
@@ -131,16 +131,6 @@ def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
 
 
-def test_the_row_looked_at_is_in_the_link_and_on_every_page():
-    app = opened()
-    run(app.radio(key="shown").set_value(len(app.radio(key="shown").options) - 1))
-    looked = address(app)["looked"][0]
-    bill, method = (opened(page, **address(app)) for page in ("pay", "method"))
-    assert address(bill)["looked"] == address(method)["looked"] == [looked]
-    assert title(bill) != title(opened("pay"))
-    assert title(method) != title(opened("method"))
-
-
 def test_images_are_asked_for_where_a_model_takes_them():
     """The fields are there for a model with a vision tower alone; another model lets go of what they held."""
     app = with_fields(opened(model="gemma-3-4b", goal="serve", images_per_sequence="2"))
@@ -176,10 +166,6 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
         assert all(address(app)[name] == [value] for name, value in fields.items())
 
 
-def texts_of_cards(app):
-    return "\n".join(words.value for words in app.markdown)
-
-
 def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
     app = opened(model="llama-3.1-8b")
     app.session_state["where"] = True
@@ -191,16 +177,6 @@ def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
     assert address(app)["markets"] == ["on-demand", "spot", "capacity-block"]
     run(app.segmented_control(key="work").set_value("tune"))
     assert app.pills(key="markets_paid").value == ["on-demand", "spot", "capacity-block"]
-
-
-def test_what_is_harder_to_get_than_allowed_is_not_answered():
-    app = opened(model="llama-3.1-70b", method="lora", obtainable="usually")
-    app.session_state["where"] = True
-    run(app)
-    assert app.selectbox(key="obtainable").value == "usually"
-    assert "to be waited for" not in texts_of_cards(app).lower()
-    run(app.selectbox(key="obtainable").set_value("by-agreement"))
-    assert address(app)["obtainable"] == ["by-agreement"]
 
 
 def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():

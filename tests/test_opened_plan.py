@@ -6,13 +6,13 @@ import shutil
 import pytest
 from examples import catalogs as the_catalogs
 from examples import recorded
-from pages import address, job_line, opened, run, title, turned
+from pages import address, opened, run, title, turned
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import path_of
 from calc.files.link import link
-from calc.search.guide import ready_jobs, tried
+from calc.search.guide import tried
 from views.session.job_state import FIRST_VISIT
 
 
@@ -124,13 +124,3 @@ def test_every_ready_job_is_understood_whole_and_answered(kind):
         assert (choices.keys(), complaints) == (job.asks.keys(), [])  # a name that nobody knows would be left out in silence
         assert {name: row[name] for name in job.asks if name in row} == {name: job.asks[name] for name in job.asks if name in row}
     assert len({repr(leaf.job.asks) for leaf in leaves}) == len(leaves)
-
-
-def test_a_click_starts_from_one_of_six():
-    assert len(ready_jobs()["setups"]) == 6
-    app = opened()
-    before = title(app)
-    run(app.button(key="setup_3").click())
-    assert job_line(app).startswith("Serve Llama 3.1 8B, 16 requests at once")
-    run(app.button(key="undo").click())
-    assert title(app) == before

@@ -47,8 +47,24 @@ def board(app):
     return next(frame.value for frame in app.dataframe if "tank" in frame.value)
 
 
+def the_short_board_has_what_cannot_be_ranked(app, options):
+    """From two to six types, all within 10 % among them; its heading says how many these are."""
+    sound = options.board[(options.board["misses"] == "") & (options.board["fits"] == "yes") & (options.board["runs"] == "yes")]
+    close = sound[sound["usd"] <= 1.1 * options.rows[0]["usd"]]["instance"].nunique() if not options.problem else 0
+    table = next(text for text in html_texts(app) if text.startswith("Type, at its best"))
+    listed = re.findall(r"\d+ × [\w.-]+", table.replace("\u2060", ""))
+    assert 2 <= len(listed) <= 6
+    assert listed[0] == f"{options.rows[0]['instances_needed']:.0f} × {options.rows[0]['instance']}"
+    assert not close or len(listed) == min(max(close, 2), 6)
+    headings = " ".join(heading.value for heading in app.header)
+    assert ("No other type within 10 %" in headings) == (close == 1)
+    assert ("types within 10 %: take the one you can get" in headings) == (close > 1)
+    assert ("The nearest types" in headings) == bool(options.problem)
+    assert not app.dataframe
+
+
 @pytest.mark.parametrize("state", STATES)
-def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, catalogs):
+def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, catalogs):
     app = opened(v="3", **STATES[state])
     options = shown_options[-1]
     first = options.board.iloc[0]
@@ -64,6 +80,7 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, cata
     assert where in shown[0]
     rests_on = time_rests_on(options.answers.iloc[0]).partition(": ")[0]
     assert any(f"Line: the range, {first['memory_basis'].replace(': ', ' ', 1)}. Time: {rests_on}." in text for text in html_texts(app))
+    the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
@@ -135,6 +152,12 @@ def test_the_other_width_of_weights_is_a_card_and_one_press_away(query, card, bu
     assert least["precision"] != first
 
 
+def test_a_service_with_three_answers_shows_two_of_them_and_the_other_width(shown_options):
+    app = opened(v="3", **SERVED | {"people": "200"})
+    assert len(shown_options[-1].answers) == 3
+    assert [text.split(" $")[0] for text in cards(app)] == ["Least money", "Faster", "In 16 bits"]
+
+
 def present_memory(app):
     """The GiB of what is shown: the sum of the names of its components."""
     names = next(text for text in html_texts(app) if text.startswith("■"))
@@ -189,6 +212,7 @@ def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown
     middle = [heading.value for heading in app.header if heading.value.startswith("What is in the memory")]
     assert f"{faster['instances_needed']:.0f} × {faster['instance']}" in middle[0]
     assert address(app)["looked"]
+    assert title(opened("method", **address(app))) != title(opened("method"))
     again = opened(**address(app))
     assert [heading.value for heading in again.header] == [heading.value for heading in app.header]
     app = run(opened().button(key="keep").click())
@@ -213,24 +237,6 @@ def test_the_promise_and_six_set_ups_stand_until_the_first_change():
     assert promise not in page_text(run(changed.selectbox(key="model").set_value("qwen2.5-7b")))
     assert promise not in page_text(opened(v="3", model="qwen2.5-7b"))
     assert promise not in page_text(run(opened().button(key="keep").click()))
-
-
-def test_the_short_board_has_what_cannot_be_ranked_and_says_how_sure_that_is(shown_options):
-    for query in ({}, SERVED, {"model": "llama-3.2-1b"}, STATES["nothing within the limits"]):
-        app = opened(v="3", **query)
-        options = shown_options[-1]
-        sound = options.board[(options.board["misses"] == "") & (options.board["fits"] == "yes") & (options.board["runs"] == "yes")]
-        close = sound[sound["usd"] <= 1.1 * options.rows[0]["usd"]]["instance"].nunique() if not options.problem else 0
-        table = next(text for text in html_texts(app) if text.startswith("Type, at its best"))
-        listed = re.findall(r"\d+ × [\w.-]+", table.replace("\u2060", ""))
-        assert 2 <= len(listed) <= 6
-        assert listed[0] == f"{options.rows[0]['instances_needed']:.0f} × {options.rows[0]['instance']}"
-        assert not close or len(listed) == min(max(close, 2), 6)
-        headings = " ".join(heading.value for heading in app.header)
-        assert ("No other type within 10 %" in headings) == (close == 1)
-        assert ("types within 10 %: take the one you can get" in headings) == (close > 1)
-        assert not app.dataframe
-    assert "The nearest types" in headings
 
 
 def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):

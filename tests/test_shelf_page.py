@@ -68,7 +68,7 @@ def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     assert row["then"] == pytest.approx(usd / 2)
     assert row["moved"] == "100 % more"
     assert re.search(
-        r"g6e.xlarge on demand in us-east-1: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\), its price of \d+ \w+ 20\d\d", texts(app)
+        r"g6e.xlarge on demand in N. Virginia: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\), its price of \d+ \w+ 20\d\d", texts(app)
     )
 
 

@@ -61,41 +61,6 @@ def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, add
 
 
 @pytest.mark.long
-def test_a_cleared_field_takes_its_last_value_and_a_value_holds_on_every_page(browser, address):
-    page = opened(browser, f"{address}?examples=20000")
-    field = page.get_by_role("spinbutton", name="Examples")
-    field.fill("")
-    page.keyboard.press("Enter")
-    settled(page)
-    assert field.input_value() == "20000"
-    assert "examples=20000" in page.url
-    page.context.close()
-    page = opened(browser, f"{address}?examples=20000")
-    for name in ("Compare & bill", "Catalog", "Plan"):
-        page.get_by_role("link", name=name).first.click()
-        settled(page)
-        assert "examples=20000" in page.url
-    assert page.get_by_role("spinbutton", name="Examples").input_value() == "20000"
-    page.context.close()
-
-
-@pytest.mark.long
-def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
-    first = opened(browser, f"{address}?model=qwen2.5-7b&goal=serve&users=20&precision=fp8")
-    first.get_by_role("button", name="Keep this answer").first.click()
-    settled(first)
-    press(first, "undo", "Undo")
-    first.get_by_role("button", name="Share").click()
-    press(first, "redo", "Redo")
-    texts = [first.locator(selector).first.inner_text() for selector in ("h1", 'a:has-text("Compare & bill (1)")', SIDEBAR)]
-    second = opened(browser, first.url)
-    assert [second.locator(selector).first.inner_text() for selector in ("h1", 'a:has-text("Compare & bill (1)")', SIDEBAR)] == texts
-    assert second.url == first.url
-    first.context.close()
-    second.context.close()
-
-
-@pytest.mark.long
 def test_a_killed_server_costs_an_open_page_nothing(browser):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     with Server() as first:

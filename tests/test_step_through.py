@@ -1,6 +1,7 @@
 """Step through: the surfaces of the moments against the engine, and what the picture shows of them."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -199,8 +200,24 @@ def binds_of(spec):
     return take["bind"]
 
 
+PAGES = {"training": {}, "serving": {"goal": "serve"}, "experts": {"model": "mixtral-8x7b"}}
+
+
+@cache
+def page_of(job):
+    """The tab with all of its panels open."""
+    app = opened("step", **PAGES[job])
+    for panel in ("two_sizes", "step_table", "other_calculators"):
+        app.session_state[panel] = True
+    return run(app)
+
+
+def frame(app, column):
+    return next(table.value for table in app.dataframe if column in table.value)
+
+
 def test_the_page_shows_the_picture_the_table_and_what_to_read():
-    app = opened("step")
+    app = page_of("training")
     assert title(app) == "Where the memory goes in one training step"
     spec = spec_of(app)
     bound = binds_of(spec)
@@ -211,13 +228,10 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     ]
     assert all(bind["name"] for bind in bound.values())
     assert "The cliff:" in page_text(app)
-    assert len(app.dataframe) == 1
 
 
 def test_two_sizes_stand_side_by_side_by_card():
-    app = opened("step")
-    app.session_state["two_sizes"] = True
-    cells = run(app).dataframe[1].value
+    cells = frame(page_of("training"), "13B, AdamW")
     assert list(cells.columns) == [job.name for job in ready_jobs()["sizes"]]
     room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
     assert all(room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2])  # 16 bytes a parameter
@@ -226,7 +240,7 @@ def test_two_sizes_stand_side_by_side_by_card():
 
 
 def test_serving_is_walked_from_load_to_decode():
-    app = opened("step", goal="serve")
+    app = page_of("serving")
     assert title(app) == "Where the memory goes while serving"
     spec = spec_of(app)
     assert {"Requests at once", "Weights", "Cache"} <= {bind["name"] for bind in binds_of(spec).values()}
@@ -240,24 +254,21 @@ def test_a_picture_that_is_not_exact_says_so(walked, catalogs):
 
 
 def test_the_moments_are_a_table_too():
-    app = opened("step")
-    app.session_state["step_table"] = True
-    table = next(frame.value for frame in run(app).dataframe if "GiB per GPU" in frame.value)
+    table = frame(page_of("training"), "GiB per GPU")
     assert table.columns[-1] == "zero_grad"
     assert table.iloc[-1]["GiB per GPU"] == "In all"
     assert table.iloc[-1][1:].max() == pytest.approx(table.iloc[:-1]["backward"].sum())
 
 
-@pytest.mark.parametrize("query", [{}, {"goal": "serve"}, {"model": "mixtral-8x7b"}], ids=["training", "serving", "experts"])
-def test_four_other_calculators_are_shown_for_this_step(query):
-    app = opened("step", **query)
-    app.session_state["other_calculators"] = True
-    cells = "\n".join(str(cell) for table in run(app).table for cell in table.value.to_numpy().ravel())
+@pytest.mark.parametrize("job", PAGES)
+def test_four_other_calculators_are_shown_for_this_step(job):
+    app = page_of(job)
+    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
     for system in SYSTEMS:
         assert system.title in cells
         assert system.leaves_out in cells
-        assert (system.warns in cells) == (not system.warns or "model" in query)
-    assert ("It offers fp4 for training" in cells) == ("goal" not in query)
+        assert (system.warns in cells) == (not system.warns or job == "experts")
+    assert ("It offers fp4 for training" in cells) == (job != "serving")
     assert "Headroom" in cells
     assert "A prints 42.7 GB" in page_text(app)
     assert "B prints 52.0 GB" in page_text(app)

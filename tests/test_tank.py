@@ -13,11 +13,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 
 
-def drawn(catalogs, ink="light", width=400, most_bytes=None, **scenario):
+def drawn(catalogs, ink="light", width=400, **scenario):
     """A row, and the elements of its picture by class."""
     row = estimate({**EIGHT_BILLION, **scenario}, catalogs, solve=False)
     assert row["problem"] == ""
-    root = ElementTree.fromstring(tank_svg(row, INKS[ink], width, 26, most_bytes))
+    root = ElementTree.fromstring(tank_svg(row, INKS[ink], width, 26))
     assert root.tag == f"{SVG}svg"
     assert (root.get("width"), root.get("height")) == (str(width), "26")
     return row, {element.get("class"): element for element in root if element.get("class")}
@@ -63,8 +63,6 @@ def test_without_a_card_there_is_no_track_and_as_an_address_no_colour_is_cut_off
     parts = drawn(catalogs)[1]
     assert not {"track", "card"} & set(parts)
     assert across(parts["range"])[1] == pytest.approx(399)
-    row, parts = drawn(catalogs, instance="p5.48xlarge", most_bytes=160 * 2**30)
-    assert wide(parts["track"]) == pytest.approx(398 * row["gpu_memory_bytes"] / (160 * 2**30), abs=0.01)
     row = estimate({**EIGHT_BILLION, "instance": "p5.48xlarge"}, catalogs, solve=False)
     address = data_uri(tank_svg(row, INKS["dark"]))
     assert address.startswith("data:image/svg+xml;utf8,<svg ")

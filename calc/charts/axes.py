@@ -46,14 +46,14 @@ def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np
     return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
 
 
-def spread_names(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
-    """Places between 0 and `most`, moved as little as possible to be a gap apart.
+def spread_names(places: Sequence[float] | np.ndarray, gap: float) -> np.ndarray:
+    """Places between 0 and 1, moved as little as possible to be a gap apart.
 
     Neighbours that would touch form a block around their middle; blocks that touch join.
     """
-    wished = np.clip(np.asarray(places, dtype=float), 0.0, most)
+    wished = np.clip(np.asarray(places, dtype=float), 0.0, 1.0)
     order = np.argsort(wished, kind="stable")
-    gap = min(gap, most / max(len(wished) - 1, 1))
+    gap = min(gap, 1 / max(len(wished) - 1, 1))
     blocks: list[list[float]] = []  # of each block: its first place, its number of places, the sum of their wishes
     for place in wished[order]:
         blocks.append([place, 1.0, place])
@@ -62,7 +62,7 @@ def spread_names(places: Sequence[float] | np.ndarray, gap: float, most: float =
             before = blocks[-1]
             total = before[2] + total_wished - gap * before[1] * count
             before[1], before[2] = before[1] + count, total
-            before[0] = float(np.clip(total / before[1], 0.0, most - gap * (before[1] - 1)))
+            before[0] = float(np.clip(total / before[1], 0.0, 1 - gap * (before[1] - 1)))
     moved = np.empty_like(wished)
     moved[order] = [first + gap * number for first, count, _ in blocks for number in range(int(count))]
     return moved

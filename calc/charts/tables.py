@@ -1,7 +1,7 @@
 """Long tables for charts, made from result rows: GiB per GPU, USD and words."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -23,13 +23,9 @@ def word_column(values: Any) -> pd.Index:
     return pd.Index(values, dtype=object)
 
 
-def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ()) -> list[str]:
+def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row: the choices that differ between rows, then its GPUs and instance."""
-    parts = [
-        [name_of(name, value, catalogs) for value in rows[name].to_list()]
-        for name in NAMED
-        if name in always or rows[name].nunique(dropna=False) > 1
-    ]
+    parts = [[name_of(name, value, catalogs) for value in rows[name].to_list()] for name in NAMED if rows[name].nunique(dropna=False) > 1]
     where = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
     parts.append([_where(catalogs, *row) for row in zip(*(rows[name].to_list() for name in where), strict=True)])
     seen: Counter[str] = Counter()

@@ -44,7 +44,7 @@ def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") != "inference":
-        return f"{_verb(job)} {model}{_on_tokens(job)}"
+        return f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} {model}{_on_tokens(job)}"
     tokens_each = _lengths(job, catalogs).partition(" (")[0]
     return _through(job, model, catalogs) if _ends(job) else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
 
@@ -61,10 +61,6 @@ def _number(job: Mapping[str, Any], name: str) -> float:
 def _ends(job: Mapping[str, Any]) -> bool:
     """Whether the work of a service ends: so many tokens, images or hours in all."""
     return not is_missing(job.get("tokens_total"))
-
-
-def _verb(job: Mapping[str, Any]) -> str:
-    return "Train" if job.get("goal") == "train" else "Fine-tune"
 
 
 def _on_tokens(job: Mapping[str, Any]) -> str:

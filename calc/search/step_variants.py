@@ -64,7 +64,7 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     row |= {"gpu": row["gpu"] or USUAL_CARD, "instance": ""}
     point = {"batch": float(row["batch"]), "tokens": float(row["sequence_tokens"])}
     dials, bounds = dials_of(row, catalogs), _bounds(row, catalogs)
-    dials = _possible(dials, _sound(row, dials, catalogs), row)
+    dials = _possible(dials, next(parts(_frame(row, dials), catalogs)).problems.sound, row)
     surface = surfaces(_frame(row, dials), bounds, catalogs)
     numbers = _numbers(dials)
     numbered = dict(
@@ -136,10 +136,6 @@ def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
     return Bounds(1, most_batch, step, most_tokens // step, tokens)
 
 
-def _combinations(dials: dict[str, Dial]) -> list[tuple[str, ...]]:
-    return list(product(*dials.values()))
-
-
 def _numbers(dials: dict[str, Dial]) -> pd.DataFrame:
     """The number on each dial of every combination, from 1."""
     return pd.DataFrame(list(product(*(range(1, len(dial) + 1) for dial in dials.values()))), columns=list(dials), dtype=float)
@@ -159,14 +155,9 @@ def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
     )
 
 
-def _sound(row: Row, dials: dict[str, Dial], catalogs: Catalogs) -> np.ndarray:
-    """Which combinations can be estimated."""
-    return next(parts(_frame(row, dials), catalogs)).problems.sound
-
-
 def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, Dial]:
     """The values whose combinations are all able; the plan's own alone where it is not."""
-    is_able = dict(zip(_combinations(dials), able, strict=True))
+    is_able = dict(zip(product(*dials.values()), able, strict=True))
     sizes, firsts, seconds = dials.values()
     size, first, second = _own(dials, row)
     kept_firsts = [value for value in firsts if is_able[size, value, second]]

@@ -39,7 +39,7 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
 
 
 @once
-def error_by_family(ink: Ink, title: str = "Error of the estimate by family of models") -> dict[str, Any]:
+def error_by_family(ink: Ink) -> dict[str, Any]:
     """The signed error of each case by family; the scale is finest near zero.
 
     Columns: label, rank, error_ratio, case, group, model.
@@ -52,4 +52,4 @@ def error_by_family(ink: Ink, title: str = "Error of the estimate by family of m
         y=bar_rows(ink, 130),
         tooltip=tips(case="Case", model="Model", group="Group", error_ratio="Error"),
     )
-    return finished(alt.layer(zero, marks), title, ink, height=alt.Step(22))
+    return finished(alt.layer(zero, marks), "Error of the estimate by family of models", ink, height=alt.Step(22))

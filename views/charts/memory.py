@@ -11,15 +11,11 @@ from views.shared.theme import COMPONENT_COLOURS, Ink
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 
-def _component_colours(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> dict[str, Any]:
+def _component_colours(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     """One colour per component; the legend has two columns, since a third is cut off on a phone."""
     look: dict[str, Any] = {"columns": 2, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
     domain, colours = [COMPONENT_LABELS[name] for name in components], [COMPONENT_COLOURS[name] for name in components]
-    return {
-        "title": None,
-        "scale": alt.Scale(domain=domain, range=colours),
-        "legend": alt.Legend(orient="bottom", **look) if has_legend else None,
-    }
+    return {"title": None, "scale": alt.Scale(domain=domain, range=colours), "legend": alt.Legend(orient="bottom", **look)}
 
 
 def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
@@ -34,11 +30,10 @@ def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
 
 
 @once
-def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> dict[str, Any]:
+def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     """The components alive in each phase as stacked bars, with the cards as rules.
 
     Columns: phase, rank, component, order, gib, phase_gib, phase_text, last; cards.
-    Without its legend where a list beside it names the colours.
     """
     x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
@@ -46,7 +41,7 @@ def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> di
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
-        color=alt.Color("component:N", **_component_colours(ink, components, has_legend)),
+        color=alt.Color("component:N", **_component_colours(ink, components)),
         order=alt.Order("order:O"),
         tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )
@@ -55,7 +50,7 @@ def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> di
         .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330 if has_legend else 260)
+    return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330)
 
 
 def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:

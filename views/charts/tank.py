@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from html import escape
-from typing import Any
 
 from calc.columns import COMPONENTS
 from calc.evaluate import Row
@@ -11,13 +10,13 @@ from views.shared.theme import COMPONENT_COLOURS, Ink
 OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
 
 
-def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22, most_bytes: Any = None) -> str:
+def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22) -> str:
     """An SVG of one result row, `width` x `height` pixels.
 
     The scale ends at the card, or at the high end of the range if that is further: a row that is too large runs over its
-    card's end, and is drawn hollow. `most_bytes` gives several tanks one scale.
+    card's end, and is drawn hollow.
     """
-    card, low, high, most = _ends(row, most_bytes)
+    card, low, high, most = _ends(row)
     pixels = (width - 2) / most
     drawn = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
     drawn += [*_card_end(card * pixels, ink, height), *_whisker(1 + low * pixels, 1 + high * pixels, ink, height)]
@@ -25,9 +24,9 @@ def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22, most_bytes:
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
 
 
-def tank_html(row: Row, ink: Ink, alt: str, height: int = 14, most_bytes: Any = None) -> str:
+def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
     """The same tank as HTML, as wide as its place: `st.html` draws no SVG."""
-    card, low, high, most = _ends(row, most_bytes)
+    card, low, high, most = _ends(row)
     percent = 100 / most
     drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")] if card > 0 else []
     left, hollow = 0.0, row["fits"] == "no"
@@ -54,10 +53,10 @@ def _box(left: float | str, wide: float | str, inset: float, look: str, name: st
     return f"<div{of} style='position:absolute;{across};top:{inset:g}px;bottom:{inset:g}px;{look}'></div>"
 
 
-def _ends(row: Row, most_bytes: Any) -> tuple[float, float, float, float]:
+def _ends(row: Row) -> tuple[float, float, float, float]:
     """The card, both ends of the range, and where the scale ends. [B]"""
     card, low, high = (float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes"))
-    return card, low, high, most_bytes or max(value for value in (card, high, 1.0) if value == value)
+    return card, low, high, max(value for value in (card, high, 1.0) if value == value)
 
 
 def data_uri(svg: str) -> str:

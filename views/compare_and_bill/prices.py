@@ -13,7 +13,7 @@ from calc.plan.bill import attempt_usd
 from calc.say.numbers import about, counted, gib, is_missing, percent, usd
 from calc.search.job_fields import JOB
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
-from views.compare_and_bill.sure import dated
+from views.compare_and_bill.sure import TEXTS, dated
 from views.session import job_state
 from views.session.present_plan import Present
 from views.shared.elements import use_in_plan
@@ -97,27 +97,13 @@ def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
     use_in_plan(labels, "use_market", lambda market: job_state.adopt(plan.scenario, market, catalogs))
 
 
-YOURS = "People, support plans; tax and discounts of your own, unless set (Your discount)."
-NOT_IN_IT = ("Storage of data, images, disks of the instances.", "Traffic: out of AWS, between regions, between zones.", YOURS)
-NOT_IN_A_MONTH = (
-    "Instances for peaks above the load that is planned, and spare ones beyond those that the job asks for.",
-    "Storage of images, disks of the instances, logs.",
-    "Traffic: out of AWS and between zones; load balancers.",
-    YOURS,
-)
-FURTHER = """Other runs: attempts that fail, tuning of settings, evaluation. Each further one costs {0}; teams pay for two to five
-(assumed) for one that ends up in use, and Runs paid for, among the assumptions, counts them."""
-SMALL_LINES = """Each by itself, in no sum: storage of what is kept for a month, or the same taken out once. EBS and FSx bill what is
-provisioned, S3 what it stores. Where a price is not known, `make prices` reads it."""
-
-
 def not_in_it(row: Row) -> tuple[str, ...]:
     """What is not in the bill: what its storage comes to, and what nobody counted."""
     what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     return (
-        *([" ".join(FURTHER.split()).format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
+        *([TEXTS["further"].format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
         f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
-        *(NOT_IN_IT if ends_of(row) else NOT_IN_A_MONTH),
+        *TEXTS["not_in_it" if ends_of(row) else "not_in_a_month"],
     )
 
 
@@ -145,4 +131,4 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
 def small(table: pd.DataFrame) -> None:
     """Storage and traffic, a line each."""
     text_table(small_lines(table), "Storage and traffic, each by itself")
-    st.caption(SMALL_LINES)
+    st.caption(TEXTS["small_lines"])

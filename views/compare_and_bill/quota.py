@@ -11,11 +11,9 @@ from calc.plan.bill import answers_of_aws
 from calc.say.numbers import counted, usd
 from calc.say.place import region_name
 from calc.units import DAY_HOURS
+from views.compare_and_bill.sure import TEXTS
 from views.shared.elements import points
 from views.shared.markdown import plain
-
-ASKED = """The commands only read. A block is offered for one instance where it is not for eight: ask with 1 too. A spot placement score
-of one or two types is always low: name three or more that would do. No offer and a refused question are not the same."""
 
 
 def draw(row: Row, market_line: Row, catalogs: Catalogs) -> None:
@@ -25,7 +23,7 @@ def draw(row: Row, market_line: Row, catalogs: Catalogs) -> None:
     quota = quota_of(row, catalogs)
     points(answered(answers_of_aws(row, quota.code, catalogs), quota))
     st.code("\n".join(questions), language="bash", wrap_lines=True)
-    st.caption(ASKED)
+    st.caption(TEXTS["asked"])
 
 
 def quota_of(row: Row, catalogs: Catalogs) -> Quota:
@@ -50,16 +48,13 @@ def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, lis
 def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
     """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
     if not len(table):
-        return [NOT_ASKED]
+        return [TEXTS["not_asked"]]
     return [f"{_answer(row, quota)} ({row['as_of']})." for row in table.to_dict("records")]
-
-
-NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
 
 
 def _answer(row: Row, quota: Quota) -> str:
     if row["answer"] == "refused":
-        return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
+        return f"{TEXTS['asked_for'][row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
     if row["signal"] == "quota":
         means = f", {counted(int(row['instances']), 'instance')} of this type" if quota.counts == "vCPUs" else ""
         return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
@@ -71,6 +66,3 @@ def _answer(row: Row, quota: Quota) -> str:
         return f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, none offered"
     days = counted(round(row["hours"] / DAY_HOURS), "day")
     return f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: {usd(row['usd_per_hour'])} an hour"
-
-
-ASKED_FOR = {"quota": "Quota {of}", "score": "Spot placement score of {of}", "block": "Capacity block of {of}"}

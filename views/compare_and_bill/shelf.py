@@ -80,11 +80,7 @@ def draw(title: DeltaGenerator) -> None:
         with st.expander(f"Taken off the shelf ({len(gone)})", key="shelf_off"):
             for plan in gone:
                 before = next(version for version in shelf_plans.versions(run, plan.name) if version.link != shelf_plans.OFF)
-                with st.container(horizontal=True, vertical_alignment="center"):
-                    _open_button(before, catalogs, "tertiary")
-                    st.markdown(
-                        plain(f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: {before.answer}"), width="stretch"
-                    )
+                _line(before, f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: {before.answer}", catalogs)
 
 
 def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:

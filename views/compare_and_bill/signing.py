@@ -68,14 +68,11 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
 def not_in_it(rows: list[Row]) -> None:
     """What nobody counted, with the money of a further attempt and of a spare instance."""
     st.header("Not in it", anchor=False)
-    parts = [f"{_further(row)} of {row['scenario']} (+{about(_more_usd(row))}{'' if ends_of(row) else ' a month'})"
-             for row in rows if not is_missing(row["usd"])]  # fmt: skip
+    parts = [
+        f"a further attempt of {row['scenario']} (+{about(attempt_usd(row))})"
+        if ends_of(row)
+        else f"a spare instance of {row['scenario']} (+{about(spare_usd(row))} a month)"
+        for row in rows
+        if not is_missing(row["usd"])
+    ]
     st.markdown(plain("; ".join([NOTHING_COUNTED, *parts]) + "."))
-
-
-def _further(row: Row) -> str:
-    return "a further attempt" if ends_of(row) else "a spare instance"
-
-
-def _more_usd(row: Row) -> float:
-    return attempt_usd(row) if ends_of(row) else spare_usd(row)

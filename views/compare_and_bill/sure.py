@@ -15,26 +15,9 @@ from calc.units import HOUR_SECONDS
 from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.tables import text_table
+from views.shared.texts import texts_beside
 
-LINES = {
-    "start": "Starting, from the request of the machines to the first step, and the last save",
-    "first_token": "Starting, from the request of the machines to the first token",
-    "checkpoint": "Checkpoints: training waits while they are written",
-    "lost_work": "Work done twice after AWS took an instance back",
-    "restart": "Restarts on another instance",
-    "attempts": "Further attempts at the same run, as many as are set among the assumptions",
-    "spare": "Spare instances in another zone or of another type, for when one fails or AWS takes some back",
-    "unused": "Hours that are billed and not needed",
-    "ratio": "Discount and tax of your own",
-}
-BASIS = {
-    "published": "read from AWS or a named source",
-    "derived": "worked out from the price of another region",
-    "observed": "the median of what the zones asked",
-    "estimated": "worked out from the saving that the Spot Advisor names",
-    "assumed": "assumed",
-    "private": "your own contract's",
-}
+TEXTS = texts_beside(__file__)
 
 
 def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
@@ -89,7 +72,7 @@ def time(row: Row, hours: float) -> str:
 def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     """What is rented, and what for."""
     if line != "work":
-        return "", LINES["first_token" if line == "start" and row["work"] == "inference" else line]
+        return "", TEXTS["lines"]["first_token" if line == "start" and row["work"] == "inference" else line]
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
         return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
@@ -142,7 +125,7 @@ def _price(row: Row, market_line: Row, today: date) -> str:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in this region."
     days, check = _age(market_line["as_of"], row["market"], today)
     age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
-    basis = f"{market_line['basis']} ({BASIS.get(market_line['basis'], market_line['basis'])})"
+    basis = f"{market_line['basis']} ({TEXTS['basis'].get(market_line['basis'], market_line['basis'])})"
     return f"**Price**: {basis}, of {market_line['as_of']}, {age}.{share}"
 
 
@@ -174,12 +157,8 @@ def _spot(row: Row) -> str:
         return ""
     band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
     return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
-        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if ends_of(row) else SPARE
+        TEXTS["sober"].format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if ends_of(row) else TEXTS["spare"]
     )
-
-
-SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}. Capacity is not promised."
-SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
 
 
 def tokens(row: Row) -> str:

@@ -13,22 +13,17 @@ from calc.say.numbers import count, counted, duration, gib, is_missing, percent,
 from calc.say.place import region_name
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
-from views.compare_and_bill.sure import tokens
+from views.compare_and_bill.sure import TEXTS, tokens
 from views.shared.markdown import plain
 from views.shared.tables import metric, text_table
 from views.shared.theme import Ink
 from views.understand.comparisons import draw_lines
 
-SOURCES = """Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, equation 37;
-the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between interruptions of the whole job. One
-instance taken back stops all of them; 92 % are taken back together with the others of their type and zone, within three minutes (arXiv
-2604.16457), and stop it once."""
-
 
 def spot(row: Row) -> None:
     """What interruptions do to a run on spot."""
     text_table([{"": label, " ": plain(value)} for label, value in _spot(row)], "Details", hide_header=True)
-    st.caption(plain(SOURCES))
+    st.caption(plain(TEXTS["spot_sources"]))
 
 
 def _spot(row: Row) -> tuple[tuple[str, str], ...]:

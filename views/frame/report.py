@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from calc.catalogs.load import Catalogs
@@ -31,17 +32,7 @@ HEADS = ("Answer", "Machines", "Cost", "USD per hour", "Memory per GPU", "How se
 MEMORY = HEADS.index("Memory per GPU")
 BOARD_HEADS = ("Machines", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
 PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
-STYLE = """
-:root { color-scheme: light; }
-body { font: 14px/1.5 system-ui, sans-serif; color: #1d2129; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
-h1 { font-size: 24px; line-height: 1.25; } h2 { font-size: 17px; margin: 28px 0 8px; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: 5px 12px 5px 0; }
-th { font-weight: 600; border-bottom: 1px solid #5c6470; } td { border-bottom: 1px solid #e3e7ed; }
-svg { max-width: 100%; } td svg { display: block; }
-.note { color: #5c6470; } .key { display: inline-block; width: 11px; height: 11px; margin-right: 6px; }
-a { color: #0b57d0; overflow-wrap: anywhere; }
-@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
-"""
+STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 
 
 def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> str:

@@ -16,7 +16,7 @@ from calc.say.numbers import about, is_missing
 from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
-from calc.search.board import ORDERS, ordered
+from calc.search.board import ordered
 from calc.search.options import Options
 from views.charts.tank import data_uri, tank_svg
 from views.session import SESSION, kept
@@ -38,6 +38,7 @@ COLUMNS = {
         "tokens_per_second",
     ],
 }
+ORDERS = {"hour": "Per hour", "fastest": "Fastest", "headroom": "Most free memory"}  # beside money
 USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
 TANK_HELP = "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not fit, and runs over the card's end."
 VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items())
@@ -46,11 +47,14 @@ VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fi
 def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
-        by = _order(options.job)
+        words = {"money": "Money in all" if ends_of(options.job) else "Money a month", **ORDERS}
+        by = str(segments("Sort by", words, "sort", label_visibility="collapsed", **SESSION))
         of_rows(KEY, (options.job, by))
         frame = ordered(options.board, by)
         rows = records(frame)
-        _keep_ticked([rows[index] for index in chosen_in(KEY) if index < len(rows)])
+        ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
+        label = f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked"
+        button(label, kept.keep_all, ticked, icon="bookmark_add", disabled=not ticked, key="keep_ticked")
     table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
     priced = [row for row in rows if not is_missing(row["usd"])]
     least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
@@ -66,17 +70,6 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         selection_mode=["multi-row", "single-cell"],
     )
     st.caption(_caption(rows, bool(options.job.get("have"))))
-
-
-def _order(job: dict[str, Any]) -> str:
-    """The visible switch of the order."""
-    words = _orders(job)
-    return str(segments("Sort by", {name: words[name] for name in ORDERS}, "sort", label_visibility="collapsed", **SESSION))
-
-
-def _keep_ticked(chosen: list[Row]) -> None:
-    label = f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked"
-    button(label, kept.keep_all, chosen, icon="bookmark_add", disabled=not chosen, key="keep_ticked")
 
 
 def _looked(rows: list[Row]) -> None:
@@ -128,16 +121,6 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     }
     columns |= {name: column(name, kind=TEXT) for name in _compared(job)}
     return {name: columns[name] for name in shown}
-
-
-def _orders(job: dict[str, Any]) -> dict[str, str]:
-    """The orders in words."""
-    return {
-        "money": "Money in all" if ends_of(job) else "Money a month",
-        "hour": "Per hour",
-        "fastest": "Fastest",
-        "headroom": "Most free memory",
-    }
 
 
 def _compared(job: dict[str, Any]) -> list[str]:

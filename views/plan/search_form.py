@@ -10,13 +10,13 @@ from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.setting import choice, name_of
 from calc.scenarios.inputs import CATALOG_OF
 from calc.search import widened
 from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits
 from views.session import SESSION
 from views.session.present_plan import Present
 from views.shared.texts import TEXTS
+from views.sidebar.by_hand_fields import label_of, words
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 OPTIONS: dict[str, tuple] = {
@@ -28,13 +28,9 @@ OPTIONS: dict[str, tuple] = {
     "kv_precision": ("", "fp8", "fp32"),
     "offload": ("none", "optimizer", "states", "activations", "all"),
 }
-OPTION_WORDS = {
-    ("loss", ""): "as the software does",
-    ("tuning", "full"): "all weights",
-    ("tuning", "lora"): "LoRA",
-    ("offload", "none"): "nothing",
-    ("recompute", "none"): "none",
-}
+
+
+EMPTY = {"loss": "as the software does", "kv_precision": "16-bit"}
 LIMITS = TEXTS["search"]["limits"]
 COUNTED_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 SWITCH_WORDS = TEXTS["search"]["switch_words"]
@@ -67,9 +63,9 @@ def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, 
     with st.expander(_summary(plan.job, regions.to_dict()), icon=":material/tune:"), st.form("search_form", border=False):
         left, middle, right = columns = st.columns(3)
         for index, name in enumerate(names):
-            words, meaning = partial(_option_words, name, catalogs=catalogs), GLOSSARY[name].meaning
-            column, options = columns[index // -(-len(names) // 3)], _options(name, work, catalogs)
-            column.pills(_label(name, work), options, format_func=words, key=f"allow_{name}", wrap=True, help=meaning, **several)
+            column, values = columns[index // -(-len(names) // 3)], _options(name, work, catalogs)
+            pill = {"format_func": partial(_words, name, catalogs=catalogs), "help": GLOSSARY[name].meaning, **several}
+            column.pills(label_of(name, work), values, key=f"allow_{name}", wrap=True, **pill)
         left.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
         with_name = {region: f"{region} · {name}" for region, name in regions.items()}
         middle.multiselect("Regions", list(with_name), None, with_name.__getitem__, key="allow_region", placeholder="Anywhere", **SESSION)
@@ -100,8 +96,9 @@ def _limits(job: Row) -> dict[str, str]:
     return {name: titles[titles_of] for name, titles in LIMITS.items() if titles[titles_of] and name not in steps}
 
 
-def _label(name: str, work: str) -> str:
-    return "Sequences at once" if name == "batch" and work == "inference" else GLOSSARY[name].label
+def _words(name: str, value: Any, catalogs: Catalogs) -> str:
+    """A value as the sidebar has it; an empty one is the software's own choice."""
+    return EMPTY[name] if value == "" else words(name, value, catalogs)
 
 
 def _options(name: str, work: str, catalogs: Catalogs) -> list[Any]:
@@ -111,20 +108,10 @@ def _options(name: str, work: str, catalogs: Catalogs) -> list[Any]:
     return sorted(values) if isinstance(values[0], int) else values
 
 
-def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    if name == "kv_precision":
-        return value or "16-bit"
-    if name == "implementation":
-        return choice(name, value, catalogs)
-    return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
-
-
 def _summary(job: Row, regions: dict[str, str]) -> str:
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
-    several = [f"{len(sets[name])} × {_label(name, job['work'])}" for name in names_for(job["work"]) if len(sets[name]) > 1]
+    several = [f"{len(sets[name])} × {label_of(name, job['work'])}" for name in names_for(job["work"]) if len(sets[name]) > 1]
     titles = {name: title if title.startswith("USD") else title[0].lower() + title[1:] for name, title in _limits(job).items()}
     bounds = [f"{title} {limits[name]:,.10g}" for name, title in titles.items() if name in limits]
     bounds += [words for name, (_, words) in SWITCH_WORDS.items() if limits.get(name)]
