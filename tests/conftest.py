@@ -26,6 +26,12 @@ def read_once(monkeypatch):
     monkeypatch.setattr("calc.__main__.load_catalogs", examples.catalogs)
 
 
+@pytest.fixture
+def without_changes(monkeypatch):
+    """Plan without its changes, which cost most of its time, for tests that look at something else."""
+    monkeypatch.setattr("views.plan.changes.panel", lambda *_: None)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Print what test_grid recorded, in whichever process it ran."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]

@@ -12,6 +12,8 @@ from calc.charts.tables import catalog_table, screen_names
 from calc.files.link import link
 from views.catalog.prices import CATALOGS, _as_it_is
 
+pytestmark = pytest.mark.usefixtures("without_changes")
+
 
 def messages_of(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
@@ -82,7 +84,6 @@ def test_every_catalog_is_shown(catalogs):
     for name in (next(iter(CATALOGS)), "assumptions"):
         assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 2
     assert {name: list(_as_it_is(table)) for name, table in tables.items()} == {name: screen_names(table) for name, table in tables.items()}
-    assert all(map(len, tables.values()))
 
 
 def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():

@@ -14,7 +14,7 @@ from shelf.plans import newest, save, versions
 NAME = "[Plan](http://example.com) $x$ <b>"
 
 
-pytestmark = pytest.mark.usefixtures("shelf")
+pytestmark = pytest.mark.usefixtures("shelf", "without_changes")
 
 
 @pytest.fixture
