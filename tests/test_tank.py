@@ -1,5 +1,6 @@
-"""The tank: a picture whose lengths are the row's bytes, in the component colours, that says what does not fit."""
+"""The tank, as SVG and as HTML: its lengths are the row's bytes, in the component colours; it says what does not fit."""
 
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -9,82 +10,56 @@ from calc.columns import COMPONENTS
 from views.charts.tank import data_uri, tank_html, tank_svg
 from views.shared.theme import COMPONENT_COLOURS, INKS
 
-SVG = "{http://www.w3.org/2000/svg}"
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+PLACES = {"yes": {"instance": "p5.48xlarge"}, "no": {"instance": "g5.48xlarge", "batch": 4}, "": {}}  # fits: where
+WIDE, HIGH = 402, 26  # pixels of the SVG, of which one at each side is free
 
 
-def drawn(catalogs, ink="light", width=400, **scenario):
-    """A row, and the elements of its picture by class."""
-    row = estimate({**EIGHT_BILLION, **scenario}, catalogs, solve=False)
-    assert row["problem"] == ""
-    root = ElementTree.fromstring(tank_svg(row, INKS[ink], width, 26))
-    assert root.tag == f"{SVG}svg"
-    assert (root.get("width"), root.get("height")) == (str(width), "26")
-    return row, {element.get("class"): element for element in root if element.get("class")}
+def of_svg(row, ink):
+    """Name of each part: where it begins and its width, in per cent of the scale; its look; whether it is hollow."""
+    root = ElementTree.fromstring(tank_svg(row, ink, WIDE, HIGH))
+    assert (root.tag, root.get("width"), root.get("height")) == ("{http://www.w3.org/2000/svg}svg", str(WIDE), str(HIGH))
+    for part in root:
+        if part.get("class") == "range":
+            left, right = (float(text.split()[0].partition("M")[0]) for text in part.get("d").removeprefix("M").split("H"))
+        elif part.get("x"):
+            left, right = float(part.get("x")), float(part.get("x")) + float(part.get("width"))
+        else:
+            continue
+        yield part.get("class"), ((left - 1) / 4, (right - left) / 4, str(part.attrib), part.get("fill-opacity") == ".15")
 
 
-def wide(element):
-    return float(element.get("width"))
+def of_html(row, ink):
+    """The same parts of the tank as HTML."""
+    root = ElementTree.fromstring(tank_html(row, ink, "a & b"))
+    assert (root.get("role"), root.get("aria-label")) == ("img", "a & b")
+    for part in root:
+        look = dict(pair.split(":") for pair in part.get("style").split(";"))
+        if part.get("class") and not look["left"].startswith("calc"):
+            yield part.get("class"), (*(float(look[side].rstrip("%")) for side in ("left", "width")), str(look), "border" in look)
 
 
-def across(path):
-    """Where a path begins and where its first line leads."""
-    start, _, end = path.get("d").removeprefix("M").partition("H")
-    return float(start.split()[0]), float(end.partition("M")[0])
-
-
-@pytest.mark.parametrize("ink", INKS)
-def test_every_component_is_as_wide_as_it_is_large_and_has_its_colour(catalogs, ink):
-    row, parts = drawn(catalogs, ink, instance="p5.48xlarge")
-    assert row["fits"] == "yes"
-    pixels = 398 / row["gpu_memory_bytes"]
-    shown = [name for name in COMPONENTS if row[name] > 0]
+@pytest.mark.parametrize(("draw", "ink", "fits"), [*product((of_svg, of_html), INKS, PLACES)])
+def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_and_runs_over_its_card(catalogs, draw, ink, fits):
+    row = estimate(EIGHT_BILLION | PLACES[fits], catalogs, solve=False)
+    assert (row["problem"], row["fits"]) == ("", fits)
+    parts, card = dict(draw(row, INKS[ink])), row["gpu_memory_bytes"] if fits else 0.0
+    percent = 100 / max(card, row["memory_high_bytes"])
+    shown, outline = [name for name in COMPONENTS if row[name] > 0], 0.4 if fits == "no" else 0.02
     assert [name for name in parts if name in COMPONENTS] == shown
     for name in shown:
-        assert wide(parts[name]) == pytest.approx(row[name] * pixels, abs=0.01)
-        assert parts[name].get("fill") == COMPONENT_COLOURS[name]
-    assert sum(wide(parts[name]) for name in shown) == pytest.approx(row["memory_bytes"] * pixels, abs=0.1)
-    assert wide(parts["track"]) == 398
-    assert across(parts["range"]) == pytest.approx((1 + row["memory_low_bytes"] * pixels, 1 + row["memory_high_bytes"] * pixels), abs=0.01)
+        _, width, look, is_hollow = parts[name]
+        assert width == pytest.approx(row[name] * percent, abs=outline)
+        assert (COMPONENT_COLOURS[name] in look, is_hollow) == (True, fits == "no")
+    assert sum(parts[shown[-1]][:2]) == pytest.approx(row["memory_bytes"] * percent, abs=outline)
+    assert ("track" in parts) == bool(fits)
+    assert not fits or parts["track"][:2] == pytest.approx((0, card * percent), abs=0.01)
+    low, width, *_ = parts["range"]
+    assert (low, low + width) == pytest.approx((row["memory_low_bytes"] * percent, row["memory_high_bytes"] * percent), abs=0.02)
 
 
-def test_what_does_not_fit_runs_over_its_card_and_is_hollow(catalogs):
-    row, parts = drawn(catalogs, instance="g5.48xlarge", batch=4)
-    assert row["fits"] == "no"
-    assert wide(parts["track"]) == pytest.approx(398 * row["gpu_memory_bytes"] / row["memory_high_bytes"], abs=0.01)
-    assert across(parts["range"])[1] == pytest.approx(399)
-    last = parts["overhead_bytes"]
-    assert float(last.get("x")) + wide(last) > 1 + wide(parts["track"])
-    assert {parts[name].get("fill-opacity") for name in COMPONENTS if name in parts} == {".15"}
-    assert {parts[name].get("stroke") == COMPONENT_COLOURS[name] for name in COMPONENTS if name in parts} == {True}
-
-
-def test_without_a_card_there_is_no_track_and_as_an_address_no_colour_is_cut_off(catalogs):
-    parts = drawn(catalogs)[1]
-    assert not {"track", "card"} & set(parts)
-    assert across(parts["range"])[1] == pytest.approx(399)
-    row = estimate({**EIGHT_BILLION, "instance": "p5.48xlarge"}, catalogs, solve=False)
-    address = data_uri(tank_svg(row, INKS["dark"]))
+def test_as_an_address_no_colour_is_cut_off(catalogs):
+    address = data_uri(tank_svg(estimate(EIGHT_BILLION | PLACES["yes"], catalogs, solve=False), INKS["dark"]))
     assert address.startswith("data:image/svg+xml;utf8,<svg ")
     assert "#" not in address
     assert COMPONENT_COLOURS["weights_bytes"].replace("#", "%23") in address
-
-
-@pytest.mark.parametrize("ink", INKS)
-def test_the_tank_as_html_has_the_same_lengths_and_says_them_in_words(catalogs, ink):
-    for scenario in ({"instance": "p5.48xlarge"}, {"instance": "g5.48xlarge", "batch": 4}):
-        row = estimate({**EIGHT_BILLION, **scenario}, catalogs, solve=False)
-        root = ElementTree.fromstring(tank_html(row, INKS[ink], "a & b"))
-        assert (root.get("role"), root.get("aria-label")) == ("img", "a & b")
-        looks = {part.get("class"): dict(pair.split(":") for pair in part.get("style").split(";")) for part in root if part.get("class")}
-        most = max(row["gpu_memory_bytes"], row["memory_high_bytes"])
-        shown = [name for name in COMPONENTS if row[name] > 0]
-        assert [name for name in looks if name in COMPONENTS] == shown
-        for name in shown:
-            assert float(looks[name]["width"].rstrip("%")) == pytest.approx(100 * row[name] / most, abs=0.001)
-            assert ("border" in looks[name]) == (row["fits"] == "no")
-            assert COMPONENT_COLOURS[name] in str(looks[name].values())
-        assert float(looks["track"]["width"].rstrip("%")) == pytest.approx(100 * row["gpu_memory_bytes"] / most, abs=0.001)
-        ends = [float(looks["range"][side].rstrip("%")) for side in ("left", "width")]
-        assert ends[0] == pytest.approx(100 * row["memory_low_bytes"] / most, abs=0.001)
-        assert sum(ends) == pytest.approx(100 * row["memory_high_bytes"] / most, abs=0.002)
