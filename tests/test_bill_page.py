@@ -135,14 +135,6 @@ def test_a_plan_without_a_price_says_so(catalogs):
     assert "none is known on demand" in " ".join(sure.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
 
 
-def test_a_refused_plan_and_a_model_that_cannot_serve_show_no_bill():
-    app = bill(model="llama-3.1-8b", tensor_parallel="3", gpus="3", instance="p5.48xlarge")
-    assert title(app).startswith("No bill as it is set: Fine-tune Llama 3.1 8B")
-    assert app.error[0].value
-    assert not app.table
-    assert title(bill(goal="serve", model="bert-base-uncased", implementation="vllm")).startswith("No bill as it is set: Serve BERT")
-
-
 def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_cheaper(catalogs):
     scenario = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3"}
     row = estimate(scenario | {"train_tokens": 1e10}, catalogs, solve=False)
