@@ -11,8 +11,10 @@ from datetime import date
 from calc import load_catalogs
 from calc.catalogs.rooms import path_of
 from calc.models.huggingface.entries import TEXT_SIDE
+from calc.models.huggingface.parts import TEXT_PARTS
 
 FILE = path_of("config_defaults")
+NEEDS_ARGUMENTS = ("gemma4_assistant",)  # a class that refuses its own defaults
 HEAD = """\
 # yaml-language-server: $schema=schema/config_defaults.json
 # What the config class of each model_type fills in for a field that a config.json leaves out, by the class's own names.
@@ -29,6 +31,13 @@ def class_defaults(config_class, names):
     return {name: value for name, value in defaults.items() if value is not None}
 
 
+def parts_filled_in(config_class):
+    """The parts beside its text that a config class fills in where a file is silent, as {"sub_configs": names}; {} without any."""
+    made = config_class()
+    parts = [name for name in config_class.sub_configs if name not in TEXT_PARTS and getattr(made, name, None) is not None]
+    return {"sub_configs": parts} if parts else {}
+
+
 def config_defaults():
     """model_type -> field -> default, of the transformers that is installed."""
     from transformers import CONFIG_MAPPING
@@ -39,8 +48,14 @@ def config_defaults():
     names = {name: [*fields, *model_types.rule_fields] for name, fields in names.items()}
     names |= {tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers}
     names |= {name: ["tie_word_embeddings"] for name, parts in model_types.parts.items() if parts.text and name not in names}
+    around_text = {name for name, config_class in CONFIG_MAPPING.items() if {*TEXT_PARTS} & config_class.sub_configs.keys()}
+    several = ({*model_types.parts} | around_text) - {*model_types.pairs, *NEEDS_ARGUMENTS}
+    names |= {name: [] for name in several if name not in names}
     classes = {name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING}
-    defaults = {name: class_defaults(config_class, dict.fromkeys(names[name])) for name, config_class in classes.items()}
+    defaults = {
+        name: class_defaults(config_class, dict.fromkeys(names[name])) | (parts_filled_in(config_class) if name in several else {})
+        for name, config_class in classes.items()
+    }
     return {model_type: recorded for model_type, recorded in defaults.items() if recorded}
 
 

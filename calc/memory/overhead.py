@@ -130,6 +130,15 @@ def memory_low_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spr
     return np.maximum(memory_bytes - (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio, 0)
 
 
-def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
+def parts_left_out_bytes(
+    leaves_parts_out, left_out_parameters, parameters, uncounted_parts_ratio, weights_bytes, gradients_bytes, optimizer_bytes
+):
+    """What towers and other parts that are left out would take with their states. [B]"""
+    ratio = np.where(left_out_parameters > 0, left_out_parameters / parameters, uncounted_parts_ratio)
+    return leaves_parts_out * ratio * (weights_bytes + gradients_bytes + optimizer_bytes)
+
+
+def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio, parts_left_out_bytes):
     """Upper end of the stated range. [B]"""
-    return memory_bytes + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    return memory_bytes + spread + parts_left_out_bytes

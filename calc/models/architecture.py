@@ -25,7 +25,7 @@ MODEL_COLUMNS = (
     *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout"),
     *("attention_dropout", "softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused"),
     *("left_out_parameters", "stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
-    *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
+    *("leaves_out", "tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
@@ -119,6 +119,7 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
     model["layers"] = sum(stack["layers"] for stack in stacks)
     model["parameters"] = model["outside_parameters"] + in_blocks
     model["active_parameters"] = model["parameters"] - idle
+    model["leaves_out"] = int(bool(model.get("left_out")))
     model["note"], model["note_with_images"] = note_of(model), note_with_images(model)
     return model, stacks
 

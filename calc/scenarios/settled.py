@@ -68,6 +68,11 @@ def outputs(model_outputs, makes_logits):
     return np.where(makes_logits > 0, model_outputs, 1.0)
 
 
+def leaves_parts_out(leaves_out, tower_parameters):
+    """1 where the model has towers or other parts that are not counted. [0 or 1]"""
+    return leaves_out * (tower_parameters == 0)
+
+
 def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder, makes_logits):
     """1 where embedding and head share a matrix; a head of one number never does. [0 or 1]
 

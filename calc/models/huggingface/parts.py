@@ -11,6 +11,7 @@ Config = Mapping[str, Any]
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 PARTS = {"vision_config": "vision", "audio_config": "audio"}
+LAYERED = {"num_hidden_layers", "num_layers", "n_layers", "layers", "depth", "depths", "encoder_layers", "model_type"}  # a part has some
 
 
 class TextPart(NamedTuple):
@@ -38,7 +39,7 @@ def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str
         inner["model_type"] = parts.text or f"{model_type}_text"
     if name == "thinker_config":
         thinker = text_part(ReadFields(inner), model_types, defaults)
-        return thinker if thinker.outer else thinker._replace(outer=config)
+        return thinker._replace(outer=ReadFields({**parts_beside(config, defaults), **thinker.outer}) if thinker.outer else config)
     tied = _tied(config, inner, parts.ties, defaults.get(model_type, {}))
     if tied is not None:
         inner["tie_word_embeddings"] = tied
@@ -77,16 +78,26 @@ def _instead(config):
     return "give the config.json of a model"
 
 
+def parts_beside(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Config]:
+    """The parts of a config beside its text: those in it, and those that its class fills in."""
+    filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
+    named = [*PARTS, *filled, *(name for name, value in outer.items() if isinstance(value, dict) and LAYERED & value.keys())]
+    configs = {name: outer.get(name) for name in dict.fromkeys(named) if name not in (*TEXT_PARTS, "quantization_config")}
+    return {name: config or {} for name, config in configs.items() if name in filled or isinstance(config, dict)}
+
+
 def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
     """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
-    named = [name for name in PARTS if isinstance(outer.get(name), dict)]
+    beside = parts_beside(outer, defaults)
+    named, outer = [*beside], {**outer, **beside}
     if not named:
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
-    words = " and ".join(PARTS[name] for name in named)
+    *first, last = [PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named]
+    words = f"{', '.join(first)} and {last}" if first else last
     several = "s" if len(named) > 1 else ""
     usual = [parts.audio_tower if several and name == "audio_config" else parts.tower for name in named]
-    if parts.projector is None or (several and not parts.audio_tower):
+    if parts.projector is None or not {*named} <= PARTS.keys() or (several and not parts.audio_tower):
         return f"its {words} part", 0
     counts = [_tower_parameters(outer, name, tower, hidden, model_types, defaults) for name, tower in zip(named, usual, strict=True)]
     return f"its {words} tower{several} and the projector{several}", sum(counts) if all(counts) else 0

@@ -1,0 +1,71 @@
+"""The law of what is left out: a class counts as its row and what the row's note says is left out, or the note names the rest.
+
+Every type of several parts in the sets of validation/model_types.py, its default config and its class on the meta device. Needs
+requirements/validation.txt: `python -m validation.parts_left_out`.
+"""
+
+import logging
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import torch
+from transformers import CONFIG_MAPPING, AutoConfig
+
+from calc import load_catalogs
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import ConfigError, read_config
+from validation.model_types import LACKS, SETS, at_most
+
+FILE = Path(__file__).parent / "results" / "parts_left_out.csv"
+SECONDS = 60  # a class that takes longer to build is left out
+COLUMNS = ["type", "verdict", "class", "here", "left_out", "note"]
+
+
+def whole_class(config, head):
+    """The name of the class and all its parameters. [parameters]"""
+    with torch.device("meta"):
+        model = head.from_config(config)
+    model.tie_weights()
+    return type(model).__name__, sum(parameter.numel() for parameter in model.parameters())
+
+
+def verdict_of(whole, here, left_out, note):
+    """counted: the row and what is left out make the class; named: the note names a part without a count; else silent."""
+    if whole == here + left_out:
+        return "counted"
+    return "named" if whole > here and "whose parameters are not counted" in note else "silent"
+
+
+def row_of(name, head, catalogs):
+    """One type: the class's count, ours, and what our note says."""
+    try:
+        with at_most(SECONDS):
+            config = AutoConfig.for_model(name, **LACKS.get(name, {}))
+            class_name, whole = whole_class(config, head)
+    except Exception as error:
+        return {"type": name, "verdict": "not built", "note": type(error).__name__}
+    try:
+        entry = read_config({**config.to_dict(), "architectures": [class_name]}, "it", catalogs)
+    except ConfigError as error:
+        return {"type": name, "verdict": "refused", "class": whole, "note": str(error)}
+    row = model_table({"it": entry}, catalogs.families)[0].loc["it"]
+    here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
+    about = {"class": whole, "here": here, "left_out": left_out, "note": row["note"].partition(". ")[0]}
+    return {"type": name, "verdict": verdict_of(whole, here, left_out, row["note"]), **about}
+
+
+def main():
+    logging.disable(logging.WARNING)
+    catalogs = load_catalogs()
+    heads = {name: head for names, head in SETS.values() for name in names if CONFIG_MAPPING[name].sub_configs}
+    rows = [row_of(name, heads[name], catalogs) for name in sorted(heads)]
+    print(
+        f"{len(rows)} types of several parts: "
+        + ", ".join(f"{count} {verdict}" for verdict, count in Counter(row["verdict"] for row in rows).items())
+    )
+    pd.DataFrame(rows, columns=COLUMNS, dtype=object).to_csv(FILE, index=False)
+
+
+if __name__ == "__main__":
+    main()
