@@ -22,9 +22,9 @@ def update_steps(rolls_out, update_micro_batches, accumulation_steps):
     return np.where(rolls_out > 0, np.maximum(update_micro_batches / accumulation_steps, 1), 1.0)
 
 
-def batches_seconds(micro_batch_seconds, update_micro_batches, trained_tokens_ratio, pipeline_bubble_ratio):
+def batches_seconds(micro_batch_seconds, update_micro_batches, trained_tokens_ratio, pipeline_bubble_ratio, loop_ratio):
     """All micro-batches of one step. [s]"""
-    return update_micro_batches * micro_batch_seconds * (1 + pipeline_bubble_ratio) * trained_tokens_ratio
+    return update_micro_batches * micro_batch_seconds * (1 + pipeline_bubble_ratio) * trained_tokens_ratio * loop_ratio
 
 
 def value_work_ratio(value_parameters, parameters):

@@ -14,6 +14,16 @@ NETWORK_START_SECONDS = 50e-6  # of a small all-reduce over the network: assumed
 RESERVE_BYTES = 3e9  # of an engine's share beside weights and cache: profile, graphs, context
 
 
+def met_experts_ratio(stack_experts, stack_experts_per_token):
+    """Share of its experts that one token meets, in the block with most. [share]"""
+    return np.max(np.where(stack_experts > 0, stack_experts_per_token / np.maximum(stack_experts, 1), 0), axis=0)
+
+
+def loop_ratio(rolls_out, met_experts_ratio, rollout_loop_ratio, rollout_loop_experts_ratio):
+    """What phases take over their work alone: data, uneven answers; 1 without rollout. [ratio]"""
+    return np.where(rolls_out > 0, np.where(met_experts_ratio > 0, rollout_loop_experts_ratio, rollout_loop_ratio), 1.0)
+
+
 def generator_gpus(generates_itself, replica_gpus, rollout_tensor_parallel):
     """GPUs that generate one answer together. [GPUs]"""
     return np.where(generates_itself > 0, replica_gpus, rollout_tensor_parallel)
@@ -43,11 +53,6 @@ def generator_room_sequences(
 def answers_at_once(generator_sequences, generator_room_sequences):
     """Answers that one engine generates at once. [sequences]"""
     return np.maximum(np.minimum(generator_sequences, generator_room_sequences), 1)
-
-
-def met_experts_ratio(stack_experts, stack_experts_per_token):
-    """Share of its experts that one token meets, in the block with most. [share]"""
-    return np.max(np.where(stack_experts > 0, stack_experts_per_token / np.maximum(stack_experts, 1), 0), axis=0)
 
 
 def generator_read_parameters(linear_parameters, expert_parameters, met_experts_ratio, answers_at_once, outputs, hidden):
@@ -154,6 +159,7 @@ def rollout_seconds(
     answers_at_once,
     generator_step_seconds,
     last_step_seconds,
+    loop_ratio,
 ):
     """Generating a step's answers: the mean of all, then what is left of the longest. [s]
 
@@ -161,4 +167,4 @@ def rollout_seconds(
     """
     turns = generator_sequences / answers_at_once
     decoded = mean_answer_tokens * turns * generator_step_seconds + (completion_tokens - mean_answer_tokens) * last_step_seconds
-    return np.where(rolls_out > 0, generator_prefill_seconds + decoded, 0.0)
+    return np.where(rolls_out > 0, (generator_prefill_seconds + decoded) * loop_ratio, 0.0)
