@@ -114,7 +114,7 @@ def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_op
     assert len(buttons) <= limits.MOST
     before, money = shown_options[-1].rows[0]["usd"], []
     for button in buttons:
-        words, _, change = button.label.replace("\\", "").rpartition(": ")
+        words, _, change = button.label.replace("\\", "").partition(", price of ")[0].rpartition(": ")
         pressed = run(opened(v="3", **query).button(key=button.key).click())
         after = shown_options[-1].rows[0]["usd"]
         money.append(abs(after - before))

@@ -1,5 +1,8 @@
 """What tighter limits, a spare, more load and one's own machines give: each against the job that is asked so."""
 
+import re
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -45,6 +48,10 @@ def test_limits_that_change_the_money_by_less_than_3_percent_cost_nothing(catalo
     assert limit_words.free_limits(dear, row, answered.job, catalogs) == "7 days costs nothing."
     assert limit_words.against(dear[2], row, catalogs).startswith("Stockholm: −$")
     assert limit_words.against(Easing("spare", 1, 2 * row["usd"]), row, catalogs).startswith("A spare instance: +$")
+    (spot,) = [easing for easing in answered.eased if easing.name == "markets"]
+    assert row["on_demand_as_of"] > row["spot_as_of"]
+    month = date.fromisoformat(row["spot_as_of"]).strftime("%B")
+    assert re.fullmatch(rf"Spot: −\$\d+, price of {month}( 20\d\d)?", limit_words.against(spot, row, catalogs))
 
 
 def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):

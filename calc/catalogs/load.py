@@ -87,6 +87,7 @@ class Catalogs:
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
+    grids: pd.DataFrame  # a row per region
     quotas: pd.DataFrame  # a row per prefix of an instance family
     obtainability: pd.DataFrame  # a row per prefix of an instance family
     prices: pd.DataFrame

@@ -8,7 +8,7 @@ import numpy as np
 
 from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
-from calc.cost import interruptions, machines, prices, spot, starts
+from calc.cost import energy, interruptions, machines, prices, spot, starts
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
@@ -109,6 +109,7 @@ STAGES = (
     Stage("start", starts),
     Stage("price", prices),
     Stage("spot", interruptions, spot),
+    Stage("energy", energy),
     Stage("placement", placement),
 )
 NAMES = tuple(stage.name for stage in STAGES)

@@ -1,4 +1,4 @@
-"""Steps of the join: releases of software, listed prices of storage and of endpoints."""
+"""Steps of the join: releases, electricity, listed prices of storage and of endpoints."""
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,11 @@ def release_numbers(implementation, software_release, catalogs):
 def listed_storage_usd_per_gib_month(region, catalogs):
     """The listed price of storage in the region. [USD per GiB and month]"""
     return region.mapped(lambda name: _s3(catalogs).get(name, np.nan))
+
+
+def grid_numbers(region, catalogs):
+    """The data centers' overhead and the grid's emissions of the region; NaN where not known."""
+    return columns_of(catalogs, "grids", region.mapped(lambda name: catalogs.grids.index.get_indexer([name])[0]), "region_")
 
 
 def listed_endpoints(region, model, catalogs):

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-ORDERS = ("money", "hour", "fastest", "headroom")
-COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes"}
+ORDERS = ("money", "hour", "fastest", "headroom", "carbon")
+COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes", "carbon": "carbon_kg"}
 
 
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by money, by USD per hour, by time or by headroom; what qualifies stays first."""
+    """The rows by money, USD per hour, time, headroom or emissions; what qualifies stays first."""
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)

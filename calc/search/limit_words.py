@@ -1,6 +1,7 @@
 """Limits in words: the next step of each with its money, and which cost nothing."""
 
 from collections.abc import Callable, Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from calc.catalogs.load import Catalogs
@@ -8,6 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import about, count, duration, is_missing, percent, span, usd
 from calc.search.limits_cost import Easing
+from calc.units import YEAR_DAYS
 
 STEPPED = {  # a limit at its next step
     "fewest_bits": "{}-bit products",
@@ -56,10 +58,12 @@ def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
 
 
 def against(easing: Easing, row: Row, catalogs: Catalogs) -> str:
-    """A limit at its next step against the money of an answer: Spot: −$40, 16 bits: +$1,100."""
+    """A limit at its next step: 16 bits: +$1,100; Spot: −$40, price of April."""
     words = catalogs.regions["name"][easing.step] if easing.name == "regions" else step_words(easing, row)
     more = easing.usd - row["usd"]
-    return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}"
+    day = date.fromisoformat(catalogs.read_on) - timedelta(days=easing.old_price_days)
+    price = f", price of {day:{'%B' if easing.old_price_days < YEAR_DAYS else '%B %Y'}}" if easing.old_price_days else ""
+    return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
 
 
 def telling_limits(eased: list[Easing], row: Row) -> list[Easing]:

@@ -41,11 +41,15 @@ RankingOf = Callable[[JobRow], Ranking | None]
 
 
 class Easing(NamedTuple):
-    """A limit at its next step (a number, a region, a market), and the money then."""
+    """A limit at its next step (a number, a region, a market), and the money then.
+
+    `old_price_days`: of a price that is older than what is relied on, and than the answer's own.
+    """
 
     name: str
     step: float | str
     usd: float
+    old_price_days: float = 0.0
 
 
 def easings(row: JobRow, ranked: Ranking, least: int, ranking_of: RankingOf, catalogs: Catalogs) -> list[Easing]:
@@ -90,7 +94,10 @@ def _of_engine(row: JobRow, ranked: Ranking, least: int, most: float, ranking_of
                 step = int(other.candidates["instances"][number])
             elif name == "fewest_bits" and job["work"] == "inference":
                 name = _narrowed(ranked, least, other, number)
-            eased.append(Easing(name, step, float(other.candidates["usd"][number])))
+            market = MARKETS[other.job["markets"][other.candidates["market"][number]]]
+            days, fresh = other.candidates["price_age_days"][number], ranked.candidates["price_age_days"][least]
+            old_days = float(days) if days > max(market.old_days, fresh) else 0.0
+            eased.append(Easing(name, step, float(other.candidates["usd"][number]), old_days))
 
     bits = 0 if job["fixed"].get("precision") else NARROWER.get(job["fewest_bits"], 0)
     if bits and job["work"] == "inference" and (names := _affordable(ranked, 1, most, catalogs)):

@@ -61,7 +61,7 @@ def draw(title: DeltaGenerator) -> None:
         points(sure.how_sure(row, market_line, today))
     with right:
         st.header("Not in it", anchor=False)
-        points(prices.not_in_it(row))
+        points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
     if market_line["basis"]:
         closed("What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs))

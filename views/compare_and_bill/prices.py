@@ -10,7 +10,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import attempt_usd
-from calc.say.numbers import about, counted, gib, is_missing, percent, usd
+from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
 from calc.search.job_fields import JOB
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.sure import TEXTS, dated
@@ -105,6 +105,17 @@ def not_in_it(row: Row) -> tuple[str, ...]:
         f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
         *TEXTS["not_in_it" if ends_of(row) else "not_in_a_month"],
     )
+
+
+def energy(row: Row, catalogs: Catalogs) -> str:
+    """Electricity: 7.94 kWh and 3.15 kg CO2e a run, and what that rests on."""
+    if is_missing(row["carbon_kg"]):
+        return "Electricity: not known for this card and region."
+    grid, often = catalogs.grids.loc[row["region"]], "a run on demand" if ends_of(row) else "a month"
+    power = percent(row["training_power_ratio" if row["work"] == "training" else "serving_power_ratio"])
+    where = f"{grid['grid_g_per_kwh']:.0f} g for a kWh in {catalogs.regions.at[row['region'], 'name']}"
+    rests = f"{power} of the rated power, PUE {grid['pue']:.2f}, {where}"
+    return f"Electricity, in the price: {three(row['energy_kwh'])} kWh and {three(row['carbon_kg'])} kg CO2e {often} ({rests})."
 
 
 def _stored(row: Row) -> str:

@@ -32,13 +32,13 @@ TANK = (150, 28)  # as high as a cell draws it
 NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
 KEY = "board"
 COLUMNS = {
-    "training": ["usd", "hours", "usd_per_hour", "usd_per_hour_spot", "tokens_per_second"],
+    "training": ["usd", "hours", "usd_per_hour", "usd_per_hour_spot", "tokens_per_second", "carbon_kg"],
     "inference": [
         *("usd", "time_to_first_token_seconds", "time_per_output_token_ms", "usd_per_hour", "usd_per_hour_spot"),
-        "tokens_per_second",
+        *("tokens_per_second", "carbon_kg"),
     ],
 }
-ORDERS = {"hour": "Per hour", "fastest": "Fastest", "headroom": "Most free memory"}  # beside money
+ORDERS = {"hour": "Per hour", "fastest": "Fastest", "headroom": "Most free memory", "carbon": "Least CO2e"}  # beside money
 USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
 TANK_HELP = "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not fit, and runs over the card's end."
 VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items())
@@ -115,6 +115,7 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
         "usd_per_hour": NUMBER("USD/h", help="All instances of the job, at the price of USD in all.", **money),
         "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
         "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
+        "carbon_kg": column("carbon_kg", "CO2e, kg", format="%,.3g", width=NARROW),
         "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
         "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
         "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),

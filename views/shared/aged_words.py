@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.aged import STARTS_COUNTED, Moved, causes, changes, price_day
+from calc.plan.aged import Moved, causes, changes, price_day, starts_counted
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
@@ -29,9 +29,7 @@ def of_earlier_version(first: Row, row: Row | None) -> str:
     """Made before starting was counted: $35 then, $54 now; `row` is the answer of the link."""
     if not ends_of(first):
         return f"This link was made with an earlier version. {AS_WRITTEN}"
-    if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
-        return f"{STARTS_COUNTED.format('This link')} {AS_WRITTEN}"
-    return f"Made before starting was counted: {about(row['then_usd'])} then, {about(row['usd'])} now. {AS_WRITTEN}"
+    return f"{starts_counted('This link', *(() if row is None else (row['then_usd'], row['usd'])))} {AS_WRITTEN}"
 
 
 def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> list[str]:

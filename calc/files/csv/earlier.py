@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.plan.aged import FIGURES, THEN
+from calc.plan.aged import FIGURES, THEN, starts_counted
 from calc.plan.bill import billed
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
@@ -48,11 +48,12 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     is_market = market.isin(list(MARKETS)).to_numpy()
     beside = {name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy() for name in ("job", "have", "in_bill")}
     rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **beside), catalogs)
-    hourly = np.select(
-        [market == name for name in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
-    )
+    if since := csv_tables.counted_since(cells, name):
+        money = pd.DataFrame({"then": _of_market("run_usd", market, cells), "now": _of_market("run_usd", market, rows)}).dropna()
+        sums = money.sum(min_count=1)
+        complaints = [*(sentence for sentence in complaints if sentence not in since), starts_counted(name, sums["then"], sums["now"])]
     then = {name: _number(cells, name) if name in FIGURES else _said(cells, name) for name in (*THEN, "prices_as_of")}
-    then["usd_per_hour"] = hourly
+    then["usd_per_hour"] = _of_market("usd_per_hour", market, cells)
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
     unread = ~is_market | _unread(table, catalogs)
     sentences = np.where(is_market, rows["problem"].astype(object), [_no_market(name) for name in market])
@@ -93,6 +94,11 @@ def _no_market(market: str) -> str:
 
 def _said(cells: pd.DataFrame, name: str) -> pd.Series:
     return cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
+
+
+def _of_market(name: str, market: pd.Series, cells: pd.DataFrame) -> np.ndarray:
+    """The number of each row on its own market."""
+    return np.select([market == other for other in MARKETS], [_number(cells, f"{name}_{terms.key}") for terms in MARKETS.values()], np.nan)
 
 
 def _number(cells: pd.DataFrame, name: str) -> np.ndarray:

@@ -12,7 +12,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
-from calc.plan.aged import STARTS_COUNTED, VERSIONS, versions
+from calc.plan.aged import VERSIONS, starts_counted, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
@@ -121,4 +121,4 @@ def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str
 def counted_since(table: pd.DataFrame, name: str) -> list[str]:
     """What is counted otherwise since a table of results was written, in a sentence."""
     had_runs = "start_hours" not in table and "run_hours" in table and bool((table["run_hours"] != "").any())
-    return [STARTS_COUNTED.format(name)] * had_runs
+    return [starts_counted(name)] * had_runs

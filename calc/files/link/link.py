@@ -17,12 +17,13 @@ from calc.files.link import readings as link_readings
 from calc.files.link.sets import LIMIT, PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
+from calc.search.board import ORDERS
 from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
 VIEWS = ("compare", "pay", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy")  # tabs of pages
-VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
+VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
 VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ONE_VALUE = ("v", "prices_as_of", "looked", "then")
