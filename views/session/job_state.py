@@ -121,7 +121,8 @@ def _held(name: str, value: Any) -> Any:
     column = JOB.get(name) or BY_HAND.get(name) or ASSUMED[name]
     values = [_of_kind(column.kind, entry) for entry in (value if isinstance(value, (list, tuple)) else [value])]
     kept = [entry for entry in values if entry is not None and entry != ""]
-    return kept if name in LISTS else (kept[0] if kept else None)
+    empty = "" if name in JOB and "" in column.choices else None  # an empty choice of a job is one
+    return kept if name in LISTS else kept[0] if kept else empty
 
 
 def _of_kind(kind: str, value: Any) -> Any:
