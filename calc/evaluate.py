@@ -41,6 +41,16 @@ def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:
     return table
 
 
+def resting(columns: Iterable[str], formulas: Iterable[Callable]) -> tuple[Callable, ...]:
+    """The formulas that depend on these columns, in order."""
+    names, kept = set(columns), []
+    for formula in formulas:
+        if names.intersection(parameters_of(formula)):
+            kept.append(formula)
+            names.add(formula.__name__)
+    return tuple(kept)
+
+
 @cache
 def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
     """The formulas of a module: its public functions, in the order in which they are defined."""

@@ -49,7 +49,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
             assert easing.usd == pytest.approx(found, rel=0.011)
         if easing.name in limits_cost.STEPS:
             steps = limits_cost.STEPS[easing.name]
-            nearer = steps[(steps > job[easing.name]) & (steps < easing.step)]
+            nearer = steps[(steps > settled(job, catalogs)[easing.name]) & (steps < easing.step)]
             assert all(
                 options(job | {easing.name: step}, catalogs).edge["usd"].min() * 1.01 > ranked.candidates["usd"][least] for step in nearer
             )

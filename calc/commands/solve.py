@@ -13,7 +13,8 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
-from calc.layout import data_parallel
+from calc.layout import replicas
+from calc.scenarios.counts import replica_gpus
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME, PACE
@@ -72,7 +73,7 @@ def _of_column(column: str, name: str) -> Callable:
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
     """Requests at once over all replicas, limited by memory and by the usual pace."""
-    replicas = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
+    copies = replicas({name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))})
     serves = (rows["work"] == "inference").to_numpy()
     low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)
     fitting = high.copy()
@@ -82,8 +83,8 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
         keeps = _keeps_pace(rows, np.maximum(middle, 1), catalogs) & (middle >= 1)
         low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
         high = np.maximum(high, low + 1)
-    most = np.where(np.isnan(fitting), np.nan, low * replicas)
-    return rows["batch"].to_numpy(dtype=float) * replicas, most, np.where(low < fitting, "pace", MEMORY)
+    most = np.where(np.isnan(fitting), np.nan, low * copies)
+    return rows["batch"].to_numpy(dtype=float) * copies, most, np.where(low < fitting, "pace", MEMORY)
 
 
 def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
 from calc.cost import energy, interruptions, machines, prices, spot, starts
-from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
+from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of, resting
 from calc.memory import (
     adapters,
     as_run,
@@ -136,11 +136,8 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
 
 def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages make, and those that later formulas make from them."""
-    resting = set(makes(stages))
-    for formula in (formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas):
-        if resting & set(parameters_of(formula)):
-            resting.add(formula.__name__)
-    return frozenset(resting)
+    later = (formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas)
+    return frozenset((*makes(stages), *(formula.__name__ for formula in resting(makes(stages), later))))
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from calc.crossed import PAIR, Crossed
+from calc.engine.stages import MEMORY
+from calc.evaluate import resting
 from calc.search.grid import Grid
 from calc.search.timing import add_time
 from calc.table import distinct, taken
@@ -17,6 +19,8 @@ MOST_SEQUENCES = 4096
 TURNS = 6  # most pairs settle in so many
 ANSWERED = ("time_to_first_token_seconds", "time_per_output_token_seconds")
 READ = ("burst_first_token_seconds",)  # by a model that answers no token: the prefill of a whole batch
+
+OF_BATCH = resting(("batch",), MEMORY[0].formulas)  # what a layout has of its batch
 
 
 def generates_nothing(job: dict[str, Any]) -> bool:
@@ -59,7 +63,7 @@ def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
-    add_time(crossed, job["work"], READ if generates_nothing(job) else ANSWERED)
+    add_time(crossed, job["work"], READ if generates_nothing(job) else ANSWERED, OF_BATCH)
     first = crossed.column(first_token_column(job), PAIR)
     token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
     busy = job["requests_per_second"] * request_seconds(first, token, job)

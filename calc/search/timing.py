@@ -1,5 +1,7 @@
 """The time of layouts on places, and what interruptions of spot add to it."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from calc.cost.spot import UNTIL_OVERHEAD
@@ -19,15 +21,18 @@ STEPPED = (  # what the money of a candidate is made of
 )
 
 
-def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED) -> None:
-    """Add the wanted columns of time; those of the other kind of work are empty. [s]"""
+def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED, before: tuple[Callable, ...] = ()) -> None:
+    """Add the wanted columns of time; those of the other kind of work are empty. [s]
+
+    `before`: formulas whose columns are made anew where time reads them.
+    """
     of_work = [stage for stage in TIME if stage.work in ("", work)]
     for stage in TIME:
         if stage not in of_work:
             for name in {*OTHERS_READ[stage.name], *(name for name in wanted if name in {made.__name__ for made in stage.formulas})}:
                 crossed.set(name, ONE, EMPTY)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        crossed.evaluate_all(needed((formula for stage in of_work for formula in stage.formulas), wanted))
+        crossed.evaluate_all(needed((*before, *(formula for stage in of_work for formula in stage.formulas)), wanted))
 
 
 def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:
