@@ -19,8 +19,9 @@ from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-TANK, LINE, NAME = 30, 23, 158  # pixels: height of the tank and of a line of names, width of a name
+TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 158  # pixels: height of the tank, of a line of names and of text, width of a name
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
+WIDE_TEXT, NARROW_TEXT = 2, 4  # lines of text, likewise
 
 
 def memory(row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
@@ -34,8 +35,8 @@ def memory(row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narro
 def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
     """The tank and the names of its components, in a place of fixed height."""
     parts = parts_of(row)
-    lines = -(-len(parts) // (NARROW if is_narrow else WIDE))
-    with st.container(height=TANK + 16 + LINE * (lines + 1 + is_narrow), border=False):
+    lines, text_lines = -(-len(parts) // (NARROW if is_narrow else WIDE)), NARROW_TEXT if is_narrow else WIDE_TEXT
+    with st.container(height=TANK + 16 + LINE * lines + TEXT_LINE * text_lines, border=False):
         st.html(f"{tank_html(row, ink, row_words.tank_alt(row), TANK)}{_names(row, ink)}{_rests_on(row, ink)}")
 
 
@@ -54,4 +55,4 @@ def _rests_on(row: Row, ink: Ink) -> str:
     time = row_words.time_rests_on(row).partition(": ")[0]
     sure = f"{word[:1].upper()}{word[1:]}. " if (word := fit_words(row)) and row["fits"] in HOLDS else ""
     text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
-    return f"<div style='font-size:13px;line-height:{LINE}px;color:{ink.faint}'>{escape(text)}</div>"
+    return f"<div style='font-size:13px;line-height:{TEXT_LINE}px;color:{ink.faint}'>{escape(text)}</div>"

@@ -18,7 +18,7 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
 
-SHARES = {"": "mean"} | {share: words.removesuffix(" requests").removesuffix(" of all") for share, words in SHARE_WORDS.items()}
+SHARES = {"": "the mean"} | {share: words.removesuffix(" requests").removesuffix(" of all") for share, words in SHARE_WORDS.items()}
 LOADS = {KEYS.people: "People", KEYS.users: "Requests at once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
 
 
@@ -52,7 +52,7 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         if generates(fields["model"], catalogs):
             _shares(fields)
-        st.caption("As fast as people read. Tighter costs money.")
+        st.caption("As fast as people read.")
 
 
 def _shares(fields: dict[str, Any]) -> None:
@@ -62,7 +62,7 @@ def _shares(fields: dict[str, Any]) -> None:
         job_state.choose(first_token_percentile=share, token_percentile=share)
 
     state = questions.shown("limits_hold_for", fields[KEYS.first_token_percentile], take)
-    st.select_slider("Kept by", list(SHARES), format_func=SHARES.__getitem__, **state)
+    st.select_slider("Limits are for", list(SHARES), format_func=SHARES.__getitem__, **state)
 
 
 def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
