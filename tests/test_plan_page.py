@@ -99,7 +99,7 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
 
 
 RARER = (
-    {"instance": "p4d.24xlarge"},
+    {"instance": "p5.48xlarge"},
     {"method": "qlora", "model": "llama-3.1-70b", "days_most": "1"},
     {"goal": "serve", "model": "gpt-oss-120b", "fewest_bits": "16"},
     {"goal": "serve", "requests_per_second": "20", "token_seconds": "0.02", "first_token_seconds": "0.3"},
