@@ -211,7 +211,8 @@ def memory_once(table: Table) -> Table:
     """
     degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
     unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
-    alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
+    gpus = table["training_gpus"]
+    alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
     once = fullest_place(before_memory(alike).take(first))
     return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
