@@ -121,7 +121,8 @@ def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_f
     assert table(app, "measured_gib")["estimated_gib"].iloc[0] != before
 
 
-def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_hand_comes_first(app):
+def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_hand_comes_first():
+    app = opened("bring", instance="p5.48xlarge")
     text = MESSAGE.replace("21.96", "79.65").replace("21.80", "79.50").replace("20.30", "77.00")
     run(app.text_area(key="brought_log").set_value(text))
     assert "brought_model" not in {box.key for box in app.selectbox}

@@ -55,13 +55,14 @@ def test_money_has_cents_where_they_count(usd, exact, about):
 
 
 TRAINED = recorded("cases/settings.json")["trained"]
+REWARDED = recorded("cases/settings.json")["rewarded"]
 SERVED = recorded("cases/settings.json")["served"]
 OTHERS = recorded("cases/settings.json")["others"]
 
 
 def test_what_changes_the_memory_is_in_the_line():
-    for base in (TRAINED, SERVED):
-        others = OTHERS[base.get("work", "training")]
+    for kind, base in {"training": TRAINED, "rewarded": REWARDED, "inference": SERVED}.items():
+        others = OTHERS[kind]
         before, *changed = table([{}, *({name: value} for name, value in others.items())], **base).to_dict("records")
         assert before["problem"] == ""
         for name, after in zip(others, changed, strict=True):
@@ -69,10 +70,10 @@ def test_what_changes_the_memory_is_in_the_line():
 
 
 def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_words_of_the_field():
-    """Place, price and length of the run do not; an encoder's and an expert's columns are not of these models."""
+    """Place, price, pace and length of the run do not; an encoder's and an expert's columns are not of these models."""
     elsewhere = set(recorded("cases/settings.json")["elsewhere"])
     elsewhere |= {"decoder_tokens", "expert_parallel"}
-    assert {*OTHERS["training"], *OTHERS["inference"]} == {*BY_NAME} - elsewhere
+    assert {name for others in OTHERS.values() for name in others} == {*BY_NAME} - elsewhere
     line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
     assert line.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
     assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in line

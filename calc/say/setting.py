@@ -85,6 +85,7 @@ def setting(row: Row, catalogs: Catalogs) -> str:
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]
     default_loss = catalogs.implementations["default_loss"].get(software) if trains else row["loss"]
     usual = {**DEFAULTS, "loss": default_loss, "memory_utilization": catalogs.implementations["reserves_share"].get(software)}
+    usual |= {"reference": "none", "rollout": "none", "rollout_gpus": row["gpus"], "rollout_tensor_parallel": 1}
     unusual = [name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)]
     parts += [_filled(UNUSUAL[name], row[name]) for name in unusual]
     parts += [choice("implementation", software, catalogs)] if software != "transformers" or not trains else []

@@ -156,23 +156,29 @@ def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
     return prompt_seconds * busy_ratio / (2 * (1 - busy_ratio))
 
 
-def ridden_seconds(read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, prompt_seconds, engine_replays_steps):
-    """What a decode step saves in a pass with a prompt in it: reading the weights again. [s]
+def shared_read_seconds(read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, engine_replays_steps):
+    """Reading the weights once for a decode step and a prompt in its pass, not twice. [s]
 
-    An engine puts the tokens to decode and those of prompts into one pass, which reads the weights once.
+    An engine puts the tokens to decode and those of prompts into one pass; a prompt by itself takes at least this reading.
     Source: vLLM, v1/core/sched/scheduler.py, running before waiting requests in one budget; Agrawal et al. 2024, arXiv 2403.02310.
     """
-    weights = np.minimum(read_weights_bytes / streamed_bytes_per_second, prompt_seconds)
-    return engine_replays_steps * np.minimum(weights, decode_step_seconds)
+    return engine_replays_steps * np.minimum(read_weights_bytes / streamed_bytes_per_second, decode_step_seconds)
 
 
-def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, ridden_seconds, scheduled_ahead_steps, engine_replays_steps):
+def ridden_seconds(shared_read_seconds, prompt_seconds):
+    """What a prompt in its pass saves a decode step: at most what a prompt takes. [s]"""
+    return np.minimum(shared_read_seconds, prompt_seconds)
+
+
+def prompt_wait_seconds(
+    batch, prefill_queue_seconds, decode_step_seconds, shared_read_seconds, scheduled_ahead_steps, engine_replays_steps
+):
     """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
     One decode step of the others rides with it; an engine that schedules ahead has more before it.
     Source: iteration-level scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
     """
-    steps = (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds - ridden_seconds
+    steps = (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds - shared_read_seconds
     return prefill_queue_seconds + np.where(batch > 1, steps, 0)
 
 
