@@ -62,7 +62,7 @@ GATE = Command(
     "Check that every scenario of a plan keeps its limits: exit 0, 3 over a limit, 2 unusable.",
     (
         PLAN,
-        ("--fits", {"action": "store_true", "help": "the whole range of the memory is on the card"}),
+        ("--fits", {"action": "store_true", "help": "the card holds the memory at least 95 times of 100"}),
         ("--usd-most", {"type": float, "help": "USD of the run, of a service a month"}),
         ("--hours-most", {"type": float, "help": "hours of the run"}),
         ("--usd-per-hour-most", {"type": float, "help": "USD of an hour of all instances"}),

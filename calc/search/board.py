@@ -17,7 +17,7 @@ def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def qualifies(board: pd.DataFrame) -> pd.Series:
-    """Which rows run the job: the whole range fits, limits are kept, money and time known."""
+    """Which rows run the job: the memory fits, limits are kept, money and time known."""
     sure = (board["fits"] == "yes") & (board["misses"] == "") & (board["runs"] == "yes")
     return sure & board[["usd", "seconds"]].notna().all(axis=1)
 
