@@ -83,12 +83,12 @@ def simulated_percentiles(shape, place, table, prefill):
     prompts = np.minimum(prompts, prefill[0][-1])
     first, last = simulate(arrivals, prompts, answers, np.interp(prompts, *prefill), Engine(table, place))
     counted = slice(REQUESTS // 10, None)
-    beside = column(table, "arrival_seconds")[place]
+    arrival_seconds = column(table, "arrival_seconds")[place]
     several = answers[counted] > 1
     times = {
-        "first_token": (first - arrivals)[counted] + beside,
+        "first_token": (first - arrivals)[counted] + arrival_seconds,
         "token": ((last - first)[counted] / np.maximum(answers[counted] - 1, 1))[several],
-        "request": (last - arrivals)[counted] + beside,
+        "request": (last - arrivals)[counted] + arrival_seconds,
     }
     return {f"{name}_p{share}_seconds": np.percentile(values, share) for name, values in times.items() for share in SHARES}
 
@@ -122,19 +122,19 @@ def simulate(arrivals, prompts, answers, work, engine):
     first, last = np.full(len(arrivals), np.nan), np.full(len(arrivals), np.nan)
     arrivals, prompts, answers, work = (values.tolist() for values in (arrivals, prompts, answers, work))
     waiting, running, ends = deque(), deque(), []  # ends: (step of the last token, request) of those that decode
-    now = before = 0.0
+    clock_seconds = before = 0.0
     step = arrived = 0
     while arrived < len(arrivals) or waiting or running or ends:
         if not (waiting or running or ends):
-            now = before = max(now, arrivals[arrived])
-        seen = before if engine.ahead and (running or ends) else now
+            clock_seconds = before = max(clock_seconds, arrivals[arrived])
+        seen = before if engine.ahead and (running or ends) else clock_seconds
         while arrived < len(arrivals) and arrivals[arrived] <= seen:
             waiting.append(arrived)
             arrived += 1
         while waiting and len(ends) + len(running) < engine.slots:
             request = waiting.popleft()
             running.append([request, prompts[request]])
-        begun, finished = now, []
+        begun, finished = clock_seconds, []
         if running:
             prefill, budget = 0.0, engine.budget - len(ends)
             for chunk in running:
@@ -147,21 +147,21 @@ def simulate(arrivals, prompts, answers, work, engine):
                     break
             for _ in finished:
                 running.popleft()
-            now, step = now + engine.mixed_seconds(len(ends), prefill), step + 1
+            clock_seconds, step = clock_seconds + engine.mixed_seconds(len(ends), prefill), step + 1
         else:  # plain steps until an arrival is seen or an answer ends
-            each = engine.step_seconds[len(ends)]
-            until = (arrivals[arrived] - now) / each if arrived < len(arrivals) and not waiting else np.inf
+            step_seconds = engine.step_seconds[len(ends)]
+            until = (arrivals[arrived] - clock_seconds) / step_seconds if arrived < len(arrivals) and not waiting else np.inf
             steps = max(min(ends[0][0] - step, int(until) + 1 if until < 1e9 else 10**9), 1)
-            begun, now, step = now + (steps - 1) * each, now + steps * each, step + steps
+            begun, clock_seconds, step = clock_seconds + (steps - 1) * step_seconds, clock_seconds + steps * step_seconds, step + steps
         before = begun
         while ends and ends[0][0] <= step:
-            last[heapq.heappop(ends)[1]] = now
+            last[heapq.heappop(ends)[1]] = clock_seconds
         for request in finished:
-            first[request] = now
+            first[request] = clock_seconds
             if answers[request] > 1:
                 heapq.heappush(ends, (step + answers[request] - 1, request))
             else:
-                last[request] = now
+                last[request] = clock_seconds
     return first, last
 
 
