@@ -51,6 +51,7 @@ def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens
     page.close()
 
 
+@pytest.mark.long
 def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors = drawn(page, address)

@@ -27,6 +27,7 @@ def press(page, key, text):
     settled(page)
 
 
+@pytest.mark.long
 def test_the_job_is_on_one_screen_without_scrolling(browser, address):
     page = opened(browser, f"{address}?goal=train&gpus=8&markets=on-demand&markets=spot")
     for goal in ("Train", "Fine-tune", "Serve", "My GPUs"):

@@ -130,6 +130,7 @@ def test_the_verdict_of_a_table_is_that_of_its_rows_read_one_by_one(sound, catal
     assert (carded["note"] != "")[carded["runs"] != "yes"].all()
 
 
+@pytest.mark.long
 def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
     """The scenarios of the grid eight times, each drawn formats and a place of the bench; every rule is met by some."""
     scenarios, draw = pd.concat([grid.recorded()[0]] * 8, ignore_index=True), np.random.default_rng(26)

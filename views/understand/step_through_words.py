@@ -137,7 +137,7 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     """What the table of largest batches counts."""
     model, tokens = name_of("model", row["model"], catalogs), counted(int(row["sequence_tokens"]), "token")
     kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
-    return f"{model}, {tokens}{kept}. –: not even one. A cell becomes the plan."
+    return f"{model}, {tokens}{kept}; the last of them may be tight. –: not even one. A cell becomes the plan."
 
 
 def shade(grade: float) -> str:
