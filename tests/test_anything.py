@@ -82,6 +82,7 @@ def test_a_job_is_answered_or_has_one_sentence(rows):
         assert all(is_sentence(problem) for problem in answers["problem"] if problem), list(answers["problem"])
 
 
+@pytest.mark.long
 @steady(150)
 @given(anything.configs())
 def test_a_config_is_a_model_or_has_one_sentence(text):
@@ -116,6 +117,7 @@ STATE = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @steady(4)
 @given(anything.queries(), STATE, STEPS)
 def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state, steps):
