@@ -121,9 +121,9 @@ def held_tokens(prompt_tokens, generated_tokens, answer_squares_ratio):
     return prompt_tokens + generated_tokens * answer_squares_ratio / 2
 
 
-def cache_slots(batch, decode_cache_bytes, limit_bytes, allocated_peak_bytes, sequence_tokens, held_tokens, engine_sequences):
+def cache_slots(batch, cache_pool_bytes, kv_cache_bytes, sequence_tokens, held_tokens, engine_sequences):
     """Sequences at once: what the cache of a replica holds, and its limit. [sequences]"""
-    room_ratio = 1 + (limit_bytes - allocated_peak_bytes) / np.maximum(decode_cache_bytes, 1)
+    room_ratio = cache_pool_bytes / np.maximum(kv_cache_bytes, 1)
     return np.fmin(batch * room_ratio * np.minimum(sequence_tokens / held_tokens, 2), engine_sequences)
 
 
