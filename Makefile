@@ -10,6 +10,7 @@
 #   make league     other estimators of memory on the same peaks, written to validation/results/league.csv
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
+#   make schedule what `python -m calc schedule` needs to prove its plan
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
 
@@ -19,7 +20,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub schedule lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -75,6 +76,8 @@ prices: .venv/ready-prices
 
 hub: .venv/ready-hub
 
+schedule: .venv/ready-schedule
+
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
 .venv-league/ready: requirements/lock/run.txt requirements/lock/league.txt | .venv/bin/python
@@ -94,7 +97,7 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in hub measure prices shelf validation; do \
+	@for name in hub measure prices schedule shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
 	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt

@@ -20,6 +20,7 @@ from calc.commands.gate import GATE
 from calc.commands.imports import IMPORT
 from calc.commands.launch import LAUNCH
 from calc.commands.oom import OOM
+from calc.commands.schedule import SCHEDULE
 from calc.commands.solve import SOLVE
 from calc.commands.tables import ANSWER, ESTIMATE
 from calc.files.configs.problem import ConfigProblem
@@ -40,6 +41,7 @@ COMMANDS = {
     "diff": DIFF,
     "gate": GATE,
     "solve": SOLVE,
+    "schedule": SCHEDULE,
 }
 INTERRUPTED = 130  # as shells have it
 

@@ -33,12 +33,17 @@ def pasted_text(path: str, most_bytes: int) -> str:
         return text_of(stream.read(most_bytes))
 
 
+def cells_of(path: str, column: str = "model") -> pd.DataFrame:
+    """The cells of a CSV file with a `column` at least; raises TableError or OSError."""
+    return read_csv(Path(path).read_bytes(), path, column)
+
+
 def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:
     """Every row of a CSV estimated and billed, uniquely named; raises TableError or OSError.
 
     One unreadable cell makes the file unusable: a check must not pass over what it could not read.
     """
-    plan = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
+    plan = earlier(cells_of(path), path, catalogs, solve)
     for complaint in plan.complaints:
         print(complaint, file=sys.stderr)
     if plan.unread:

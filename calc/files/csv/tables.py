@@ -81,15 +81,15 @@ class CheckedText(io.TextIOBase):
         return text
 
 
-def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """The rows of a CSV in tables of `rows`, cells as text; raises TableError."""
+def read_tables(stream: BinaryIO, name: str, rows: int | None = None, column: str = "model") -> Iterator[pd.DataFrame]:
+    """The rows of a CSV with a `column` in tables of `rows`, cells as text; raises TableError."""
     text = CheckedText(stream, name)
     try:
         reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
         names = [unmarked(str(cell).strip()) or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
-        if "model" not in names:
+        if column not in names:
             raise TableError(
-                f"{name} has no column 'model' (its columns: {quoted(', '.join(names[:6]))}); the first line "
+                f"{name} has no column '{column}' (its columns: {quoted(', '.join(names[:6]))}); the first line "
                 "must name the columns, separated by commas."
             )
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
@@ -104,10 +104,10 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
         raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
 
 
-def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
-    """A table of cells from CSV text or bytes; raises TableError."""
+def read_csv(content: str | bytes, name: str = "the file", column: str = "model") -> pd.DataFrame:
+    """A table of cells from CSV text or bytes, with a `column` at least; raises TableError."""
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    return next(read_tables(io.BytesIO(content), name))
+    return next(read_tables(io.BytesIO(content), name, column=column))
 
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:

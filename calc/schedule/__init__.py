@@ -1,0 +1,1 @@
+"""The team's plan: which job runs on which machines, and when."""

@@ -1,0 +1,135 @@
+"""The placement problem: ways in their windows, machines, quotas, and what a plan costs."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.quotas import quota_for
+from calc.schedule.tables import Occurrence, Pool
+from calc.schedule.ways import Way
+
+
+class Capacity(NamedTuple):
+    """The most that may run at once: machines of a pool, or vCPUs of a quota by pool."""
+
+    most: int
+    taken: dict[int, int]
+
+
+class Problem(NamedTuple):
+    """Runs, pools, ways and capacities.
+
+    A window is the first and the last minute of a way; minutes count from `begins`.
+    """
+
+    runs: list[Occurrence]
+    pools: list[Pool]
+    ways: list[Way]
+    windows: list[tuple[int, int]]
+    capacities: list[Capacity]
+    begins: pd.Timestamp
+
+
+class Placed(NamedTuple):
+    """A way that is taken, and its first minute."""
+
+    way: Way
+    start: int
+
+    @property
+    def end(self) -> int:
+        """The minute in which its machines are free again."""
+        return self.start + self.way.minutes
+
+
+def problem_of(runs: list[Occurrence], pools: list[Pool], ways: list[Way], catalogs: Catalogs) -> Problem:
+    """The problem of placing the runs on the pools."""
+    begins = min(run.starts for run in runs)
+
+    def minute(day: pd.Timestamp) -> int:
+        return int((day - begins).total_seconds() // 60)
+
+    windows = []
+    for way in ways:
+        run, pool = runs[way.run], pools[way.pool]
+        first, last = max(run.starts, pool.starts or run.starts), min(run.deadline, pool.ends or run.deadline)
+        windows.append((minute(first), minute(last)))
+    capacities = [Capacity(pool.instances, {place: 1}) for place, pool in enumerate(pools)]
+    quotas: dict[tuple[str, str], dict[int, int]] = {}
+    for place, pool in enumerate(pools):
+        if pool.quota_vcpus is not None:
+            instance = catalogs.instances.loc[pool.instance]
+            name = quota_for(instance["family"], catalogs, pool.market == "spot").name
+            quotas.setdefault((pool.region, name), {})[place] = int(instance["vcpus"])
+    capacities += [Capacity(int(min(pools[place].quota_vcpus or 0 for place in taken)), taken) for taken in quotas.values()]
+    return Problem(runs, pools, ways, windows, capacities, begins)
+
+
+def weights(problem: Problem, most_usd: float) -> list[float]:
+    """What leaving a run out counts: more than all money and all later priorities. [USD]"""
+    weight, of_priority = most_usd + 1, {}
+    for priority in sorted({run.priority for run in problem.runs}, reverse=True):
+        of_priority[priority] = weight
+        weight *= 1 + sum(run.priority == priority for run in problem.runs)
+    return [of_priority[run.priority] for run in problem.runs]
+
+
+def peak(placed: list[Placed], capacity: Capacity) -> int:
+    """The most that is taken of a capacity at any minute."""
+    here = [one for one in placed if one.way.pool in capacity.taken]
+    return max((_taken(here, capacity, one.start) for one in here), default=0)
+
+
+def _taken(placed: list[Placed], capacity: Capacity, minute: int) -> int:
+    return sum(one.way.instances * capacity.taken[one.way.pool] for one in placed if one.start <= minute < one.end)
+
+
+def bought_usd(placed: list[Placed], problem: Problem) -> float:
+    """The price of the machines that the plan takes from pools that are paid whole. [USD]"""
+    return sum(pool.usd * peak(placed, Capacity(pool.instances, {place: 1})) for place, pool in enumerate(problem.pools) if pool.usd)
+
+
+def total_usd(placed: list[Placed], problem: Problem) -> float:
+    """Hours of use, and machines paid whole. [USD]"""
+    return sum(one.way.usd for one in placed) + bought_usd(placed, problem)
+
+
+def earliest(number: int, placed: list[Placed], problem: Problem) -> Placed | None:
+    """A way at the earliest minute at which its machines and quotas have room, None without one."""
+    way, (first, last) = problem.ways[number], problem.windows[number]
+    mine = [capacity for capacity in problem.capacities if way.pool in capacity.taken]
+    sharing = [one for one in placed if any(one.way.pool in capacity.taken for capacity in mine)]
+    for start in sorted({first, *(one.end for one in sharing if first < one.end)}):
+        tried = Placed(way, start)
+        if tried.end > last:
+            return None
+        overlapping = [one for one in sharing if one.start < tried.end and start < one.end]
+        if all(peak([*overlapping, tried], capacity) <= capacity.most for capacity in mine):
+            return tried
+    return None
+
+
+def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
+    """The same ways in the same order, each as early as it can be for the same money."""
+    numbers = {way: number for number, way in enumerate(problem.ways)}
+    early: list[Placed] = []
+    waiting = sorted(placed, key=lambda one: one.start)
+    for order, one in enumerate(waiting):
+        moved = earliest(numbers[one.way], [*early, *waiting[order + 1 :]], problem)
+        best = moved if moved is not None and moved.start < one.start else one
+        cheaper = total_usd([*early, best, *waiting[order + 1 :]], problem) <= total_usd([*early, one, *waiting[order + 1 :]], problem)
+        early.append(best if cheaper else one)
+    return early
+
+
+def cheapest_first(problem: Problem) -> list[Placed]:
+    """A placement without a proof: by priority and deadline, each run where it adds least money."""
+    placed: list[Placed] = []
+    for run in sorted(range(len(problem.runs)), key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline)):
+        mine = [number for number, way in enumerate(problem.ways) if way.run == run]
+        tried = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
+        if tried:
+            before = total_usd(placed, problem)
+            placed.append(min(tried, key=lambda one: (round(total_usd([*placed, one], problem) - before, 2), one.end)))
+    return placed

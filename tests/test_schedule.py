@@ -1,0 +1,149 @@
+"""A team's plan: the placement against every other one, worked figures, laws, and what is refused."""
+
+from itertools import product
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calc.scenarios.problems import TableError
+from calc.schedule import solver
+from calc.schedule.problem import Capacity, Placed, Problem, cheapest_first, peak, pushed_forward, total_usd, weights
+from calc.schedule.schedule import HEURISTIC, next_to_buy, schedule
+from calc.schedule.tables import Occurrence, Pool, runs_of
+from calc.schedule.ways import Way
+
+DAY = pd.Timestamp("2026-12-01")
+proves = pytest.mark.skipif(not solver.installed(), reason="needs requirements/schedule.txt")
+JOB = {"model": "llama-3.1-8b", "goal": "tune", "method": "lora", "starts": "2026-12-01", "deadline": "2026-12-03"}
+RENTED = {"pool": "rented", "instance": "p4d.24xlarge", "instances": "2", "market": "on-demand"}
+OWNED = {"pool": "ours", "instance": "p5.48xlarge", "instances": "1", "market": "owned"}
+
+
+def table(*rows):
+    return pd.DataFrame(rows, dtype=object).fillna("")
+
+
+def problem(ways, pools, windows, priorities=None):
+    """A placement problem in minutes: ways of (run, pool, instances, minutes, usd), pools of (instances, usd)."""
+    runs = [
+        Occurrence(f"run {run}", {"model": ""}, DAY, DAY, (priorities or {}).get(run, 1)) for run in range(1 + max(way[0] for way in ways))
+    ]
+    those = [Pool(f"pool {n}", "", "", count, "owned", None, None, usd, None, None) for n, (count, usd) in enumerate(pools)]
+    capacities = [Capacity(pool.instances, {place: 1}) for place, pool in enumerate(those)]
+    return Problem(runs, those, [Way(*way) for way in ways], windows, capacities, DAY)
+
+
+def every_placement(drawn):
+    """All placements that keep windows and capacities, in whole minutes."""
+    choices = [
+        [None, *(Placed(way, start) for way, (first, last) in zip(drawn.ways, drawn.windows, strict=True) if way.run == run
+                 for start in range(first, last - way.minutes + 1))]
+        for run in range(len(drawn.runs))
+    ]  # fmt: skip
+    for chosen in product(*choices):
+        placed = [one for one in chosen if one is not None]
+        if all(peak(placed, capacity) <= capacity.most for capacity in drawn.capacities):
+            yield placed
+
+
+def worth(placed, drawn):
+    """What the solver minimises: runs left out by their weight, then dollars."""
+    of_run = weights(drawn, 1000)
+    return sum(of_run[run] for run in range(len(drawn.runs)) if run not in {one.way.run for one in placed}) + total_usd(placed, drawn)
+
+
+@st.composite
+def problems(draw):
+    """Three runs of one or two ways each on two pools, in windows of a few minutes."""
+    pools = [(draw(st.integers(1, 2)), draw(st.sampled_from([0.0, 3.0]))) for _ in range(2)]
+    ways, windows = [], []
+    for run in range(3):
+        for place in draw(st.sampled_from([(0,), (1,), (0, 1)])):
+            minutes, first = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+            ways.append((run, place, draw(st.integers(1, pools[place][0])), minutes, float(draw(st.integers(0, 9)))))
+            windows.append((first, first + minutes + draw(st.integers(0, 2))))
+    return problem(ways, pools, windows, {run: draw(st.integers(1, 2)) for run in range(3)})
+
+
+@proves
+@given(problems())
+@settings(max_examples=15, deadline=None)
+def test_no_other_placement_is_better(drawn):
+    placed, least = solver.solved(drawn, cheapest_first(drawn))
+    best = min(worth(other, drawn) for other in every_placement(drawn))
+    assert worth(placed, drawn) == pytest.approx(best, abs=0.02)
+    assert least == pytest.approx(total_usd(placed, drawn), abs=0.02)
+    early = pushed_forward(placed, drawn)
+    assert all(peak(early, capacity) <= capacity.most for capacity in drawn.capacities)
+    assert total_usd(early, drawn) <= total_usd(placed, drawn) + 1e-9
+    assert sum(one.start for one in early) <= sum(one.start for one in placed)
+
+
+@proves
+@given(problems())
+@settings(max_examples=10, deadline=None)
+def test_cheaper_pools_and_later_deadlines_never_cost_more(drawn):
+    before = worth(solver.solved(drawn, [])[0], drawn)
+    later = drawn._replace(windows=[(first, last + 1) for first, last in drawn.windows])
+    cheaper = drawn._replace(pools=[pool._replace(usd=pool.usd / 2) for pool in drawn.pools])
+    for looser in (later, cheaper):
+        assert worth(solver.solved(looser, [])[0], looser) <= before + 0.02
+
+
+def test_runs_wait_for_machines_that_are_paid_and_rent_where_time_is_short(catalogs):
+    jobs = table(
+        JOB | {"job": "first", "examples": "50000", "example_tokens": "1000", "epochs": "3", "priority": "1"},
+        JOB | {"job": "second", "examples": "50000", "example_tokens": "1000", "epochs": "3", "priority": "1"},
+        JOB | {"job": "urgent", "examples": "2000000", "example_tokens": "1000", "epochs": "3", "deadline": "2026-12-02", "priority": "2"},
+    )
+    plan = schedule(jobs, table(OWNED, RENTED), catalogs, prove=False)
+    assert plan.how == HEURISTIC
+    runs = plan.runs.set_index("run")
+    assert list(runs.loc[["first", "second"], "pool"]) == ["ours", "ours"]
+    assert runs.loc["second", "begins"] == runs.loc["first", "ends"]
+    assert plan.usd == pytest.approx(runs["usd"].sum())
+    pools = plan.pools.set_index("pool")
+    assert pools.loc["ours", "idle_hours"] == pytest.approx(48 - pools.loc["ours", "used_hours"])
+    assert pools.loc["rented", "idle_hours"] == 0
+
+
+@proves
+def test_one_more_machine_says_what_it_changes(catalogs):
+    jobs = table(*(JOB | {"job": f"chat {n}", "goal": "serve", "method": "", "people": "20"} for n in (1, 2)))
+    bought = next_to_buy(jobs, table(OWNED), catalogs)
+    assert list(bought["placed_runs"]) == [1]
+
+
+def test_a_job_is_repeated_until_a_day():
+    runs = runs_of(table(JOB | {"every": "week", "until": "2026-12-15", "job": "weekly"}))
+    assert [(run.name, run.starts.day, run.deadline.day) for run in runs] == [
+        ("weekly #1", 1, 3),
+        ("weekly #2", 8, 10),
+        ("weekly #3", 15, 17),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("job", "pool", "says"),
+    [
+        ({"deadline": "2026-11-01"}, {}, "jobs, line 2: a job needs a start and a later deadline"),
+        ({"starts": "soon"}, {}, "jobs, line 2: starts 'soon' is no day"),
+        ({"every": "year"}, {}, "every 'year' is not known; use day, week, month"),
+        ({"every": "day"}, {}, "needs 'until'"),
+        ({}, {"instance": "p4d.24xlarg"}, "instance 'p4d.24xlarg' is not known; use p4d.24xlarge"),
+        ({}, {"market": "auction"}, "market 'auction' is not known"),
+        ({}, {"instances": "-1"}, "instances '-1' is not a number from 0 up"),
+        ({}, {"region": "mars"}, "region 'mars' is not known"),
+    ],
+)
+def test_a_bad_cell_is_one_sentence(job, pool, says, catalogs):
+    with pytest.raises(TableError, match=says):
+        schedule(table(JOB | job), table(RENTED | pool), catalogs)
+
+
+def test_a_run_without_a_place_says_why(catalogs):
+    plan = schedule(table(JOB | {"model": "llama-3.1-405b", "method": "full"}), table(RENTED), catalogs)
+    assert plan.runs["pool"].isna().all()
+    assert "rented" in plan.runs["problem"][0]
