@@ -4,7 +4,7 @@
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
 `python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
 `python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of runs in, what they say of the estimate out.
-`oom`, `diff`, `gate` and `solve`: see --help.
+`show`, `oom`, `diff`, `gate` and `solve`: see --help.
 """
 
 import argparse
@@ -14,13 +14,14 @@ from errno import EDQUOT, ENOSPC
 
 from calc import CatalogError, add_models, load_catalogs
 from calc.commands.calibrate import CALIBRATE
-from calc.commands.command import UNUSABLE, Command
+from calc.commands.command import UNUSABLE, Command, columns_of_flags
 from calc.commands.diff import DIFF
 from calc.commands.gate import GATE
 from calc.commands.imports import IMPORT
 from calc.commands.launch import LAUNCH
 from calc.commands.oom import OOM
 from calc.commands.schedule import SCHEDULE
+from calc.commands.show import SHOW
 from calc.commands.solve import SOLVE
 from calc.commands.tables import ANSWER, ESTIMATE
 from calc.files.configs.problem import ConfigProblem
@@ -42,6 +43,7 @@ COMMANDS = {
     "gate": GATE,
     "solve": SOLVE,
     "schedule": SCHEDULE,
+    "show": SHOW,
 }
 INTERRUPTED = 130  # as shells have it
 
@@ -54,7 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words and words[0] in COMMANDS else ""
     command = COMMANDS[name]
-    options = _parser(name, command).parse_args(words[1:] if name else words)
+    columns, words = columns_of_flags(words) if command.takes_columns else ({}, words)
+    options = _parser(name, command).parse_args(words[1:] if name else words, argparse.Namespace(columns=columns))
     target = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()

@@ -44,7 +44,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
 NOT_TABLES = {"choices", "families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads", "quality"}
-READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "memory_logs", "run_logs", "setups", READINGS}
+READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "memory_logs", "run_logs", "setups", "vocabulary", READINGS}
 FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
 
 

@@ -13,18 +13,36 @@ from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
 from calc.files.streams import written
+from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
+from calc.search.inputs import JOB_BY_NAME
 
 UNUSABLE, OVER_THE_LIMIT = 2, 3  # exit statuses
 PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})
 
 
 class Command(NamedTuple):
-    """A command: its purpose, its arguments (name, options), and its function."""
+    """A command: its purpose, its arguments (name, options), its function, columns as flags."""
 
     about: str
     arguments: tuple[tuple[str, dict[str, Any]], ...]
     run: Callable[[argparse.Namespace, Catalogs], int]
+    takes_columns: bool = False
+
+
+def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Columns written as flags (--batch 4, --batch=4) by name, and the other words."""
+    columns: dict[str, str] = {}
+    others, names = [], inputs_by_name() | JOB_BY_NAME
+    rest = iter(words)
+    for word in rest:
+        flag, equals, value = word.partition("=")
+        name = flag.removeprefix("--").replace("-", "_")
+        if flag.startswith("--") and name in names:
+            columns[name] = value if equals else next(rest, "")
+        else:
+            others.append(word)
+    return columns, others
 
 
 def pasted_text(path: str, most_bytes: int) -> str:

@@ -34,14 +34,15 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     for run in runs:
         try:
             names = [run] if Path(run).exists() else run.split("+")
-            rows.append(read_run([(name, _content(name)) for name in names], catalogs).row)
+            rows.append(read_run([(name, content_of(name)) for name in names], catalogs).row)
         except ConfigProblem as error:
             refused.append(str(error))
             rows.append(dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)})
     return pd.DataFrame(rows, dtype=object), refused
 
 
-def _content(name: str) -> bytes:
+def content_of(name: str) -> bytes:
+    """The bytes of a file, as many as a config may have; raises ConfigProblem."""
     path = Path(name)
     if path.is_dir():
         raise ConfigProblem(f"{name} is a folder; name the files in it, those of one run joined by +.")

@@ -40,8 +40,8 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
     Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face config.json among the documents,
     else `model`.
     """
-    configs = [(name, content) for name, content in documents if _is_model(content)]
-    models = {_id(name): read_config_text(content.decode("utf-8-sig"), _id(name), catalogs) for name, content in configs}
+    configs = [(name, content) for name, content in documents if is_model(content)]
+    models = {model_name(name): read_config_text(content.decode("utf-8-sig"), model_name(name), catalogs) for name, content in configs}
     extended = add_models(catalogs, models) if models else catalogs
     run = read_run([document for document in documents if document not in configs], extended, next(iter(models), model))
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
@@ -56,7 +56,8 @@ def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
     return [document for document in documents if document not in logs], logs
 
 
-def _is_model(content: bytes) -> bool:
+def is_model(content: bytes) -> bool:
+    """Whether the content is a config.json of a model."""
     try:
         config = json.loads(content)
     except (ValueError, RecursionError):
@@ -64,6 +65,7 @@ def _is_model(content: bytes) -> bool:
     return isinstance(config, dict) and config.keys() >= MODEL_KEYS
 
 
-def _id(name: str) -> str:
+def model_name(name: str) -> str:
+    """The id of a model by the name of its file: my-model for config.json."""
     stem = PurePath(name).stem.lower()
     return "my-model" if stem in ("", "config") else stem

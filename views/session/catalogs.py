@@ -19,11 +19,12 @@ from calc.evaluate import Row
 from calc.files.configs.fields import rules, tools
 from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.oom.logs import printed
+from calc.files.words.read import vocabulary
 from calc.models.huggingface.config import ConfigError
 from calc.search.guide import ready_jobs
 
-BESIDE = ("config_fields", "launch_files", "memory_logs", "setups")  # read by these functions, each once
-READ_ONCE = (rules, tools, launch_document, kit_specs, printed, ready_jobs)
+BESIDE = ("config_fields", "launch_files", "memory_logs", "setups", "vocabulary")  # read by these functions, each once
+READ_ONCE = (rules, tools, launch_document, kit_specs, printed, ready_jobs, vocabulary)
 
 
 def catalogs() -> Catalogs:

@@ -1,0 +1,114 @@
+"""One estimate as twenty lines of text, or as a mapping for programs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.engine.pipeline import COLUMNS
+from calc.evaluate import Row
+from calc.files.request import Answered, Request, assumed
+from calc.plan.figures import figures, parts_of, records
+from calc.say.change import NOTHING_FITS, effect
+from calc.say.numbers import about, counted, duration, gib, is_missing, percent, size, span, three, usd
+from calc.say.place import cards, place
+from calc.say.setting import setting
+from calc.say.verdict import RUNS, memory_of
+from calc.search.advice import advise
+from calc.search.job_words import job_sentence, short_job
+from calc.search.standing import scenario_of
+
+CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
+NO_MONEY = "not known: name an instance, or ask in words what to rent"
+TIMES = {  # of a service: quantity -> words
+    "time_to_first_token": "first token",
+    "time_per_output_token": "each token",
+}
+
+
+def sheet(result: Answered, request: Request) -> list[str]:
+    """The estimate line by line."""
+    return [line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..." for line in _lines(result, request)]
+
+
+def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
+    """The estimate for programs: every column of the row that has a value, and what was read."""
+    row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
+    row |= {name: result.row[name] for name in ("market", "usd", "hours", "usd_per_hour") if not is_missing(result.row.get(name))}
+    changes = [] if result.row["problem"] else _changes(result, request.catalogs)
+    about_text = {"read": request.read, "assumed": assumed(result, request), "not_understood": request.remark}
+    return {"estimate": row, "scenario": scenario_of(row), "changes": changes, **about_text, "lines": sheet(result, request)}
+
+
+def _lines(result: Answered, request: Request) -> Iterator[str]:
+    row, catalogs = result.row, request.catalogs
+    yield (job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}.") if row["model"] else "No model is named."
+    if row["problem"]:
+        yield f"Problem: {row['problem']}"
+    if not is_missing(row["memory_bytes"]):
+        yield from _estimated(row, catalogs)
+        changes = _changes(result, catalogs)
+        yield from (f"Change: {change}" for change in changes or ([NOTHING_FITS] if row["fits"] == "no" else []))
+    if row["note"]:
+        yield f"Note: {row['note']}"
+    yield from filter(None, (_read(request), " ".join(filter(None, (assumed(result, request), request.remark)))))
+
+
+def _estimated(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    yield f"Setting: {setting(row, catalogs)}"
+    market = f", {MARKETS[row['market']].label}" if row["instance"] else ""
+    yield f"On: {place(row, catalogs) if row['instance'] else cards(row, catalogs)}{market if row['market'] == 'on-demand' else ''}"
+    yield f"Memory: {memory_of(row)}"
+    parts = parts_of(row).sort_values("gib", ascending=False)
+    for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(index=False):
+        yield f"  {GLOSSARY[name].label:<18}{gib(part_gib):>10}  {percent(share)}"
+    if len(parts) > PARTS:
+        yield f"  {'Others':<18}{gib(parts['gib'][PARTS - 1 :].sum()):>10}  {percent(parts['share_ratio'][PARTS - 1 :].sum())}"
+    yield f"Peak: {row['peak_phase']}, {size(row['allocated_peak_bytes'])} allocated; {row['memory_basis']}"
+    card = (
+        f"{size(row['gpu_memory_bytes'])} as its driver reports, {size(max(row['headroom_bytes'], 0))} free"
+        if row["gpu"]
+        else "none is named"
+    )
+    yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
+    yield f"Time: {'; '.join(_times(row)) or 'not known'}"
+    yield f"Money: {_money(row)}"
+
+
+def _times(row: Row) -> Iterator[str]:
+    """A run's hours, a step and tokens a second; of a service the two times people wait for."""
+    number = figures(row)
+    if ends_of(row) and not is_missing(number["hours"]):
+        yield span(number["hours"], number["low_hours"], number["high_hours"])
+    if row["work"] == "training" and not is_missing(row["step_seconds"]):
+        step = duration(row["step_seconds"], row["step_low_seconds"], row["step_high_seconds"])
+        yield f"{step} a step of {counted(int(row['step_tokens']), 'token')}"
+    for name, words in TIMES.items() if row["work"] != "training" else ():
+        if not is_missing(row[f"{name}_seconds"]):
+            yield f"{words} {duration(*(row[f'{name}_{end}seconds'] for end in ('', 'low_', 'high_')))}"
+    if not is_missing(row["tokens_per_second"]):
+        ends = [three(row[f"{end}_tokens_per_second"]) for end in ("low", "high")]
+        yield f"{three(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), {row['time_basis']}"
+
+
+def _money(row: Row) -> str:
+    if is_missing(row["usd_per_hour"]):
+        return "nothing is rented" if row.get("have") else NO_MONEY
+    total = "" if is_missing(row["usd"]) else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
+    trained = row.get("usd_per_million_trained_tokens")
+    tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"
+    return f"{total}{usd(row['usd_per_hour'])} an hour{tokens}; prices of {row['prices_as_of']}"
+
+
+def _changes(result: Answered, catalogs: Catalogs) -> list[str]:
+    """The most useful changes with their effects, one line each."""
+    if result.job.get("have"):
+        return []
+    rows = records(advise(result.row, catalogs, result.row["market"], result.job).head(CHANGES))
+    return [f"{change['change']}: {effect(change, result.row, catalogs)}" for change in rows]
+
+
+def _read(request: Request) -> str:
+    return f"Read: {'; '.join(f'{phrase} ({meaning})' for phrase, meaning in request.read.items())}." if request.read else ""

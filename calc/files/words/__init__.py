@@ -1,0 +1,1 @@
+"""A job in plain words, by the vocabulary and the names of the catalogs."""
