@@ -14,12 +14,20 @@ from calc.models.huggingface.entries import TEXT_SIDE
 from calc.models.huggingface.parts import TEXT_PARTS
 
 FILE = path_of("config_defaults")
-NEEDS_ARGUMENTS = ("gemma4_assistant",)  # a class that refuses its own defaults
 HEAD = """\
 # yaml-language-server: $schema=schema/config_defaults.json
 # What the config class of each model_type fills in for a field that a config.json leaves out, by the class's own names.
 # Written by validation/config_defaults.py; a field that the class leaves empty is left out.
 """
+
+
+def is_made(config_class):
+    """Whether a class takes its own defaults; one whose parts must be given does not."""
+    try:
+        config_class()
+    except Exception:
+        return False
+    return True
 
 
 def class_defaults(config_class, names):
@@ -28,7 +36,7 @@ def class_defaults(config_class, names):
     made = config_class()
     fields = [name for name in names if name not in config_class.attribute_map]
     defaults = {name: declared[name] if name in declared else getattr(made, name, None) for name in fields}
-    return {name: value for name, value in defaults.items() if value is not None}
+    return {name: value for name, value in defaults.items() if value is not None and not isinstance(value, dict)}
 
 
 def parts_filled_in(config_class):
@@ -48,10 +56,15 @@ def config_defaults():
     names = {name: [*fields, *model_types.rule_fields] for name, fields in names.items()}
     names |= {tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers}
     names |= {name: ["tie_word_embeddings"] for name, parts in model_types.parts.items() if parts.text and name not in names}
-    around_text = {name for name, config_class in CONFIG_MAPPING.items() if {*TEXT_PARTS} & config_class.sub_configs.keys()}
-    several = ({*model_types.parts} | around_text) - {*model_types.pairs, *NEEDS_ARGUMENTS}
+    of_parts = {name: config_class.sub_configs for name, config_class in CONFIG_MAPPING.items() if config_class.sub_configs}
+    several = {*model_types.parts} | {name for name, parts in of_parts.items() if name not in names or {*TEXT_PARTS} & parts.keys()}
+    several -= {*model_types.pairs}
+    usual = [field for fields in model_types.sketches["fields"].values() for field in fields.split()]
+    names |= {name: usual for name in CONFIG_MAPPING if name not in model_types.covered() and name not in names}
     names |= {name: [] for name in several if name not in names}
-    classes = {name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING}
+    classes = {
+        name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING and name.islower() and is_made(CONFIG_MAPPING[name])
+    }
     defaults = {
         name: class_defaults(config_class, dict.fromkeys(names[name])) | (parts_filled_in(config_class) if name in several else {})
         for name, config_class in classes.items()

@@ -1,7 +1,7 @@
-"""The law of what is left out: a class counts as its row and what the row's note says is left out, or the note names the rest.
+"""The law over all default configs: a class counts as its row and what its note leaves out, or the note says that less is known.
 
-Every type of several parts in the sets of validation/model_types.py, its default config and its class on the meta device. Needs
-requirements/validation.txt: `python -m validation.parts_left_out`.
+Every type of transformers that has a class, its default config and its class on the meta device. Needs requirements/validation.txt:
+`python -m validation.parts_left_out`.
 """
 
 import logging
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import torch
-from transformers import CONFIG_MAPPING, AutoConfig
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModel
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from calc import load_catalogs
 from calc.models.architecture import model_table
@@ -30,11 +31,18 @@ def whole_class(config, head):
     return type(model).__name__, sum(parameter.numel() for parameter in model.parameters())
 
 
-def verdict_of(whole, here, left_out, note):
-    """counted: the row and what is left out make the class; named: the note names a part without a count; else silent."""
+def verdict_of(whole, here, left_out, row, ratios):
+    """counted: the row and what is left out make the class; named: the note names a part without a count.
+
+    sized: the note says that a plain model stands for it, and the class is within its range; beyond: it is not; else silent.
+    """
     if whole == here + left_out:
         return "counted"
-    return "named" if whole > here and "whose parameters are not counted" in note else "silent"
+    if "whose parameters are not counted" in row["note"] or "of unknown size" in row["note"]:
+        return "named" if whole > here else "beyond"
+    if row["sized"]:
+        return "sized" if ratios["low"] * (row["sized"] > 1) * here <= whole <= ratios["high"] * (here + left_out) else "beyond"
+    return "silent"
 
 
 def row_of(name, head, catalogs):
@@ -52,18 +60,17 @@ def row_of(name, head, catalogs):
     row = model_table({"it": entry}, catalogs.families)[0].loc["it"]
     here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
     about = {"class": whole, "here": here, "left_out": left_out, "note": row["note"].partition(". ")[0]}
-    return {"type": name, "verdict": verdict_of(whole, here, left_out, row["note"]), **about}
+    ratios = {end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high")}
+    return {"type": name, "verdict": verdict_of(whole, here, left_out, row, ratios), **about}
 
 
 def main():
     logging.disable(logging.WARNING)
     catalogs = load_catalogs()
-    heads = {name: head for names, head in SETS.values() for name in names if CONFIG_MAPPING[name].sub_configs}
+    heads = {name: AutoModel for name in MODEL_MAPPING_NAMES if name in CONFIG_MAPPING}
+    heads |= {name: head for names, head in SETS.values() for name in names}
     rows = [row_of(name, heads[name], catalogs) for name in sorted(heads)]
-    print(
-        f"{len(rows)} types of several parts: "
-        + ", ".join(f"{count} {verdict}" for verdict, count in Counter(row["verdict"] for row in rows).items())
-    )
+    print(f"{len(rows)} types: " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(row["verdict"] for row in rows).items()))
     pd.DataFrame(rows, columns=COLUMNS, dtype=object).to_csv(FILE, index=False)
 
 

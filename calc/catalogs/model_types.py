@@ -10,7 +10,17 @@ from calc.models.huggingface.rules import RULES, rule_of
 
 FILE = label_of("model_types")
 LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # keys that a type and its layouts share
-SECTIONS = ("aliases", "pairs", "not_covered", "not_covered_begins", "nearest", "harmless_fields", "rule_fields", "tower_fields")
+SECTIONS = (
+    "aliases",
+    "pairs",
+    "not_covered",
+    "not_covered_begins",
+    "nearest",
+    "sketches",
+    "harmless_fields",
+    "rule_fields",
+    "tower_fields",
+)
 
 
 def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -48,6 +48,7 @@ GROUNDS: dict[str, Callable] = {
     ),
     "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
     "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
+    "extrapolated: a type not covered, by its sizes": lambda sized: sized > 1,
     "lower bound: parts of the model left out": lambda leaves_parts_out: leaves_parts_out > 0,
 }
 AXES: dict[str, Callable] = {

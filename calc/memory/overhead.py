@@ -125,17 +125,39 @@ def memory_bytes(allocated_peak_bytes, overhead_bytes):
     return allocated_peak_bytes + overhead_bytes
 
 
-def memory_low_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
-    """Lower end of the stated range. [B]"""
-    return np.maximum(memory_bytes - (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio, 0)
+def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
+    """What grows with the parameters alone. [B]"""
+    return weights_bytes + gradients_bytes + optimizer_bytes
+
+
+def memory_low_bytes(
+    memory_bytes,
+    allocated_peak_bytes,
+    spread_ratio,
+    least_spread_bytes,
+    memory_run_width_ratio,
+    sized,
+    sized_low_ratio,
+    counted_states_bytes,
+):
+    """Lower end of the stated range. [B]
+
+    Of a model that is sized and not counted, with as few parameters as one may have.
+    """
+    spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio
+    return np.maximum(memory_bytes - spread - (sized > 1) * (1 - sized_low_ratio) * counted_states_bytes, 0)
 
 
 def parts_left_out_bytes(
-    leaves_parts_out, left_out_parameters, parameters, uncounted_parts_ratio, weights_bytes, gradients_bytes, optimizer_bytes
+    leaves_parts_out, left_out_parameters, parameters, uncounted_parts_ratio, sized, sized_high_ratio, counted_states_bytes
 ):
-    """What towers and other parts that are left out would take with their states. [B]"""
-    ratio = np.where(left_out_parameters > 0, left_out_parameters / parameters, uncounted_parts_ratio)
-    return leaves_parts_out * ratio * (weights_bytes + gradients_bytes + optimizer_bytes)
+    """What towers and other parts that are left out would take with their states. [B]
+
+    Of a model that is sized and not counted, with as many parameters as one may have.
+    """
+    of_parts = left_out_parameters / parameters * np.where(sized > 0, sized_high_ratio, 1)
+    ratio = leaves_parts_out * np.where(left_out_parameters > 0, of_parts, uncounted_parts_ratio)
+    return (ratio + (sized > 1) * (sized_high_ratio - 1)) * counted_states_bytes
 
 
 def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio, parts_left_out_bytes):

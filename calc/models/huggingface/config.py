@@ -13,6 +13,7 @@ from calc.models.huggingface.not_covered import read_documents, refusal, total_e
 from calc.models.huggingface.parts import TextPart, left_out, text_part
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
+from calc.models.huggingface.sketch import counted_parameters, largest_part, sized_parts
 from calc.models.huggingface.values import ConfigError, short_value
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
@@ -44,11 +45,8 @@ def _read(config, model_id, catalogs, index):
     model_types, config = catalogs.model_types, ReadFields(config)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
-    if name not in model_types.pairs and name not in model_types.types:
-        total = total_entry(config, part.model_type, index, model_id, model_types.not_covered)
-        if total:
-            return total
-        raise ConfigError(refusal(part.config, part.model_type, model_types))
+    if not (name in model_types.pairs or (name in model_types.types and _writes(part, catalogs.families, model_types.types[name]))):
+        return _uncovered(config, part, model_id, catalogs, index)
     wraps = model_types.parts.get(config["model_type"])
     if part.outer and not (wraps and wraps.text) and part.config.get("auto_map"):
         why = f"its {part.model_type} brings code of its own, which may not be that of transformers"
@@ -57,10 +55,38 @@ def _read(config, model_id, catalogs, index):
         entry = _pair(part, name, catalogs) if name in model_types.pairs else _single(config, part, name, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(f"a field of this {short_value(name)} config is of a wrong kind ({short_value(error)}).") from None
+    return {**_about(config, part, name, model_id), **entry}
+
+
+def _about(config, part, name, model_id):
     about = {"name": str(model_id), "family": name, "hf_repo": "", "checked_on": ""}
     about["source"] = f"its config.json, model_type {short_value(config.get('model_type', name))}"
     about["notes"] = "The text part alone; the other parts of this config are not counted." if part.outer else ""
-    return {**about, **entry}
+    return about
+
+
+def _uncovered(config, part, model_id, catalogs, index):
+    """A type that is not covered: the plain model of its sizes, else its index's total."""
+    why = refusal(part.config, part.model_type, catalogs.model_types)
+    entry = None if "did you mean" in why else largest_part(part, catalogs, lambda inner: read_config(inner, "it", catalogs))
+    total = total_entry(config, part.model_type, index, model_id, catalogs.model_types.not_covered)
+    if not entry:
+        if total:
+            return total
+        raise ConfigError(why)
+    if total:
+        layers = entry.get("layers") or entry["encoder_layers"] + entry["decoder_layers"]
+        entry |= {"further_parameters": (total["total_parameters"] - counted_parameters(entry, catalogs)) / layers, "sized": 0}
+    counted = "its index counts its parameters" if total else "no count"
+    why = why.partition("; the nearest")[0]
+    remark = f"M{why[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, by their usual names: {counted}."
+    remark = " ".join(filter(None, (remark, entry.get("remark"))))
+    return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}
+
+
+def _writes(part, families, model_type):
+    """Whether the text part of a config of several writes; a config of one part always may."""
+    return part.outer is None or families.get(model_type.family, {"kind": "decoder"})["kind"] in ("decoder", "encoder-decoder")
 
 
 def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
@@ -81,8 +107,6 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     model_types, model_type = catalogs.model_types, catalogs.model_types.types[name]
     entry = config_entry(part.config, model_type, catalogs, part.outer is not None)
     family = catalogs.families[entry["model_type"]]
-    if part.outer is not None and family["kind"] not in ("decoder", "encoder-decoder"):
-        raise ConfigError(f"the {short_value(config['model_type'])} around its {part.model_type} is not covered; choose another model.")
     source = part.config if part.outer is None else config
     head, unknown_class = named_class(source, name, family["kind"], model_type)
     precision, unknown_form = stored_precision({**part.config, **source})
@@ -90,6 +114,8 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     remarks: dict[str, Any] = {"stored_precision": precision}
     if part.outer is not None:
         remarks["left_out"], remarks["left_out_parameters"] = left_out(part.outer, entry["hidden"], model_types, catalogs.config_defaults)
+        if not remarks["left_out_parameters"]:
+            remarks |= sized_parts(part.outer, catalogs, lambda inner: read_config(inner, "it", catalogs))
         remarks |= image_sizes(part.outer, model_types, catalogs.config_defaults) if remarks["left_out_parameters"] else {}
     harmless = [*model_types.harmless_fields, *model_type.unread, *model_type.rule_fields()]
     unread = sentence_of_unread(unread_fields([part.config, source], catalogs.config_defaults[name], harmless))

@@ -75,6 +75,7 @@ class ModelTypes:
     not_covered: Mapping[str, str]
     not_covered_begins: Mapping[str, str]
     nearest: Mapping[str, str]
+    sketches: Mapping[str, Any]
     harmless_fields: Sequence[str]
     rule_fields: Sequence[str]
     tower_fields: Sequence[str]

@@ -1,6 +1,6 @@
 """Hugging Face configs with several parts: the text part, and the parameters of the towers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.models.huggingface.model_types import ModelTypes, Parts
@@ -93,14 +93,19 @@ def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapp
     named, outer = [*beside], {**outer, **beside}
     if not named:
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
-    *first, last = [PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named]
-    words = f"{', '.join(first)} and {last}" if first else last
+    words = named_parts(named)
     several = "s" if len(named) > 1 else ""
     usual = [parts.audio_tower if several and name == "audio_config" else parts.tower for name in named]
     if parts.projector is None or not {*named} <= PARTS.keys() or (several and not parts.audio_tower):
         return f"its {words} part", 0
     counts = [_tower_parameters(outer, name, tower, hidden, model_types, defaults) for name, tower in zip(named, usual, strict=True)]
     return f"its {words} tower{several} and the projector{several}", sum(counts) if all(counts) else 0
+
+
+def named_parts(named: Sequence[str]) -> str:
+    """Parts of a config as a note names them: vision and qformer."""
+    *first, last = [PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, Config]:

@@ -1,0 +1,140 @@
+"""A type that is not covered, read by usual names of sizes as a plain model.
+
+No count: the range of its memory says how far such counts lie off (validation/results/parts_left_out.csv). The names and the
+plain models are the section `sketches` of catalogs/edited/model_types.yaml.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from calc.models.architecture import describe_model
+from calc.models.huggingface.model_types import ModelTypes
+from calc.models.huggingface.parts import TextPart, named_parts, parts_beside
+from calc.models.huggingface.values import OWN_SIZES, ConfigError
+
+Config = Mapping[str, Any]
+KEPT = ("quantization_config", "compression_config")  # fields that say the same of any type
+USUAL_HEAD = 64  # width of a head where none is stated
+WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Decoder")
+OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_heads")
+
+
+def sketch(config: Config, model_types: ModelTypes, defaults: Config, of_text: bool = False) -> dict[str, Any] | None:
+    """The config of the plain model that stands for this one; None without its sizes."""
+    fields = model_types.sketches["fields"]
+    stated_itself = () if of_text else {name for ours in OWN_SIZES & fields.keys() for name in fields[ours].split()}
+    filled = {name: value for name, value in defaults.items() if name not in stated_itself}
+    filled |= {name: value for name, value in config.items() if value is not None}
+    sizes = usual_sizes(filled, fields) | {"writes": writes(config, of_text)}
+    for plain in model_types.sketches["plain"]:
+        if all(sizes.get(name) for name in plain["needs"].split()):
+            theirs, sizes = model_types.types[plain["type"]].fields, {**plain.get("sets", {}), **sizes}
+            stated = {names.split()[0]: sizes[ours] for ours, names in theirs.items() if ours in sizes}
+            return {"model_type": plain["type"], **stated, **{name: config[name] for name in KEPT if config.get(name)}}
+    return None
+
+
+def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
+    """Our sizes by their usual names, with heads that divide the width and a network."""
+    filled = {ours: [config[name] for name in names.split() if _is_size(config.get(name))] for ours, names in fields.items()}
+    sizes: dict[str, Any] = {ours: values[0] for ours, values in filled.items() if values}
+    sizes |= _of_stages(sizes)
+    if "layers" not in sizes and "decoder_layers" not in sizes and "encoder_layers" in sizes:
+        sizes["layers"] = sizes["encoder_layers"]
+    if "hidden" in sizes and not isinstance(sizes["hidden"], list | tuple):
+        if "ffn" in sizes or "patch" in sizes:
+            sizes.setdefault("heads", max(sizes["hidden"] // USUAL_HEAD, 1))
+        if "heads" in sizes and "head_dim" not in sizes:
+            sizes["heads"] = math.gcd(sizes["hidden"], sizes["heads"])
+        sizes.setdefault("ffn", int(sizes["hidden"] * sizes.get("ffn_ratio", 4)))
+    if sizes.get("image") and sizes.get("patch"):
+        sizes["image"] = max(sizes["image"] // sizes["patch"], 1) * sizes["patch"]
+    return sizes
+
+
+def _is_size(value: Any) -> bool:
+    numbers = value if isinstance(value, list | tuple) else [value]
+    return bool(numbers) and all(isinstance(number, int | float) and number > 0 for number in numbers)
+
+
+def _of_stages(sizes: Config) -> dict[str, Any]:
+    """All layers of all stages, and the one width that makes as many weights.
+
+    Stages of convolutions alone, without heads or patches, are no such layers.
+    """
+    lists = {ours: list(value) for ours, value in sizes.items() if isinstance(value, list | tuple)}
+    single = {ours: value[0] for ours, value in lists.items()}
+    depths = lists.get("layers")
+    if not depths:
+        return single
+    first = sizes.get("stage_width", 0) or sizes.get("hidden", 0) // 2 ** (len(depths) - 1) if "hidden" not in lists else 0
+    widths = lists.get("hidden") or [first * 2**stage for stage in range(len(depths))]
+    if len(widths) != len(depths) or not widths[0]:
+        return single | {"layers": sum(depths)}
+    squares = sum(depth * width**2 for depth, width in zip(depths, widths, strict=True))
+    heads = single.get("heads", sizes.get("heads", int("patch" in sizes)))
+    if not heads:
+        return {"layers": 0}
+    hidden = max(round(math.sqrt(squares / sum(depths)) / heads), 1) * heads
+    return single | {"layers": sum(depths), "hidden": hidden, "heads": heads}
+
+
+def writes(config: Config, of_text: bool) -> bool:
+    """Whether it goes on from the tokens before: by class, place or fields."""
+    classes = config.get("architectures")
+    if isinstance(classes, list) and classes:
+        return str(classes[0]).endswith(WRITERS)
+    return of_text or any(config.get(name) for name in OF_WRITERS)
+
+
+def largest_part(part: TextPart, catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, Any] | None:
+    """The entry of the text part, else of the largest; the others are left out."""
+    of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
+    beside = parts_beside(outer, catalogs.config_defaults)
+    entries = readable(beside, catalogs, read)
+    stated = sketch(part.config, catalogs.model_types, catalogs.config_defaults.get(part.model_type, {}), of_text)
+    itself = {**part.config} if part.model_type in catalogs.model_types.covered() else stated
+    entries |= readable({"": itself} if itself else {}, catalogs, read)
+    if not entries:
+        return None
+    if itself is stated and "" in entries:
+        entries[""] |= {"sized": 2, "learned_positions": 0} | dict.fromkeys(("block", "moe_block", "encoder_block"), "")
+    counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
+    largest = "" if of_text and "" in entries else max(counts, key=lambda name: counts[name])
+    entry, rest = entries[largest], {name or "other": count for name, count in counts.items() if name != largest}
+    unknown = [name for name in beside if name not in entries]
+    if not rest and not unknown:
+        return entry
+    return {**entry, **_left_out(rest, unknown, entry.get("left_out_parameters", 0)), "sized": entry.get("sized", 1)}
+
+
+def sized_parts(outer: Config, catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, Any]:
+    """The parts beside a text part that nothing counts, by their sizes; {} without any."""
+    parts = parts_beside(outer, catalogs.config_defaults)
+    counts = {name: counted_parameters(entry, catalogs) for name, entry in readable(parts, catalogs, read).items()}
+    return {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1} if counts else {}
+
+
+def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> dict[str, Any]:
+    """What a note says of other parts: sized, or of unknown size."""
+    sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
+    left_out = " and ".join(filter(None, (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized)))
+    return {"left_out": left_out, "left_out_parameters": sum(counts.values()) + inside}
+
+
+def readable(configs: Mapping[str, Config], catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The entries of the parts that can be read, over what their classes fill in."""
+    entries = {}
+    for name, config in configs.items():
+        try:
+            entries[name] = read({**catalogs.config_defaults.get(str(config.get("model_type")), {}), **config})
+        except ConfigError:
+            continue
+    return entries
+
+
+def counted_parameters(entry: dict[str, Any], catalogs: Any) -> int:
+    """Parameters of an entry with what it leaves out. [parameters]"""
+    model, _ = describe_model(entry, catalogs.families)
+    return int(model.get("parameters", 0)) + entry.get("left_out_parameters", 0)
