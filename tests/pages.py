@@ -1,9 +1,11 @@
 """The app as a new browser sees it, without a browser: for the tests of pages, sidebar and session."""
 
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from calc.search.job_fields import COMPARED
@@ -26,6 +28,9 @@ DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
 FOLDERS = {"plan": "plan", "bring": "your_files", "compare": "compare_and_bill", "understand": "understand", "catalog": "catalog"}
+
+
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)  # of all that is installed, anew for each app
 
 
 def opened(page="", **query):
