@@ -1,5 +1,7 @@
 """Steps of the join: a training's objective, other models, rollout, and scoring of tokens."""
 
+from itertools import product
+
 import numpy as np
 
 from calc.catalogs.kept import kept
@@ -182,20 +184,22 @@ def _newest(catalogs: Catalogs, name: str, words: Words, releases: Words) -> np.
 
 def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
     """The row that holds for a release, of one software, or of an objective and software."""
-    frame, numbers = getattr(catalogs, name), numbers_of_release(release)
-    candidates = [
-        (numbers_of_release(since), row)
-        for row, since in enumerate(frame["since"])
-        if words in _words_of(frame, row) and (numbers_of_release(since) <= numbers or not numbers)
-    ]
-    return max(candidates)[1] if candidates else -1
+    numbers = numbers_of_release(release)
+    return max(
+        ((since, row) for since, row in _releases(catalogs, name).get(words, ()) if since <= numbers or not numbers), default=((), -1)
+    )[1]
 
 
-def _words_of(frame, row):
-    software = frame["software"].iloc[row]
-    return (
-        [f"{objective} {name}" for objective in frame["objectives"].iloc[row] for name in software] if "objectives" in frame else software
-    )
+@kept()
+def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
+    """By software, or objective and software: each release since which an entry holds, and its row."""
+    frame = getattr(catalogs, name)
+    objectives = frame["objectives"] if "objectives" in frame else [[""]] * len(frame)
+    releases: dict[str, list[tuple]] = {}
+    for row, entry in enumerate(zip(frame["since"], objectives, frame["software"], strict=True)):
+        for words in product(*entry[1:]):
+            releases.setdefault(" ".join(filter(None, words)), []).append((numbers_of_release(entry[0]), row))
+    return releases
 
 
 def _software_of(catalogs: Catalogs, objective: str) -> str:
