@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from calc.search.job_fields import COMPARED
 from views.session.tabs import TABS, key_of, page_of
@@ -38,16 +39,22 @@ def opened(page="", **query):
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     for name, value in query.items():
         app.query_params[name.replace("__", ".")] = value
-    run(app)
-    return turned(app, page) if page else app
+    if page not in ("", "plan"):
+        app._page_hash = calc_hash(_chosen(app, page))  # an address leads there at once: no other page is drawn before
+    return run(app)
 
 
 def turned(app, page):
     """The app on another page, or on a tab of one."""
+    return run(app.switch_page(f"views/{FOLDERS[_chosen(app, page)]}/page.py"))
+
+
+def _chosen(app, page):
+    """The page, or the page of a tab, which is chosen there."""
     folder = page if page in FOLDERS else page_of(page)
     if folder != page or page in TABS:
         app.session_state[key_of(folder)] = page
-    return run(app.switch_page(f"views/{FOLDERS[folder]}/page.py"))
+    return folder
 
 
 def address(app):
