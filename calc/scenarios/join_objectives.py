@@ -192,7 +192,7 @@ def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
 
 @kept()
 def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
-    """By software, or objective and software: each release since which an entry holds, and its row."""
+    """The releases since which entries hold, with their rows, by objective and software."""
     frame = getattr(catalogs, name)
     objectives = frame["objectives"] if "objectives" in frame else [[""]] * len(frame)
     releases: dict[str, list[tuple]] = {}
