@@ -15,6 +15,7 @@ from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import runs
 from calc.files.calibration.readings import readings
 from calc.files.link.link import compose, parse
+from calc.speed.spread import DEVIATIONS
 from calc.units import GIB
 
 LOGS = published("run_logs")["logs"]
@@ -86,7 +87,6 @@ def test_a_log_of_another_run_is_left_out_with_one_sentence(log, choices, words)
 def readings_of(*ratios, quantity="time", **choices):
     """Runs of the plan that took so many times what was estimated."""
     entry = {"made_on": "2026-11-12", "tool": "vLLM", "quantity": quantity, "gpus": 1, **SERVED, **choices}
-    entry = {name: value for name, value in entry.items() if name != "prompt_tokens"}
     return with_readings(catalogs(), {f"run-{number}": entry | {"ratio": ratio} for number, ratio in enumerate(ratios)})
 
 
@@ -98,7 +98,10 @@ def test_a_run_moves_its_plan_by_its_weight_and_narrows_the_range_by_what_it_exp
     before, after = plan(), estimate(SERVED, readings_of(1.3), solve=False)
     held = catalogs().time_constants["value"]["run_held_serving_ratio"]
     assert after["time_per_output_token_seconds"] == pytest.approx(1.3**held * before["time_per_output_token_seconds"], rel=0.01)
-    assert half_width(after) == pytest.approx(np.sqrt(1 - held**2) * half_width(before))
+    surprise = (np.log(1.3) / (half_width(before) / 2 / DEVIATIONS)) ** 2
+    scale = (2 + held**2 * surprise) / (2 + held**2)
+    assert half_width(after) == pytest.approx(np.sqrt((1 - held**2) * scale) * half_width(before))
+    assert half_width(after) > half_width(estimate(SERVED, readings_of(1.05), solve=False))  # what surprises narrows less
     assert after["note"] == "Time is calibrated on your run of 12 November."
     assert after["time_reason"].endswith("corrected by your own runs")
     assert (after["memory_bytes"], after["time_to_first_token_low_seconds"] > 0) == (before["memory_bytes"], True)
@@ -120,7 +123,7 @@ def test_more_runs_weigh_more_and_others_less():
 
 def test_a_first_token_that_was_measured_moves_first_tokens_alone():
     before, after = plan(), estimate(SERVED, readings_of(1.3, quantity="first_token"), solve=False)
-    held = catalogs().time_constants["value"]["run_held_first_token_ratio"]
+    held = catalogs().time_constants["value"]["run_held_serving_ratio"]
     assert after["time_to_first_token_seconds"] == pytest.approx(1.3**held * before["time_to_first_token_seconds"], rel=0.02)
     assert after["time_per_output_token_seconds"] == pytest.approx(before["time_per_output_token_seconds"], rel=0.01)
 

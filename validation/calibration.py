@@ -1,8 +1,11 @@
-"""Own runs, judged on pairs of published runs: `python -m validation.calibration` writes results/calibration.csv.
+"""Own runs, judged on published runs: `python -m validation.calibration` writes results/calibration.csv.
 
-The estimate is calibrated on one run of a pair and held against the other, of the same software in the same release and on the same
-card. The pairs are ordered, drawn for each run by a rule (a hash of both rows) among all that differ in something. The ratios of
-catalogs/calibrated/time_constants.yaml that say how alike two runs are (run_*_ratio) rest on these pairs.
+The estimate of a run is calibrated on others of the same software in the same release and on the same card, and held against it: on
+one run (a pair), and, as a log has many steps and a benchmark many rows, on several. The others are drawn for each run by a rule (a
+hash of both rows). So that one large table does not decide, each median and share is given twice: over the pairs, and with each table
+(software, release, card) weighing as much as any other. Last stands what no calibration can pass: the factor that takes off the
+median error of the whole set-up, the run itself included. The ratios of catalogs/calibrated/time_constants.yaml that say how alike
+two runs are (run_*_ratio) rest on these runs.
 """
 
 import zlib
@@ -13,19 +16,23 @@ import pandas as pd
 from calc import load_catalogs
 from calc.evaluate import evaluate_all
 from calc.scenarios import likeness
-from calc.scenarios.join_runs import OTHER
+from calc.scenarios.likeness import NUMBERS, among
 from calc.scenarios.lookups import constants
+from calc.speed import spread
 from validation.speed import RESULTS, encoders, errors, published, with_published_models
 
 OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
-SAME = ["quantity", "implementation", "engine", "engine_release", "gpu"]
-PARTNERS = 12  # runs on which each run's estimate is calibrated in turn
-NUMBERS = ("gpus", "batch", "sequence_tokens")
+TABLE = ["quantity", "implementation", "engine", "engine_release", "gpu"]
+SET_UP = [*TABLE, "model", "precision"]
+NEAR = 0.8  # how alike runs are that differ by a doubling or two in all
+DRAWN = 12  # times that each run's estimate is calibrated, on others in turn
+SEVERAL = (1, 3, 5, 10)
+FORMULAS = (likeness.time_run_share, likeness.time_run_ratio, spread.time_run_width_ratio)
 
 
 def runs_of_one_card(catalogs):
     """Published runs with the logarithm of measured over estimated time, and of the ends of their range."""
-    rows = errors(pd.concat([published(), encoders()], ignore_index=True), with_published_models(catalogs))
+    rows = errors(pd.concat([published(), encoders()], ignore_index=True), catalogs)
     seconds = rows["measured"].str.endswith("_seconds")
     rows["error"] = np.where(seconds, 1, -1) * np.log(rows["value"] / rows["predicted"])
     rows["low"], rows["high"] = np.log(rows["low_ratio"]), np.log(rows["high_ratio"])
@@ -33,61 +40,85 @@ def runs_of_one_card(catalogs):
     rows["quantity"] = np.where(first, "first token", np.where(rows["work"] == "training", "training time", "serving time"))
     rows = rows[np.isfinite(rows["error"]) & (rows["problem"] == "")]
     rows[list(NUMBERS)] = rows[list(NUMBERS)].apply(pd.to_numeric, errors="coerce").fillna(1.0)  # an image has no length
-    return rows.fillna(dict.fromkeys(SAME, "")).reset_index(drop=True)
+    whole = (rows["work"] == "training") | (rows["prompt_tokens"] == 0)
+    rows["prompt_tokens"] = rows["prompt_tokens"].where(~whole, rows["sequence_tokens"])
+    return rows.fillna(dict.fromkeys(SET_UP, "")).reset_index(drop=True)
 
 
-def pairs_of(rows):
-    """For each run, by number, the runs that it is calibrated on in turn."""
-    pairs = []
-    for _, group in rows.groupby(SAME, sort=False):
-        for one in group.index:
-            others = [other for other in group.index if rows.at[other, "row"] != rows.at[one, "row"]]
-            others.sort(key=lambda other: zlib.crc32(f"{rows.at[one, 'row']} {rows.at[other, 'row']}".encode()))
-            pairs += [(one, other) for other in others[:PARTNERS]]
-    return np.array(pairs).T
+def drawn(rows, of, several):
+    """Runs that have so many others in their group, and draws of these. Shapes: (draws,), (runs, draws)."""
+    ones, others = [], []
+    for group in rows.groupby(of, sort=False).indices.values():
+        for one in group:
+            ranked = [other for other in group if rows.at[other, "row"] != rows.at[one, "row"]]
+            ranked.sort(key=lambda other: zlib.crc32(f"{rows.at[one, 'row']} {rows.at[other, 'row']}".encode()))
+            for start in range(min(DRAWN, len(ranked)) if len(ranked) >= several else 0):
+                ones.append(one)
+                others.append([ranked[(start + step) % len(ranked)] for step in range(several)])
+    return np.array(ones), np.array(others).T
 
 
-def calibrated(rows, one, other, catalogs):
-    """The error and the range of `one` before and after a run of `other`, by the formulas of the estimate."""
-    ratios = constants(catalogs, "time_constants")
-    run, row = rows.loc[other].reset_index(drop=True), rows.loc[one].reset_index(drop=True)
-    work = np.prod([np.where(run[name] == row[name], 1, ratios[OTHER[name]]) for name in ("model", "precision")], axis=0)
-    columns = {f"run_{name}": run[name].to_numpy()[None] for name in NUMBERS} | {name: row[name].to_numpy() for name in NUMBERS}
-    columns |= ratios | {"run_work_likeness": work[None], "run_gpu_row": np.zeros((1, 1)), "gpu_row": np.zeros(1)}
-    columns["trains"] = (row["work"] == "training").to_numpy()
-    for quantity in ("time", "first_token"):
-        columns |= {f"{quantity}_run_inverse": np.ones((1, 1, 1)), f"{quantity}_run_weight": run["error"].to_numpy()[None]}
-    table = evaluate_all((likeness.run_lengths_likeness, *likeness.OF_TIME), columns)
-    first = row["quantity"] == "first token"
-    width, ratio = (np.where(first, table[f"first_token_run_{name}"], table[f"time_run_{name}"]) for name in ("width_ratio", "ratio"))
-    after = row["error"] - np.log(ratio)
+def calibrated(rows, ones, others, alike, ratios):
+    """The errors and ranges of runs before and after calibration on others, by the formulas of the estimate."""
+    row, measured = rows.loc[ones].reset_index(drop=True), rows["error"].to_numpy()[others]
+    inverse = np.moveaxis(np.linalg.inv(np.moveaxis(alike[others[:, None], others], -1, 0)), 0, -1)
+    weight = np.sum(inverse * measured, axis=1)
+    columns = ratios | {"run_likeness": alike[others, ones], "time_run_inverse": inverse, "time_run_weight": weight}
+    columns |= {"time_run_squares": measured * weight, "place_low_squares": np.zeros(1), "place_high_squares": np.zeros(1)}
+    columns |= {f"layout_{end}_squares": row[end].to_numpy() ** 2 for end in ("low", "high")}
+    table = evaluate_all(FORMULAS, columns)
+    after, width = row["error"] - np.log(table["time_run_ratio"]), table["time_run_width_ratio"]
     inside = [(row["low"] * narrow <= error) & (error <= row["high"] * narrow) for error, narrow in ((row["error"], 1), (after, width))]
-    same = (run["model"] == row["model"]) & (run["precision"] == row["precision"])
-    return row.assign(after=after, narrower=1 - width, inside_before=inside[0], inside_after=inside[1], same=same)
+    return row.assign(before=row["error"].abs(), after=after.abs(), narrower=1 - width, inside_before=inside[0], inside_after=inside[1])
 
 
-def summary(pairs):
-    """By quantity and by how near the runs are: pairs, median error and share inside before and after, how much narrower."""
-    pairs = pairs.assign(near=np.where(pairs["same"], "same model and format", "another model or format"))
-    tables = [pairs, pairs[pairs["same"]].assign(quantity="all times"), pairs.assign(quantity="all times", near="all")]
-    groups = pd.concat(tables).groupby(["quantity", "near"])
-    return groups.agg(
-        pairs=("after", "size"),
-        median_before_ratio=("error", lambda errors: np.expm1(errors.abs().median())),
-        median_after_ratio=("after", lambda errors: np.expm1(errors.abs().median())),
-        narrower_ratio=("narrower", "median"),
-        inside_before_ratio=("inside_before", "mean"),
-        inside_after_ratio=("inside_after", "mean"),
-    ).reset_index()
+def summary(runs):
+    """Runs, median errors, how much narrower and the share inside: of all alike, and of tables alike."""
+    runs = runs.assign(of_table=1 / runs.groupby(TABLE)["after"].transform("size"))
+    made = {"runs": len(runs)}
+    for suffix, weight in (("", np.ones(len(runs))), ("_by_table", runs["of_table"].to_numpy())):
+        for name in ("before", "after"):
+            made[f"median_{name}{suffix}_ratio"] = np.expm1(_median(runs[name].to_numpy(), weight))
+        made[f"narrower{suffix}_ratio"] = _median(runs["narrower"].to_numpy(), weight)
+        for name in ("before", "after"):
+            made[f"inside_{name}{suffix}_ratio"] = np.average(runs[f"inside_{name}"], weights=weight)
+    return made
+
+
+def _median(values, weights):
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    return values[order][np.searchsorted(reached, reached[-1] / 2)]
+
+
+def judged(rows, catalogs):
+    """A row for each quantity and kind of calibration."""
+    alike, ratios, lines = among(rows, catalogs), constants(catalogs, "time_constants"), {}
+    for several in SEVERAL:
+        ones, others = drawn(rows, SET_UP, several)
+        lines |= _lines(f"{several} of the set-up", runs := calibrated(rows, ones, others, alike, ratios))
+        if several == 1:
+            lines |= _lines("1 of the set-up, near", runs[alike[others[0], ones] >= NEAR])
+    ones, others = drawn(rows, TABLE, 1)
+    unlike = (rows[["model", "precision"]].to_numpy()[ones] != rows[["model", "precision"]].to_numpy()[others[0]]).any(axis=1)
+    lines |= _lines("1 of another model or format", calibrated(rows, ones[unlike], others[:, unlike], alike, ratios))
+    best = rows.assign(before=rows["error"].abs(), narrower=0.0, inside_before=rows["inside"], inside_after=rows["inside"])
+    best["after"] = (rows["error"] - rows.groupby(SET_UP)["error"].transform("median")).abs()
+    lines |= _lines("the best one factor", best[best.groupby(SET_UP)["row"].transform("size") > 1])
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis(["calibrated_on", "quantity"])
+
+
+def _lines(kind, runs):
+    groups = {"all times": runs} | dict(iter(runs.groupby("quantity")))
+    return {(kind, quantity): summary(group) for quantity, group in groups.items()}
 
 
 def main():
-    """Print the pairs by group and write them."""
-    catalogs = load_catalogs()
-    rows = runs_of_one_card(catalogs)
-    table = summary(calibrated(rows, *pairs_of(rows), catalogs))
-    print(table.round(3).to_string(index=False))
-    table.to_csv(RESULTS / "calibration.csv", index=False, float_format="%.4g")
+    """Print the judgement by group and write it."""
+    catalogs = with_published_models(load_catalogs())
+    table = judged(runs_of_one_card(catalogs), catalogs)
+    print(table.round(3).to_string())
+    table.to_csv(RESULTS / "calibration.csv", float_format="%.4g")
 
 
 if __name__ == "__main__":

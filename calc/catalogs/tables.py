@@ -10,10 +10,8 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
-READING = (
-    *("made_on", "tool", "quantity", "ratio"),
-    *("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens"),
-)
+SET_UP = ("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens", "prompt_tokens")
+READING = ("made_on", "tool", "quantity", "ratio", *SET_UP)  # of a run of one's own; its set-up are columns of a result
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
 
 

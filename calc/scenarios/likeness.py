@@ -7,17 +7,34 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import Columns, evaluate_all, twin
+from calc.scenarios.lookups import catalog_rows, constants
 
+NUMBERS = ("gpus", "batch", "sequence_tokens", "prompt_tokens")
 LEAST_SHARE = 0.02  # of the variance: what explains less changes nothing and is not named
 
 
-def run_lengths_likeness(run_batch, batch, run_batch_doubled_ratio, run_sequence_tokens, sequence_tokens, run_tokens_doubled_ratio):
-    """How alike each run is to a row by sequences and length. Shape (runs, rows). [share]"""
+def _doublings(run_values, values):
+    return np.abs(np.log2(np.maximum(run_values, 1) / np.maximum(values, 1)))
+
+
+def run_lengths_likeness(
+    run_batch,
+    batch,
+    run_batch_doubled_ratio,
+    run_sequence_tokens,
+    sequence_tokens,
+    run_tokens_doubled_ratio,
+    run_prompt_tokens,
+    prompt_tokens,
+    run_prompt_doubled_ratio,
+):
+    """How alike each run is to a row by sequences and lengths. Shape (runs, rows). [share]"""
     if not len(run_batch):
         return run_batch
-    batches = run_batch_doubled_ratio ** np.abs(np.log2(run_batch / batch))
-    return batches * run_tokens_doubled_ratio ** np.abs(np.log2(run_sequence_tokens / sequence_tokens))
+    batches = run_batch_doubled_ratio ** _doublings(run_batch, batch)
+    lengths = run_tokens_doubled_ratio ** _doublings(run_sequence_tokens, sequence_tokens)
+    return batches * lengths * run_prompt_doubled_ratio ** _doublings(run_prompt_tokens, prompt_tokens)
 
 
 def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_likeness):
@@ -28,20 +45,18 @@ def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_l
     return run_held_serving_ratio * run_work_likeness * run_lengths_likeness
 
 
-def run_place_likeness(run_gpus, gpus, run_gpus_doubled_ratio, run_gpu_row, gpu_row, run_other_card_ratio):
+def run_place_likeness(
+    trains, run_gpus, gpus, run_gpus_doubled_ratio, run_training_gpus_doubled_ratio, run_gpu_row, gpu_row, run_other_card_ratio
+):
     """How alike each run is to a row by its cards and their number. Shape (runs, rows). [share]"""
     if not len(run_gpus):
         return run_gpus
-    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * run_gpus_doubled_ratio ** np.abs(np.log2(run_gpus / gpus))
-
-
-def run_first_token_likeness(run_held_first_token_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
-    """How alike each run's first tokens are to a row's. Shape (runs, rows). [share]"""
-    return run_held_first_token_ratio * run_work_likeness * run_lengths_likeness * run_place_likeness
+    doubled = np.where(trains > 0, run_training_gpus_doubled_ratio, run_gpus_doubled_ratio)
+    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * doubled ** _doublings(run_gpus, gpus)
 
 
 def run_likeness(trains, run_held_training_ratio, run_held_serving_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
-    """How alike each run's time is to a row's. Shape (runs, rows). [share]"""
+    """How alike each run's times are to a row's. Shape (runs, rows). [share]"""
     held = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
     return held * run_work_likeness * run_lengths_likeness * run_place_likeness
 
@@ -60,15 +75,41 @@ def time_run_ratio(run_likeness, time_run_weight, time_run_share):
     return np.where(time_run_share > 0, np.exp(np.sum(run_likeness * time_run_weight, axis=0)), 1)
 
 
-def time_run_width_ratio(time_run_share):
-    """Width of the stated range, in logarithms, over its width without runs. [ratio]"""
-    return np.sqrt(1 - time_run_share)
+def memory_run_width_ratio(memory_run_share):
+    """Width of memory's stated range over its width without runs. [ratio]"""
+    return np.sqrt(1 - memory_run_share)
 
 
-FORMULAS = (time_run_share, time_run_ratio, time_run_width_ratio)
-FIRST_TOKEN, MEMORY = (
-    tuple(twin(formula, {"time_run": f"{quantity}_run", "run_likeness": f"run_{quantity}_likeness"}) for formula in FORMULAS)
-    for quantity in ("first_token", "memory")
-)
-OF_TIME: tuple[Callable, ...] = (run_place_likeness, run_likeness, *FORMULAS, run_first_token_likeness, *FIRST_TOKEN)
-OF_MEMORY: tuple[Callable, ...] = (run_lengths_likeness, run_memory_likeness, *MEMORY)
+FORMULAS = (time_run_share, time_run_ratio)
+FIRST_TOKEN = tuple(twin(formula, {"time_run": "first_token_run"}) for formula in FORMULAS)
+MEMORY = tuple(twin(formula, {"time_run": "memory_run", "run_likeness": "run_memory_likeness"}) for formula in FORMULAS)
+OF_TIME: tuple[Callable, ...] = (run_place_likeness, run_likeness, *FORMULAS, *FIRST_TOKEN)
+OF_MEMORY: tuple[Callable, ...] = (run_lengths_likeness, run_memory_likeness, *MEMORY, memory_run_width_ratio)
+
+
+def among(table, catalogs, of_memory=False):
+    """How alike runs of one quantity are among themselves; 1 with itself. Shape (runs, runs)."""
+
+    def alike(*names):
+        return np.all([table[name].to_numpy(object)[:, None] == table[name].to_numpy(object) for name in names], axis=0)
+
+    rows: Columns = {name: table[name].to_numpy(dtype=float) for name in NUMBERS}
+    rows |= {"gpu_row": numbers(table["gpu"], "gpus", catalogs)[:, 0], "trains": (table["work"] == "training").to_numpy()}
+    rows |= {f"run_{name}": values[:, None] for name, values in rows.items()} | constants(catalogs, "time_constants")
+    rows["run_work_likeness"] = of_work(alike("work", "implementation"), alike("model"), alike("precision"), catalogs)
+    formulas = (run_lengths_likeness, run_memory_likeness, run_place_likeness, run_likeness)
+    product = evaluate_all(formulas, rows)["run_memory_likeness" if of_memory else "run_likeness"]
+    np.fill_diagonal(product, 1)
+    return product
+
+
+def of_work(same, model, precision, catalogs):
+    """How alike runs are by what is done; 0 for other work or software. [share]"""
+    other = constants(catalogs, "time_constants")
+    return same * np.where(model, 1, other["run_other_model_ratio"]) * np.where(precision, 1, other["run_other_format_ratio"])
+
+
+def numbers(names, catalog, catalogs):
+    """The rows of a catalog by name, NaN of one that it lacks. Shape (runs, 1)."""
+    rows = catalog_rows(catalogs, catalog, names)
+    return np.where(rows < 0, np.nan, rows)[:, None]

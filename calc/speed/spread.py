@@ -58,6 +58,7 @@ CORNERS = tuple(sorted({*LAYOUT_CORNERS, *PLACE_CORNERS}))  # in the catalog's o
 OF_FIRST_TOKEN = ("first-token", "shared-experts", "short-prompt")  # corners of a prompt's time alone
 OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
 AXES = ("batch", "gpus", "parameters", "replica_gpus", "sequence_tokens")  # entries of time_boxes.yaml, in order
+DEVIATIONS = 1.645  # from the mean to the ends of a range that nine of ten keep
 SLOW_END = {"low": "high", "fast": "slow"}  # what makes the formula of a fast end that of a slow one
 
 
@@ -116,6 +117,35 @@ def place_low_squares(place_corners, corner_low_ratio):
 layout_high_squares = twin(layout_low_squares, SLOW_END)
 layout_first_high_squares = twin(layout_first_low_squares, SLOW_END)
 place_high_squares = twin(place_low_squares, SLOW_END)
+
+
+def time_run_width_ratio(
+    time_run_share,
+    run_likeness,
+    time_run_squares,
+    layout_low_squares,
+    layout_high_squares,
+    place_low_squares,
+    place_high_squares,
+    run_prior_runs,
+):
+    """Width of the stated range, in logarithms, over its width without runs. [ratio]
+
+    Variance that runs leave times its scale, which is uncertain too: n runs inside of their range make it narrower, runs outside
+    wider, each by the share that they explain: (1 - share) (m + share y' K^-1 y / s^2) / (m + share n), with s the range's standard
+    deviation and m the runs that the published spread counts as.
+    Source: Shah, Wilson and Ghahramani 2014, Student-t Processes as Alternatives to Gaussian Processes, AISTATS.
+    """
+    half_width = (np.sqrt(layout_low_squares + place_low_squares) + np.sqrt(layout_high_squares + place_high_squares)) / 2
+    bears = (run_likeness > 0) & ~np.isnan(time_run_squares)
+    surprise = np.sum(np.where(bears, time_run_squares, 0), axis=0) / (half_width / DEVIATIONS) ** 2
+    scale = (run_prior_runs + time_run_share * surprise) / (run_prior_runs + time_run_share * np.sum(bears, axis=0))
+    return np.sqrt((1 - time_run_share) * scale)
+
+
+first_token_run_width_ratio = twin(
+    time_run_width_ratio, {"time_run": "first_token_run", "layout_low": "layout_first_low", "layout_high": "layout_first_high"}
+)
 
 
 def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.tables import SET_UP
 from calc.evaluate import Row
 from calc.files.calibration.logs import LoggedRun, printed_of_runs
 from calc.files.configs.model_names import model_id
@@ -71,7 +72,6 @@ FACTS: dict[str, tuple[str, Callable[[Row], float], float]] = {  # fact -> its w
     "prompt_tokens": ("prompts of {} tokens", lambda row: row["prompt_tokens"], ALIKE_RATIO),
     "answer_tokens": ("answers of {} tokens", lambda row: row["sequence_tokens"] - row["prompt_tokens"], ALIKE_RATIO),
 }
-KEPT = ("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens")  # of the row, in a reading
 
 
 class RunReading(NamedTuple):
@@ -101,7 +101,7 @@ class RunReading(NamedTuple):
     def entry(self) -> dict[str, Any]:
         """The reading as an entry of catalogs/own/calibration.yaml."""
         about = {"made_on": self.made_on, "tool": self.tool, "quantity": self.quantity, "ratio": float(f"{self.ratio:.4g}")}
-        return about | {name: _plain(self.row[name]) for name in KEPT}
+        return about | {name: _plain(self.row[name]) for name in SET_UP}
 
 
 def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[list[RunReading], str]:

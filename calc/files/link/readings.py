@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from calc.catalogs.tables import READING
+from calc.catalogs.tables import READING, SET_UP
 from calc.files.link.kept import BETWEEN, linkable
 
 NAME = "run"
 MOST_READINGS, LONGEST_TEXT = 64, 80
-NUMBERS = {"ratio": (0.01, 100.0), **dict.fromkeys(("gpus", "batch", "sequence_tokens"), (1.0, 1e9))}
+NUMBERS = {"ratio": (0.01, 100.0), **dict.fromkeys(SET_UP[5:], (1.0, 1e9))}
 WORDS = {
     "made_on": re.compile(r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
     "quantity": re.compile("time|first_token|memory"),
