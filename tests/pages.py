@@ -16,6 +16,7 @@ PAGES = (
     "plan",
     "compare",
     "pay",
+    "team",
     "shelf",
     "explore",
     "method",

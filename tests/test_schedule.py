@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pages
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -130,7 +131,7 @@ def test_a_job_is_repeated_until_a_day():
     [
         ({"deadline": "2026-11-01"}, {}, "jobs, line 2: a job needs a start and a later deadline"),
         ({"starts": "soon"}, {}, "jobs, line 2: starts 'soon' is no day"),
-        ({"every": "year"}, {}, "every 'year' is not known; use day, week, month"),
+        ({"every": "year"}, {}, "every 'year' is not known; use once, day, week, month"),
         ({"every": "day"}, {}, "needs 'until'"),
         ({}, {"instance": "p4d.24xlarg"}, "instance 'p4d.24xlarg' is not known; use p4d.24xlarge"),
         ({}, {"market": "auction"}, "market 'auction' is not known"),
@@ -147,3 +148,9 @@ def test_a_run_without_a_place_says_why(catalogs):
     plan = schedule(table(JOB | {"model": "llama-3.1-405b", "method": "full"}), table(RENTED), catalogs)
     assert plan.runs["pool"].isna().all()
     assert "rented" in plan.runs["problem"][0]
+
+
+def test_the_job_of_plan_is_placed_on_its_page():
+    app = pages.opened("team")
+    app.button(key="team_add").click()
+    assert pages.run(app).title[0].value.startswith("1 run finds a place, for")

@@ -16,7 +16,22 @@ from calc.schedule.tables import Occurrence, Pool, pools_of, runs_of
 from calc.schedule.ways import ways_of
 from calc.units import HOUR_MINUTES
 
-COLUMNS = ("run", "model", "pool", "instance", "region", "market", "instances", "begins", "ends", "deadline", "priority", "usd", "problem")
+COLUMNS = (
+    "run",
+    "model",
+    "pool",
+    "instance",
+    "region",
+    "market",
+    "instances",
+    "starts",
+    "begins",
+    "ends",
+    "deadline",
+    "priority",
+    "usd",
+    "problem",
+)
 POOL_COLUMNS = ("pool", "instance", "instances", "instances_most", "used_hours", "paid_hours", "idle_hours", "usd")
 HEURISTIC = "placed run by run where each is cheapest, without a proof: a better plan may exist; `make schedule` installs what proves one"
 
@@ -73,7 +88,7 @@ def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -
     of_run = {one.way.run: one for one in placed}
 
     def row(number: int, run: Occurrence) -> dict[str, Any]:
-        head = {"run": run.name, "model": run.job["model"], "deadline": run.deadline, "priority": run.priority}
+        head = {"run": run.name, "model": run.job["model"], "starts": run.starts, "deadline": run.deadline, "priority": run.priority}
         if number not in of_run:
             full = f"{run.name}: the pools are full between its start and its deadline; add machines, or move the deadline."
             return head | {"begins": pd.NaT, "ends": pd.NaT, "problem": problems.get(number, full)}

@@ -1,6 +1,7 @@
 """The two tables of a team: jobs with dates, and pools of machines that it has or may buy."""
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -13,10 +14,11 @@ from calc.scenarios.read import number
 from calc.search.job_row import blank
 
 OWNED = "owned"  # the market of machines that are paid whatever runs on them
-EVERY = {"": None, "day": pd.DateOffset(days=1), "week": pd.DateOffset(weeks=1), "month": pd.DateOffset(months=1)}
+EVERY: dict[str, Any] = {"once": None, "day": pd.DateOffset(days=1), "week": pd.DateOffset(weeks=1), "month": pd.DateOffset(months=1)}
 JOB_DATES = ("starts", "deadline", "every", "until", "priority")
 POOL_COLUMNS = ("pool", "instance", "region", "instances", "market", "starts", "ends", "usd", "usd_per_hour", "quota_vcpus")
 MOST_RUNS = 400
+MOST_RENTED = 2  # instances of the pool that is there at first
 
 
 class Occurrence(NamedTuple):
@@ -58,6 +60,24 @@ class Pool(NamedTuple):
         return self.usd_per_hour is not None or (self.market != OWNED and not self.bought)
 
 
+def first_pool(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The pool that rents the instances of an answer."""
+    market = row["market"] if row.get("market") in BY_USE else "on-demand"
+    return {"pool": "Rented", "instance": row["instance"], "region": row["region"], "instances": MOST_RENTED, "market": market}
+
+
+def dated(job: Mapping[str, Any], name: str, today: date) -> dict[str, Any]:
+    """A job as a row of the table of jobs, from today for a week."""
+    cells = {column: "+".join(map(str, value)) if isinstance(value, list) else value for column, value in job.items()}
+    days = {"starts": today.isoformat(), "deadline": (pd.Timestamp(today) + EVERY["week"]).date().isoformat()}
+    return {"job": name, **days, "every": "once"} | cells
+
+
+def as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with all cells as text, empty ones as ''."""
+    return table.fillna("").astype(str).astype(object).reset_index(drop=True)
+
+
 def runs_of(jobs: pd.DataFrame) -> list[Occurrence]:
     """Every run of the jobs, repeated as they say; raises TableError.
 
@@ -72,20 +92,20 @@ def runs_of(jobs: pd.DataFrame) -> list[Occurrence]:
 
 def _runs(cells: Mapping[str, Any], where: str) -> Iterator[Occurrence]:
     starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
-    every = str(cells.get("every") or "").strip().lower()
+    every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
-        raise TableError(f"{where}: every '{quoted(every)}' is not known; use {', '.join(filter(None, EVERY))}, or leave it empty.")
+        raise TableError(f"{where}: every '{quoted(every)}' is not known; use {', '.join(EVERY)}.")
     if starts is None or deadline is None or starts >= deadline:
         raise TableError(f"{where}: a job needs a start and a later deadline, as 2026-12-01 or 2026-12-01 09:00.")
     until = _day(cells, "until", where)
-    if every and until is None:
+    if EVERY[every] is not None and until is None:
         raise TableError(f"{where}: a job that is repeated every {every} needs 'until', the last day on which a run may start.")
     priority = int(_amount(cells, "priority", where, usual=1))
     job = {name: value for name, value in cells.items() if name not in JOB_DATES and not blank(value)}
     name, count = str(job.get("job") or job["model"]), 0
     while count == 0 or (EVERY[every] is not None and until is not None and starts <= until and count < MOST_RUNS):
         count += 1
-        yield Occurrence(f"{name} #{count}" if every else name, job, starts, deadline, priority)
+        yield Occurrence(f"{name} #{count}" if EVERY[every] is not None else name, job, starts, deadline, priority)
         starts, deadline = (day + EVERY[every] if EVERY[every] is not None else day for day in (starts, deadline))
 
 

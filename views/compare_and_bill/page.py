@@ -1,7 +1,12 @@
 """The Compare & bill page: kept answers and their bill, other ways to pay, the shelf."""
 
-from views.compare_and_bill import compare, earlier, pay, shelf
+from views.compare_and_bill import compare, earlier, pay, shelf, team
 from views.shared.elements import tabs_of
 
-tabs = {"compare": ("Compare and bill", compare.draw), "pay": ("Other ways to pay", pay.draw), "shelf": (shelf.name(), shelf.draw)}
+tabs = {
+    "compare": ("Compare and bill", compare.draw),
+    "pay": ("Other ways to pay", pay.draw),
+    "team": ("Schedule", team.draw),
+    "shelf": (shelf.name(), shelf.draw),
+}
 tabs_of("compare", tabs, earlier.csv_out_and_in)

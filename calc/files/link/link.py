@@ -22,7 +22,7 @@ from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
-VIEWS = ("compare", "pay", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy")  # tabs of pages
+VIEWS = ("compare", "pay", "team", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy")  # tabs of pages
 VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
 VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -1,0 +1,170 @@
+"""The tab Schedule: the team's jobs with their dates on the machines that it has or may buy."""
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.charts.team import on_chart
+from calc.cost.markets import BY_USE
+from calc.files.csv.tables import read_csv, to_csv
+from calc.say.numbers import billed_usd, counted, signed
+from calc.scenarios.problems import TableError
+from calc.schedule.schedule import Schedule, next_to_buy, schedule
+from calc.schedule.tables import EVERY, JOB_DATES, OWNED, POOL_COLUMNS, as_text, dated, first_pool
+from calc.search.job_words import short_job
+from views.charts.team import team_chart
+from views.session import catalogs as session_catalogs
+from views.session import job_state
+from views.session.present_plan import present
+from views.shared import elements, tables
+from views.shared.elements import button, closed
+from views.shared.markdown import plain
+from views.shared.theme import INKS
+
+JOBS, POOLS = "team_jobs", "team_pools"
+ABOUT = """Which job runs where and when, for the least money. How long a job takes on a machine is what Plan says, to the job's confidence.
+Machines that are paid anyway cost the same used or not."""
+EMPTY = "Add the job of Plan, or open a CSV of jobs with `starts` and `deadline`."
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs, state = session_catalogs.catalogs(), st.session_state
+    heading = title.container()
+    title.caption(ABOUT)
+    plan = present(catalogs)
+    state.setdefault(JOBS, pd.DataFrame(columns=["job", "model", *JOB_DATES], dtype=object))
+    state.setdefault(POOLS, as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)))
+    jobs = _edited(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
+    with st.container(horizontal=True):
+        row = dated(job_state.current().job, short_job(plan.options.job, catalogs), date.today())
+        button("Add the job of Plan", _add, row, jobs, icon="add", key="team_add", disabled=bool(plan.options.problem))
+        tables.download("Jobs as CSV", partial(to_csv, jobs), "headroom-jobs.csv", "team_jobs_csv", type="tertiary")
+    pools = _edited(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
+    closed("Open a CSV of jobs or of machines", "team_open", _opened)
+    if jobs.empty:
+        heading.title("Who runs where and when", anchor=False)
+        st.markdown(EMPTY)
+        return
+    try:
+        placed = _placed(jobs, pools, catalogs)
+    except TableError as error:
+        heading.title("The tables are not ready", anchor=False)
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    heading.title(plain(_heading(placed)), anchor=False)
+    _shown(placed)
+    closed("What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs))
+
+
+def _heading(placed: Schedule) -> str:
+    """All 8 runs find a place, for $1,697."""
+    runs = placed.runs
+    left_out = int((runs["problem"] != "").sum())
+    find = "finds" if len(runs) == 1 else "find"
+    which = f"{left_out} of {counted(len(runs), 'run')} {find} no place" if left_out else f"{counted(len(runs), 'run')} {find} a place"
+    return f"{which}, for {billed_usd(placed.usd)}"
+
+
+def _shown(placed: Schedule) -> None:
+    """The chart, the runs without a place, and the machines."""
+    st.caption(plain(f"{placed.how[:1].upper()}{placed.how[1:]}."))
+    table = on_chart(placed.runs)
+    if len(table):
+        alt = "; ".join(f"{row['label']} on {row['where']}" for row in table.to_dict("records"))
+        elements.draw(team_chart(INKS[st.context.theme.type or "light"]), table, alt, "team_chart")
+    for sentence in placed.runs.loc[placed.runs["problem"] != "", "problem"]:
+        st.warning(plain(sentence), icon=":material/rule:")
+    columns = tables.columns_of("team_pools")
+    tables.grid(placed.pools[list(columns)], columns, "Machines: taken, used, paid and not used, cost", "team_pools_shown")
+    tables.download("Plan as CSV", partial(to_csv, placed.runs), "headroom-schedule.csv", "team_csv", type="tertiary")
+
+
+def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
+    """What one more instance of each pool would place and cost."""
+    rows = [
+        {"Machines": row["pool"], "More runs": f"{row['placed_runs']:+d}", "Money": signed(row["usd"], billed_usd)}
+        for row in next_to_buy(jobs, pools, catalogs).to_dict("records")
+    ]
+    tables.text_table(pd.DataFrame(rows), "What one more instance of each group of machines changes")
+
+
+def _placed(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> Schedule:
+    """The plan of these tables, worked out once for both."""
+    key = (to_csv(jobs), to_csv(pools), catalogs)
+    if st.session_state.get("team_placed", (None,))[0] != key:
+        with st.spinner("Placing the jobs"):
+            st.session_state["team_placed"] = (key, schedule(jobs, pools, catalogs))
+    return st.session_state["team_placed"][1]
+
+
+def _edited(key: str, label: str, columns: dict[str, Any], order: list[str]) -> pd.DataFrame:
+    """A table that its reader edits; cells as text, empty ones as ''."""
+    version = st.session_state.get(f"{key}_version", 0)
+    st.markdown(f"**{label}**")
+    table = st.data_editor(
+        st.session_state[key], key=f"{key}_{version}", num_rows="dynamic", column_config=columns, column_order=order, hide_index=True
+    )
+    return as_text(table)
+
+
+def _replace(key: str, table: pd.DataFrame) -> None:
+    state = st.session_state
+    state[key], state[f"{key}_version"] = table, state.get(f"{key}_version", 0) + 1
+
+
+def _add(row: dict[str, Any], jobs: pd.DataFrame) -> None:
+    """The job of Plan as one more row."""
+    _replace(JOBS, as_text(pd.concat([jobs, pd.DataFrame([row], dtype=object)], ignore_index=True)))
+
+
+def _opened() -> None:
+    """A CSV takes the place of the table whose columns it has."""
+    file: Any = st.file_uploader("CSV of jobs or machines", type="csv", key="team_file", label_visibility="collapsed")
+    if file is None or st.session_state.get("team_file_read") == file.file_id:
+        return
+    content = file.getvalue()
+    is_pools = b"pool" in content.splitlines()[0] if content else False
+    try:
+        table = read_csv(content, file.name, "pool" if is_pools else "model")
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    st.session_state["team_file_read"] = file.file_id
+    needed = POOL_COLUMNS if is_pools else ("job", *JOB_DATES)
+    table = table.reindex(columns=list(dict.fromkeys([*needed, *table.columns])), fill_value="")
+    _replace(POOLS if is_pools else JOBS, table if is_pools else table.assign(every=table["every"].replace("", "once")))
+    st.rerun()
+
+
+def _job_columns() -> dict[str, Any]:
+    text = st.column_config.TextColumn
+    return {
+        "job": text("Job", width="large"),
+        "starts": text("Earliest start", help="A day, or a day and an hour: 2026-12-01 09:00."),
+        "deadline": text("Deadline", help="A service runs from its start to here."),
+        "every": st.column_config.SelectboxColumn("How often", options=list(EVERY), default="once"),
+        "until": text("Until", help="The last day on which a repeated run may start."),
+        "priority": text("Priority", help="1 is placed before 2."),
+    }
+
+
+def _pool_columns(catalogs: Catalogs) -> dict[str, Any]:
+    text, choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
+    return {
+        "pool": text("Name"),
+        "instance": choice("Instance", options=list(catalogs.instances.index)),
+        "region": choice("Region", options=list(catalogs.regions.index)),
+        "instances": text("At most", help="Instances at once."),
+        "market": choice("Paid as", options=[OWNED, *BY_USE]),
+        "starts": text("From"),
+        "ends": text("To"),
+        "usd": text("$ for each, whole", help="For all the time, used or not: a block, a commitment."),
+        "usd_per_hour": text("$ an hour", help="Where it is not the market's."),
+        "quota_vcpus": text("Quota, vCPUs"),
+    }
