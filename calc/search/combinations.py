@@ -188,8 +188,10 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
 
 def least_memory_bytes(table: Table) -> np.ndarray:
     """A lower bound of the memory of each laid out row. [B]"""
-    widths = (states.gradient_width_bytes_each, states.state_width_bytes_each)
-    columns = evaluate_all((*widths, *formulas_of(bounds)), dict(table))
+    formulas = (states.gradient_width_bytes_each, states.state_width_bytes_each, *formulas_of(bounds))
+    made = {formula.__name__ for formula in formulas}
+    read = {name for formula in formulas for name in parameters_of(formula)} - made
+    columns = evaluate_all(formulas, {name: table[name] for name in read})
     return np.broadcast_to(columns["least_bytes"], table["rows"])
 
 
