@@ -6,6 +6,7 @@ from examples import catalogs
 
 from calc import answer, estimate
 from calc.engine.one_scenario import phases_table
+from calc.files.csv.tables import scenarios_of
 
 DPO = {"model": "llama-3.2-1b", "objective": "dpo", "implementation": "trl", "precision": "bf16-autocast", "recompute": "full", "batch": 4}
 GRPO = DPO | {"model": "llama-3.1-8b", "objective": "grpo", "gpus": 8, "sharding": "zero3", "gpu": "h100-80gb-sxm", "rollout_sleep": "yes"}
@@ -126,3 +127,10 @@ def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
     apart = answer(job | {"train_tokens": 1e8, "rollout": "own gpus"}, catalogs())
     assert (apart["rollout_gpus"].astype(float) < apart["gpus"].astype(float)).all()
     assert rows["usd"].astype(float).min() <= apart["usd"].astype(float).min()
+
+
+def test_epochs_of_a_rollout_are_read_under_their_name_of_before():
+    row = GRPO | {"instance": "p5.48xlarge", "gpu": ""}
+    table, complaints = scenarios_of(pd.DataFrame([row | {"epochs": 4}]), "a.csv")
+    assert (table["rollout_epochs"].tolist(), complaints) == ([4], [])
+    assert one(**row, epochs=4)["update_seconds"] == one(**row, rollout_epochs=4)["update_seconds"] > one(**row)["update_seconds"]

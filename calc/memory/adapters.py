@@ -12,15 +12,20 @@ IN_BLOCK = ADAPTED[: ADAPTED.index("router")]  # matrices whose inputs a block s
 READ_TOGETHER = (("q", "k", "v"), ("gate", "up"), ("down",), ("mixer",), ("beside",))  # matrices that read the same input
 
 
-def copies_input_bytes_each(adapter_bytes_each, autocast_bytes_each, compute_bytes_each, matrix_bytes_each):
+def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
+    """1 where adapters multiply under autocast, over wide weights or over 16-bit ones. [0 or 1]"""
+    return ((autocast_bytes_each > 0) | ((widens_outputs > 0) & (matrix_bytes_each == 2))) * 1.0
+
+
+def copies_input_bytes_each(adapter_bytes_each, runs_autocast, compute_bytes_each, matrix_bytes_each):
     """Width of the copy that each adapted matrix keeps of its input; 0 where they share. [B]
 
     Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice.
-    Source: validation/data/parallel/qlora.csv.
+    Source: validation/data/parallel/qlora.csv, validation/data/post_training.csv.
     """
-    wide = (autocast_bytes_each == 0) & (compute_bytes_each < 4)
+    wide = (runs_autocast == 0) & (compute_bytes_each < 4)
     autocast = np.where(matrix_bytes_each < 2, 4.0, 2.0)
-    return (adapter_bytes_each == 4) * np.where(autocast_bytes_each > 0, autocast, np.where(wide, 4.0, 0.0))
+    return (adapter_bytes_each == 4) * np.where(runs_autocast > 0, autocast, np.where(wide, 4.0, 0.0))
 
 
 def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):
@@ -28,9 +33,9 @@ def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):
     return np.where(copies_input_bytes_each > 0, 0.0, adapter_bytes_each)
 
 
-def rank_product_bytes_each(adapter_bytes_each, autocast_bytes_each):
+def rank_product_bytes_each(adapter_bytes_each, runs_autocast):
     """Width of the product between an adapter's two matrices. [B]"""
-    return np.where((adapter_bytes_each == 4) & (autocast_bytes_each > 0), 2.0, adapter_bytes_each)
+    return np.where((adapter_bytes_each == 4) & (runs_autocast > 0), 2.0, adapter_bytes_each)
 
 
 def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):

@@ -5,6 +5,8 @@ Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the cla
 
 import numpy as np
 
+from calc.scenarios.stacks import ADAPTED
+
 
 def sequence_split(tensor_parallel, implementation_splits_sequence):
     """GPUs that divide norms and the residual stream: sequence parallelism. [GPUs]
@@ -53,11 +55,22 @@ def stack_trained_bytes_per_token(
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
 
 
+def stack_widened_norm_bytes_per_token(runs_autocast, matrix_bytes_each, stack_layer_norm_width):
+    """What autocast's LayerNorm keeps more of 16-bit inputs: it runs in fp32. [B]"""
+    return runs_autocast * (matrix_bytes_each == 2) * 2 * stack_layer_norm_width
+
+
 def stack_saved_bytes_per_token(
-    adapts, compiles, stack_adapted_bytes_per_token, stack_trained_bytes_per_token, linear_forms, stack_waveform_active_parameters
+    adapts,
+    compiles,
+    stack_adapted_bytes_per_token,
+    stack_trained_bytes_per_token,
+    stack_widened_norm_bytes_per_token,
+    linear_forms,
+    stack_waveform_active_parameters,
 ):
     """What autograd saves of one block; less where compiled, unless it is a waveform's. [B]"""
-    saved = np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
+    saved = np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token) + stack_widened_norm_bytes_per_token
     compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
     return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
 
@@ -120,10 +133,29 @@ def _worst(linear_forms, attention, trains, keeps_all):
     return np.where(keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0)))
 
 
-def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token):
+def stack_recomputed_end_bytes_per_token(keeps_all, runs_autocast, copies_input_bytes_each, stack_adapter_inputs, stack_hidden):
+    """Beside what a recomputed block saves as its last adapted product ends. [B]
+
+    The product's input and, under autocast, its fp32 copy; both products, their sum, and the gradient that waits for it.
+    Source: peft 0.21, tuners/lora/layer.py, Linear.forward; simulated (validation/data/post_training.csv).
+    """
+    last = stack_adapter_inputs[ADAPTED.index("down")]
+    inputs = (2 + 4 * runs_autocast) * last
+    return (1 - keeps_all) * (copies_input_bytes_each > 0) * (inputs + 4 * 2 * stack_hidden)
+
+
+def stack_backward_bytes_per_token(
+    linear_forms,
+    trains,
+    keeps_all,
+    adapts,
+    stack_saved_bytes_per_token,
+    stack_several_bytes_per_token,
+    stack_recomputed_end_bytes_per_token,
+):
     """One block at the worst moment of its backward pass. [B]"""
-    worst = _worst(linear_forms, "", trains, keeps_all)
-    return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
+    worst = np.maximum(_worst(linear_forms, "", trains, keeps_all) - stack_several_bytes_per_token, 0)
+    return stack_saved_bytes_per_token + np.maximum(worst, adapts * stack_recomputed_end_bytes_per_token)
 
 
 def stack_attention_peak_bytes_per_token(

@@ -34,19 +34,22 @@ def metric_bytes(scoring_metric_values, outputs_here, widens_outputs):
 
 def stored_scores_forward_bytes(
     outputs_here, stored_logits_tokens, answers_tokens, metric_bytes, scores_reference, scoring_forward_bytes_each,
-    scoring_reference_bytes_each, scoring_answers_forward_bytes_each,
+    scoring_reference_bytes_each, scoring_answers_forward_bytes_each, softcap,
 ):  # fmt: skip
-    """Stored logits and log-probabilities at the forward peak, a reference's beside them. [B]"""
-    each = scoring_forward_bytes_each + scores_reference * scoring_reference_bytes_each
+    """Stored logits and log-probabilities at the forward peak, a reference's beside them. [B]
+
+    A cap keeps what its tanh gave.
+    """
+    each = scoring_forward_bytes_each + scores_reference * scoring_reference_bytes_each + 2 * softcap
     return outputs_here * (each * stored_logits_tokens + scoring_answers_forward_bytes_each * answers_tokens) + metric_bytes
 
 
 def stored_scores_backward_bytes(
-    outputs_here, stored_logits_tokens, answers_tokens, scoring_backward_bytes_each, scoring_answers_backward_bytes_each
+    outputs_here, stored_logits_tokens, answers_tokens, scoring_backward_bytes_each, scoring_answers_backward_bytes_each, softcap
 ):
     """Stored logits and their gradients as the backward pass begins. [B]"""
     of_answers = scoring_answers_backward_bytes_each * answers_tokens
-    return outputs_here * (scoring_backward_bytes_each * stored_logits_tokens + of_answers)
+    return outputs_here * ((scoring_backward_bytes_each + 2 * softcap) * stored_logits_tokens + of_answers)
 
 
 def tile_bytes(answers_tokens, outputs_here, compute_bytes_each):

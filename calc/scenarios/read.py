@@ -21,12 +21,13 @@ ASKED = frozenset(
         *("rollout_tensor_parallel", *ASSUMPTIONS),
     ]
 )
+EARLIER = {"epochs": "rollout_epochs"}  # a scenario's column of before and of today
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 
 def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     """The scenarios as a DataFrame, from a DataFrame or one dict. Raises TableError."""
-    frame = pd.DataFrame([table]) if isinstance(table, dict) else table
+    frame = under_todays_names(pd.DataFrame([table]) if isinstance(table, dict) else table)
     if "model" not in frame.columns:
         raise TableError(
             f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it."
@@ -39,6 +40,12 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
         if name != column and name in BY_NAME and name not in frame.columns:
             raise TableError(f"The column '{quoted(column)}' would not be read; write its name as {name}.")
     return frame
+
+
+def under_todays_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """The scenarios under today's names; beside a job's examples, epochs are passes over those."""
+    of_job = "examples" in frame.columns
+    return frame.rename(columns={name: new for name, new in EARLIER.items() if not of_job and new not in frame.columns})
 
 
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:

@@ -68,10 +68,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS},
     "inference": {"goal": "serve", "prompt_tokens": 1024},
 }
-SAID_BY_JOB = (
-    *("work", "model", "train_tokens", "tokens_total", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario"),
-    "epochs",  # of a job: passes over its examples
-)
+SAID_BY_JOB = ("work", "model", "train_tokens", "tokens_total", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
 SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list
 # What an answer has beside a result row.

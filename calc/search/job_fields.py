@@ -48,17 +48,7 @@ OF_SERVING = (
     *(*PERCENTILES, "tokens_total"),
 )
 
-SETTLED = (
-    "scenario",
-    "work",
-    "model",
-    "tuning",
-    "sequence_tokens",
-    "prompt_tokens",
-    "tokens_total",
-    "region",
-    "epochs",
-)  # by the job itself
+SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "tokens_total", "region")  # by the job itself
 UNSHOWN = {name: column for name, column in JOB_BY_NAME.items() if name not in (*JOB, "job", "hours_most")}  # without a field on the page
 BY_HAND = {name: column for name, column in (BY_NAME | UNSHOWN).items() if name not in SETTLED}
 # What an answer chooses where it is not set by hand; several values of it may be compared.

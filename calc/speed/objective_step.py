@@ -12,9 +12,9 @@ def trained_tokens_ratio(rolls_out, prompt_tokens, mean_answer_tokens, sequence_
     return np.where((rolls_out > 0) & (removes_padding > 0), np.minimum(mean, 1), 1.0)
 
 
-def update_micro_batches(rolls_out, step_sequences, epochs, batch_sequences, data_parallel, accumulation_steps):
+def update_micro_batches(rolls_out, step_sequences, rollout_epochs, batch_sequences, data_parallel, accumulation_steps):
     """Micro-batches of one step on each replica. [micro-batches]"""
-    return np.where(rolls_out > 0, step_sequences * epochs / (batch_sequences * data_parallel), accumulation_steps)
+    return np.where(rolls_out > 0, step_sequences * rollout_epochs / (batch_sequences * data_parallel), accumulation_steps)
 
 
 def update_steps(rolls_out, update_micro_batches, accumulation_steps):
@@ -48,10 +48,10 @@ def quiet_passes(scores_reference, rolls_out, value_work_ratio, reward_parameter
     return scores_reference + rolls_out * (1 + value_work_ratio + reward_parameters / parameters)
 
 
-def log_prob_seconds(batches_seconds, quiet_passes, repeated_products_ratio, weight_gradient_ratio, epochs, time_run_ratio):
+def log_prob_seconds(batches_seconds, quiet_passes, repeated_products_ratio, weight_gradient_ratio, rollout_epochs, time_run_ratio):
     """Those passes: each a forward of the update's 2 + recompute + weight gradients. [s]"""
     forward = batches_seconds / (2 + repeated_products_ratio + weight_gradient_ratio)
-    return forward / epochs * quiet_passes * time_run_ratio
+    return forward / rollout_epochs * quiet_passes * time_run_ratio
 
 
 def leaving_bytes(weights_leave, states_leave, stored_weights_bytes, resident_optimizer_bytes):

@@ -17,6 +17,7 @@ from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.read import under_todays_names
 from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
@@ -112,6 +113,7 @@ def read_csv(content: str | bytes, name: str = "the file", column: str = "model"
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a table of cells, and sentences on what is unknown or has changed."""
+    table = under_todays_names(table)
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
     complaints = [f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown]
