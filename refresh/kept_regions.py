@@ -17,8 +17,8 @@ class KeptRegions:
 
     def __init__(self, folder, scope, source, clock=time.time):
         self.folder, self.clock = Path(folder) / FOLDER, clock
-        asked = (source, scope.families, sorted(scope.instances), sorted(scope.models), scope.quota_codes, scope.block_types, scope.pools)
-        self.key = sha256(repr(asked).encode()).hexdigest()[:12]
+        request = (source, scope.families, sorted(scope.instances), sorted(scope.models), scope.quota_codes, scope.block_types, scope.pools)
+        self.key = sha256(repr(request).encode()).hexdigest()[:12]
 
     def missing(self, regions):
         """The regions that are still to be read."""

@@ -233,7 +233,7 @@ OWNED = [{"model": "llama-3.2-1b", "sequence_tokens": 2048}, {"work": "inference
 
 @pytest.mark.parametrize("job", OWNED)
 def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answer(catalogs, job):
-    found, rented = options(job | {"have": HAVE}, catalogs), options(job, catalogs)
+    owned, rented = options(job | {"have": HAVE}, catalogs), options(job, catalogs)
     rows_of_job = serving_rows if "work" in job else training_rows
     same_cards = {"instance": ["p4d.24xlarge", "g5.12xlarge"], "instances_most": 2}
     rows = [row for row in rows_of_job(job | same_cards, catalogs) if row["instance"] == "p4d.24xlarge" or row["gpus"] <= 4]
@@ -243,15 +243,15 @@ def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answ
     if "work" in job:
         sound = sound[(sound["time_to_first_token_seconds"] <= 4) & (sound["time_per_output_token_seconds"] <= 0.08)]
     column = "time_per_output_token_seconds" if "work" in job else "run_hours"
-    answer_row = found.answers.iloc[0]
-    assert (answer_row["answer"], answer_row["problem"], len(found.answers)) == ("fastest", "", 1)
+    answer_row = owned.answers.iloc[0]
+    assert (answer_row["answer"], answer_row["problem"], len(owned.answers)) == ("fastest", "", 1)
     assert answer_row[column] == pytest.approx(sound[column].min(), rel=TIE - 1)
     best = sound.groupby("gpu", observed=True)[column].min()
-    assert found.board.set_index("gpu")[column].to_dict() == pytest.approx(best.to_dict(), rel=TIE - 1)
-    assert found.answers[["usd", "usd_per_hour"]].isna().all(axis=None)
+    assert owned.board.set_index("gpu")[column].to_dict() == pytest.approx(best.to_dict(), rel=TIE - 1)
+    assert owned.answers[["usd", "usd_per_hour"]].isna().all(axis=None)
     assert usd(rented.rows[0]["usd"]) in answer_row["why"]
-    again = options(found.job, catalogs)
-    pd.testing.assert_frame_equal(again.answers, found.answers)
+    again = options(owned.job, catalogs)
+    pd.testing.assert_frame_equal(again.answers, owned.answers)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", 
 # has 53.29 GiB left for the cache; with -tp 2 on each 71.29 - 7.48 - 3.58 (not torch's) - 1.26 (activations).
 @pytest.mark.parametrize(("gpus", "weights_gib", "pool_gib"), [(1, 14.96, 53.29), (2, 7.48, 58.97)])
 def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):
-    asked = {"max_sequences": 256, "max_batched_tokens": 8192, "memory_utilization": 0.9, "sequence_tokens": 4096}
-    row = one(**SERVED, **asked, gpus=gpus, tensor_parallel=gpus)
+    settings = {"max_sequences": 256, "max_batched_tokens": 8192, "memory_utilization": 0.9, "sequence_tokens": 4096}
+    row = one(**SERVED, **settings, gpus=gpus, tensor_parallel=gpus)
     assert row["weights_bytes"] / 2**30 == pytest.approx(weights_gib, abs=0.005)
     assert row["max_batch"] * 4096 * 131_072 / gpus / 2**30 == pytest.approx(pool_gib, rel=0.04)
 

@@ -53,13 +53,13 @@ def below(block):
 
 def closed(app):
     """The keys of the panels that compute only when they are open."""
-    found = {}
+    lazy = {}
     for block in below(app._tree):
         kind, proto = getattr(block, "type", ""), getattr(block, "proto", None)
         if kind in ("expander", "popover"):
             panel_id = proto.popover.id if kind == "popover" else proto.id
-            found[panel_id.split("-", 2)[-1]] = bool(panel_id) and not panel_id.endswith("-None")
-    return {key for key, is_lazy in found.items() if is_lazy}
+            lazy[panel_id.split("-", 2)[-1]] = bool(panel_id) and not panel_id.endswith("-None")
+    return {key for key, is_lazy in lazy.items() if is_lazy}
 
 
 def all_open(app):
@@ -152,15 +152,15 @@ def says_the_first_card(app, page, row, is_owned):
 
 def on_plan(app, row, where, is_owned):
     """The heading, the card, the memory, the best of both boards, and the wide search, which finds nothing dearer."""
-    heading, text, said = title(app).replace("\\$", "$"), page_text(app), pace(row) if is_owned else about(row["usd"])
+    heading, text, amount = title(app).replace("\\$", "$"), page_text(app), pace(row) if is_owned else about(row["usd"])
     if row["answer"] == "nearest":
         assert where in heading
     elif is_owned:
         assert heading.startswith(f"Fits: {three(row['memory_bytes'] / GIB)} of {three(row['gpu_memory_bytes'] / GIB)} GiB on ")
     else:
-        assert heading.startswith(f"About {said}")
+        assert heading.startswith(f"About {amount}")
         assert where in heading
-    assert all(part in answer_cards(app)[0] for part in (said, where, verdict(row["fits"], row["runs"])))
+    assert all(part in answer_cards(app)[0] for part in (amount, where, verdict(row["fits"], row["runs"])))
     assert f"What is in the memory: {where}" in text
     if is_owned:  # its one row is the card
         return

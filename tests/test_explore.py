@@ -127,10 +127,10 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     job = {"model": "llama-3.1-8b", "work": "training", "method": "full"}
     row = options(job, catalogs()).rows[0]
     leaves = guide(job, catalogs())
-    (own,) = [leaf for leaf in leaves if leaf.is_same(row)]
-    assert own.job.name == "Does full training fit on one instance?"
+    (planned,) = [leaf for leaf in leaves if leaf.is_same(row)]
+    assert planned.job.name == "Does full training fit on one instance?"
     shown = [leaf_words("Question", leaf, row, catalogs())["Question"] for leaf in leaves]
-    assert [("your plan" in words) for words in shown] == [leaf is own for leaf in leaves]
+    assert [("your plan" in words) for words in shown] == [leaf is planned for leaf in leaves]
 
 
 TABS = ("GPUs", "Precision and task", "Methods", "Decision guide", "Sizing", "Use cases")

@@ -36,7 +36,7 @@ def chosen(monkeypatch):
         selected = {"rows": list(numbers), "cells": [cell] if cell else []}
         for module in (tables, page.types_and_regions, page.sourced.__globals__):
             target = module if isinstance(module, dict) else vars(module)
-            monkeypatch.setitem(target, "chosen_in", lambda asked, kind="rows": selected[kind] if asked == key else [])
+            monkeypatch.setitem(target, "chosen_in", lambda table_key, kind="rows": selected[kind] if table_key == key else [])
 
     return choose
 

@@ -39,14 +39,14 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
         bits = {key: {"fewest_bits": easing.step} for key in ("precision", "kv_precision", "precision+kv_precision")}
         limits = bits | {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
         again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
-        found = again.edge["usd"].min()
+        least_usd = again.edge["usd"].min()
         if easing.name in ("regions", "markets", "instances_most", "requests_per_second", "users") or (
             job.get("work") != "inference" and easing.name == "fewest_bits"
         ):
             # asked of the types that promise most
-            assert found <= easing.usd * (1 + 1e-9)
+            assert least_usd <= easing.usd * (1 + 1e-9)
         else:
-            assert easing.usd == pytest.approx(found, rel=0.011)
+            assert easing.usd == pytest.approx(least_usd, rel=0.011)
         if easing.name in limits_cost.STEPS:
             steps = limits_cost.STEPS[easing.name]
             nearer = steps[(steps > settled(job, catalogs)[easing.name]) & (steps < easing.step)]

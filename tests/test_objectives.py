@@ -89,10 +89,10 @@ def test_a_step_is_its_phases_in_turn_or_the_longer_of_rollout_and_the_rest():
         "gpu": "",
         "train_tokens": 1e8,
     }
-    turn, beside = one(**apart), one(**apart, asynchronous="one-step-off")
+    turn, overlapped = one(**apart), one(**apart, asynchronous="one-step-off")
     assert turn["step_seconds"] == pytest.approx(sum(turn[name] for name in PARTS))
-    assert beside["step_seconds"] == pytest.approx(max(beside["rollout_seconds"], sum(beside[name] for name in PARTS[1:])))
-    for row in (turn, beside):
+    assert overlapped["step_seconds"] == pytest.approx(max(overlapped["rollout_seconds"], sum(overlapped[name] for name in PARTS[1:])))
+    for row in (turn, overlapped):
         assert row["rollout_idle_share"] == pytest.approx(1 - row["rollout_seconds"] / row["step_seconds"])
         hours = row["optimizer_steps"] * row["step_seconds"] / 3600 + row["start_hours"]
         assert row["run_usd_on_demand"] == pytest.approx(hours * row["usd_per_hour_on_demand"], rel=1e-3)  # both pools, busy or not

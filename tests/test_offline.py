@@ -76,17 +76,17 @@ def every_row(tokens, catalogs):
 
 @pytest.mark.parametrize(("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)])
 def test_the_answer_is_the_least_money_of_all_layouts_that_keep_the_deadline(tokens, hours, catalogs):
-    found = options(JOB | {"tokens_total": tokens, "hours_most": hours}, catalogs)
+    ranked = options(JOB | {"tokens_total": tokens, "hours_most": hours}, catalogs)
     keeping = every_row(tokens, catalogs)
     keeping = keeping[keeping["hours"] <= hours]
     if keeping.empty:
-        assert found.problem.startswith("Nothing keeps every limit")
+        assert ranked.problem.startswith("Nothing keeps every limit")
         return
     worked = keeping[keeping["hours"] >= 2 * keeping["start_hours"]]
     least = (keeping if worked.empty else worked)["usd"].min()
-    assert found.edge["usd"].min() == pytest.approx(least, rel=1e-6)
-    assert found.answers["usd"].iloc[0] <= least * 1.011
-    assert (found.answers["hours"] <= hours).all()
+    assert ranked.edge["usd"].min() == pytest.approx(least, rel=1e-6)
+    assert ranked.answers["usd"].iloc[0] <= least * 1.011
+    assert (ranked.answers["hours"] <= hours).all()
 
 
 def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read(catalogs):
@@ -101,8 +101,8 @@ def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read
 
 @pytest.mark.parametrize(("model", "amount", "tokens", "words"), CASES["amounts"])
 def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(model, amount, tokens, words, catalogs):
-    found = options({"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs)
-    row = found.rows[0]
+    ranked = options({"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs)
+    row = ranked.rows[0]
     assert (row["tokens_total"], row["usd"], row["hours"]) == (tokens, row["run_usd_on_demand"], row["run_hours"])
     assert words in row["why"]
     assert "a month" not in row["why"] + row["limits_cost"]

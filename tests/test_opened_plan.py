@@ -66,8 +66,8 @@ def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
 def test_a_link_of_an_earlier_version_says_what_is_counted_now_with_both_figures(today, version):
     fields = {name: today[name] for name in ("goal", "method", "model", "examples")}
     app = opened(**of_then({**fields, "v": [version], "then": today["then"]}, usd=0.5, hours=0.5, made_on="2026-01-02"))
-    said = "This link was made before starting was counted: $2.89 then, $5.77 now. Its limits, formats and markets are those"
-    assert notice(app).startswith(said)
+    expected = "This link was made before starting was counted: $2.89 then, $5.77 now. Its limits, formats and markets are those"
+    assert notice(app).startswith(expected)
     assert "The money in all" not in notice(app)
     run(app.number_input(key="examples").set_value(40_000))
     assert notice(app) == ""

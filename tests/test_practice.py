@@ -89,8 +89,8 @@ def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
         problem = estimate(scenario, catalogs, False)["problem"]
         assert ("no whole blocks of 128" in problem) != divides, (model, degree, problem)
     spread = row | {"precision": "fp8", "tensor_parallel": 8, "gpus": 8, "expert_parallel": 8}
-    whole = {"qwen3-30b-a3b": "", "minimax-m2.5": "", "qwen3.6-35b-a3b": "a GPU's 64 columns"}  # the last has a shared expert (pull 52915)
-    for model, words in whole.items():
+    faults = {"qwen3-30b-a3b": "", "minimax-m2.5": "", "qwen3.6-35b-a3b": "a GPU's 64 columns"}  # the last has a shared expert (pull 52915)
+    for model, words in faults.items():
         problem = estimate(spread | {"model": model}, catalogs, False)["problem"]
         assert words in problem if words else problem == "", model
 

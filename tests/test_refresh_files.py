@@ -37,7 +37,7 @@ WHOLE = read(OFFER)
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "sentence"),
+    ("old", "new", "sentence"),
     [
         (b'"PricePerUnit"', b'"Price Per Unit"', "PricePerUnit is missing (perhaps now Price Per Unit)"),
         (b'"Pre Installed S/W"', b'"Pre-Installed Software"', "Pre Installed S/W is missing (perhaps now Pre-Installed Software)"),
@@ -47,13 +47,13 @@ WHOLE = read(OFFER)
         (b'"SKU"', b'"Sku"', ""),
     ],
 )
-def test_a_renamed_column_is_named(was, now, sentence):
+def test_a_renamed_column_is_named(old, new, sentence):
     """A column that nobody reads may be renamed; of those that are read every one is needed."""
     if not sentence:
-        assert read(OFFER.replace(was, now)) == WHOLE
+        assert read(OFFER.replace(old, new)) == WHOLE
         return
     with pytest.raises(RefreshError, match="the offer file of us-east-1") as raised:
-        read(OFFER.replace(was, now))
+        read(OFFER.replace(old, new))
     assert sentence in str(raised.value)
 
 
@@ -82,19 +82,19 @@ def test_another_currency_is_said():
 
 
 @pytest.mark.parametrize(
-    ("was", "now"),
+    ("old", "new"),
     [
         (b'"US East (N. Virginia)","AWS Region"', b'"US East (Atlanta)","AWS Local Zone"'),
         (b'"NA","us-east-1"', b'"NA","us-east-1-atl-2"'),
         (b'"US East (N. Virginia)","AWS Region"', b'"US East (Verizon) - Atlanta","AWS Wavelength Zone"'),
     ],
 )
-def test_a_local_zone_is_never_its_region(was, now):
+def test_a_local_zone_is_never_its_region(old, new):
     """Its rows come first or last, dearer or cheaper: the region keeps its own."""
     lines = OFFER.splitlines(keepends=True)
     head = next(place for place, line in enumerate(lines) if line.startswith(b'"SKU"')) + 1
     for usd in (b"9.1", b"0.1"):
-        local = [line.replace(was, now).replace(b"1.6000000000", usd) for line in lines[head:]]
+        local = [line.replace(old, new).replace(b"1.6000000000", usd) for line in lines[head:]]
         assert any(usd in line for line in local)
         assert read(b"".join([*lines[:head], *local, *lines[head:]])) == WHOLE
         assert read(b"".join([*lines, *local])) == WHOLE
@@ -115,9 +115,9 @@ def test_nothing_is_written_of_a_file_that_is_wrong(folder, capsys, changed):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(("was", "now"), [(b'"USD"', b'"EUR"'), (b'"DiscountedRate"', b'"Discounted Rate"')])
-def test_plans_of_a_wrong_file_stay_as_they_were(folder, capsys, was, now):
-    changed = PLANS.replace(was, now)
+@pytest.mark.parametrize(("old", "new"), [(b'"USD"', b'"EUR"'), (b'"DiscountedRate"', b'"Discounted Rate"')])
+def test_plans_of_a_wrong_file_stay_as_they_were(folder, capsys, old, new):
+    changed = PLANS.replace(old, new)
     arguments = [*GR6, "--folder", str(folder)]
     opened = lambda url, **_: with_plans(url, changed, len(changed))  # noqa: E731
     assert main(arguments, session=NoCredentials(), open_url=opened, today=TODAY) == 0
@@ -157,8 +157,8 @@ def test_what_is_no_offer_file_is_an_error(text):
 
 
 def test_a_small_file_says_what_was_renamed_and_which_currency_it_has():
-    def notes(was, now):
-        text = json.dumps(OFFERS["AmazonSageMaker"]).replace(was, now).encode()
+    def notes(old, new):
+        text = json.dumps(OFFERS["AmazonSageMaker"]).replace(old, new).encode()
         answers = Answers()
         files = {"AmazonSageMaker": text}
         fetch("us-east-1", SCOPE, answers, lambda url, **_: io.BytesIO(files.get(url.split("/")[6], b"")))

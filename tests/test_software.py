@@ -41,9 +41,9 @@ def bytes_of(case, scenario):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['column']}: {case['source']}")
 def test_bytes_are_those_counted_by_hand_in_the_source(case):
     """Those of a scenario, or what they are more than where some of its columns are others (less)."""
-    whole = bytes_of(case, case["of"])
-    got = whole - (bytes_of(case, case["of"] | case["less"]) if "less" in case else 0)
-    assert got == pytest.approx(case["is"], abs=case.get("rel", 1e-6) * max(abs(whole), abs(case["is"])))
+    total = bytes_of(case, case["of"])
+    got = total - (bytes_of(case, case["of"] | case["less"]) if "less" in case else 0)
+    assert got == pytest.approx(case["is"], abs=case.get("rel", 1e-6) * max(abs(total), abs(case["is"])))
 
 
 @pytest.mark.parametrize(("software", "model", "counted"), SAVED)

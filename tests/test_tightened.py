@@ -19,12 +19,12 @@ SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_toke
 @pytest.mark.parametrize("job", [SERVED, {"work": "inference", "model": "llama-3.1-8b", "users": 8}])
 def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(catalogs, job):
     answered = options(job, catalogs)
-    asked = {"spare": {"spare": 1}, "first_token_seconds+token_seconds": tighter_speeds(answered.job)}
+    tighter = {"spare": {"spare": 1}, "first_token_seconds+token_seconds": tighter_speeds(answered.job)}
     priced = tightened(job, answered, catalogs)
-    assert {easing.name for easing in priced} <= set(asked)
+    assert {easing.name for easing in priced} <= set(tighter)
     assert "spare" in {easing.name for easing in priced}
     for easing in priced:
-        assert easing.usd == pytest.approx(options({**job, **asked[easing.name]}, catalogs).rows[0]["usd"])
+        assert easing.usd == pytest.approx(options({**job, **tighter[easing.name]}, catalogs).rows[0]["usd"])
         assert easing.usd > answered.rows[0]["usd"]
     assert tightened({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs) == []
 
@@ -81,13 +81,13 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
 )
 def test_ones_own_machines_as_they_are_at_their_largest_or_what_would_fit(catalogs, job, expected):
     ways = owned.owned_cards(job, options(job, catalogs), catalogs)
-    assert [way.title for way in ways] == expected
-    for way in ways:
-        row = options({**job, **way.changes}, catalogs).rows[0]
-        assert (row["memory_bytes"], row["seconds"]) == (way.row["memory_bytes"], way.row["seconds"])
-        assert way.line.endswith(".")
-        assert np.isnan(way.row["usd"]) == (way.title != "Rented instead")
-        if way.title in ("Largest batch", "Most requests"):
-            (name,) = [name for name, value in way.changes.items() if value]
-            one_more = options({**job, **way.changes, name: way.changes[name] + 1}, catalogs)
+    assert [card.title for card in ways] == expected
+    for card in ways:
+        row = options({**job, **card.changes}, catalogs).rows[0]
+        assert (row["memory_bytes"], row["seconds"]) == (card.row["memory_bytes"], card.row["seconds"])
+        assert card.line.endswith(".")
+        assert np.isnan(card.row["usd"]) == (card.title != "Rented instead")
+        if card.title in ("Largest batch", "Most requests"):
+            (name,) = [name for name, value in card.changes.items() if value]
+            one_more = options({**job, **card.changes, name: card.changes[name] + 1}, catalogs)
             assert one_more.problem or one_more.rows[0]["answer"] != "fastest"

@@ -45,8 +45,8 @@ def test_one_source_says_so_and_outside_of_published_runs_the_range_is_twice_as_
     inside, outside = estimated(catalogs, TRAINING | {"gpus": 1024}, TRAINING | {"gpus": 1032}).to_dict("records")
     for end in ("low", "high"):
         ratio, wider = (row[f"step_{end}_seconds"] / row["step_seconds"] for row in (inside, outside))
-        own = squared(catalogs.engines.loc["torchtitan", f"time_{end}_ratio"])
-        assert squared(wider) - squared(ratio) == pytest.approx(3 * own)  # (2 ln)² for ln²
+        variance = squared(catalogs.engines.loc["torchtitan", f"time_{end}_ratio"])
+        assert squared(wider) - squared(ratio) == pytest.approx(3 * variance)  # (2 ln)² for ln²
 
 
 def test_the_reach_and_the_number_of_published_runs_are_those_of_the_data(runs, catalogs):

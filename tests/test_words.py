@@ -22,12 +22,12 @@ FILES = (
 )
 
 
-def asked(text, **columns):
+def pasted(text, **columns):
     return request_of([(PASTED, text.encode())], catalogs(), columns)
 
 
 def lines(text, **columns):
-    request = asked(text, **columns)
+    request = pasted(text, **columns)
     return sheet(answered(request), request)
 
 
@@ -59,7 +59,7 @@ def test_two_values_of_one_column_are_not_guessed_between():
 
 
 def test_words_are_answered_by_the_ranked_table():
-    request = asked(LORA)
+    request = pasted(LORA)
     row = answered(request).row
     best = options(job_of_columns(request.columns), catalogs()).rows[0]
     assert [row[name] for name in ("instance", "batch", "memory_bytes", "usd")] == [

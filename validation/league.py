@@ -88,7 +88,7 @@ def by_ftuneai(row, model, is_allocated):
     if row["optimizer"] not in optimizers or row["lora_targets"] not in ("all-linear", "attention"):
         raise Refused(f"{row['optimizer']}, {row['lora_targets']}")
     sharding = {"zero2": "zero_2", "zero3": "zero_3"}.get(row["sharding"], "none")
-    asked = Estimator(
+    predicted = Estimator(
         model["hf_repo"].replace("Meta-Llama-3.1", "Llama-3.1"),
         method=method,
         quantization="4bit" if method == "qlora" else "none",
@@ -102,7 +102,7 @@ def by_ftuneai(row, model, is_allocated):
         sharding=sharding,
         num_gpus=int(row["gpus"]),
     ).estimate_memory()
-    return (asked.total_gb - asked.overhead_gb * is_allocated) * GIB
+    return (predicted.total_gb - predicted.overhead_gb * is_allocated) * GIB
 
 
 def by_gpu_estimator(row, model, is_allocated):
@@ -148,7 +148,7 @@ def inner_width(model, catalogs):
     return float(np.max(next(parts(as_frame({"model": model}), catalogs)).table["stack_ffn_width"]))
 
 
-def asked(rows, ours, catalogs):
+def predictions_of(rows, ours, catalogs):
     """A row for each case and estimator: predicted bytes, NaN where refused."""
     inner = {model: inner_width(model, catalogs) for model in rows["model"].unique()}
     for number, row in enumerate(ours.astype(object).to_dict("records")):
@@ -186,7 +186,7 @@ def main():
     """Ask every estimator, print the table and write it."""
     catalogs = load_catalogs()
     rows, ours = cases(catalogs)
-    predictions = pd.DataFrame(asked(rows, ours, catalogs))
+    predictions = pd.DataFrame(predictions_of(rows, ours, catalogs))
     table = league(predictions)
     table["version"] = [version(name) if name in PACKAGES else "" for name in table["estimator"]]
     table = table.assign(asked_on=date.today().isoformat())

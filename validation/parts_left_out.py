@@ -31,17 +31,17 @@ def whole_class(config, head):
     return type(model).__name__, sum(parameter.numel() for parameter in model.parameters())
 
 
-def verdict_of(whole, here, left_out, row, ratios):
+def verdict_of(of_class, here, left_out, row, ratios):
     """counted: the row and what is left out make the class; named: the note names a part without a count.
 
     sized: the note says that a plain model stands for it, and the class is within its range; beyond: it is not; else silent.
     """
-    if whole == here + left_out:
+    if of_class == here + left_out:
         return "counted"
     if "whose parameters are not counted" in row["note"] or "of unknown size" in row["note"]:
-        return "named" if whole > here else "beyond"
+        return "named" if of_class > here else "beyond"
     if row["sized"]:
-        return "sized" if ratios["low"] * (row["sized"] > 1) * here <= whole <= ratios["high"] * (here + left_out) else "beyond"
+        return "sized" if ratios["low"] * (row["sized"] > 1) * here <= of_class <= ratios["high"] * (here + left_out) else "beyond"
     return "silent"
 
 
@@ -50,18 +50,18 @@ def row_of(name, head, catalogs):
     try:
         with at_most(SECONDS):
             config = AutoConfig.for_model(name, **LACKS.get(name, {}))
-            class_name, whole = whole_class(config, head)
+            class_name, of_class = whole_class(config, head)
     except Exception as error:
         return {"type": name, "verdict": "not built", "note": type(error).__name__}
     try:
         entry = read_config({**config.to_dict(), "architectures": [class_name]}, "it", catalogs)
     except ConfigError as error:
-        return {"type": name, "verdict": "refused", "class": whole, "note": str(error)}
+        return {"type": name, "verdict": "refused", "class": of_class, "note": str(error)}
     row = model_table({"it": entry}, catalogs.families)[0].loc["it"]
     here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
-    about = {"class": whole, "here": here, "left_out": left_out, "note": row["note"].partition(". ")[0]}
+    about = {"class": of_class, "here": here, "left_out": left_out, "note": row["note"].partition(". ")[0]}
     ratios = {end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high")}
-    return {"type": name, "verdict": verdict_of(whole, here, left_out, row, ratios), **about}
+    return {"type": name, "verdict": verdict_of(of_class, here, left_out, row, ratios), **about}
 
 
 def main():

@@ -158,7 +158,7 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
         for system in SYSTEMS
         for precision, title, remark in (
             (scenario["precision"], system.title, system.leaves_out),
-            *((name, f"{system.title}, {catalogs.precisions['name'][name]}", said) for name, said in system.also_trains_in.items()),
+            *((name, f"{system.title}, {catalogs.precisions['name'][name]}", remark) for name, remark in system.also_trains_in.items()),
         )
     ]
     for system, precision, title, remark in formats:

@@ -177,8 +177,8 @@ def _of_form(form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.n
     most = _most_by_stop(values.sum(axis=1), stops)
     weights = 1 / most.max(axis=0)
     weighed = [((multiplied * weights[:, None])[:, points], (values * weights)[:, :, points]) for points in form]
-    each = [np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES]) for by, bytes_ in weighed]
-    surface, stops = np.concatenate(each), np.tile(stops, len(form))
+    fitted = [np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES]) for by, bytes_ in weighed]
+    surface, stops = np.concatenate(fitted), np.tile(stops, len(form))
     totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
     totals[(len(form) > 1) & np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
     kept = _ever_largest(totals, stops)

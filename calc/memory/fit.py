@@ -76,9 +76,9 @@ def fit_probability(needed_bytes, limit_bytes, reduction_pool_bytes, lost_ratio,
     Source: catalogs/calibrated/overheads.yaml; held against published runs, each with the spread of the others' models
     (validation/probability.py).
     """
-    beside = _probability(needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), need_scale_ratio)
+    with_pool = _probability(needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), need_scale_ratio)
     alone = _probability(needed_bytes, limit_bytes, need_scale_ratio)
-    return (1 - returned_ratio) * beside + returned_ratio * alone
+    return (1 - returned_ratio) * with_pool + returned_ratio * alone
 
 
 VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, fits)

@@ -34,8 +34,8 @@ def value_states_bytes(
     trained_value_here, matrix_states, state_width_bytes_each, master_bytes_each, adapts, optimizer_shards, offloads_optimizer
 ):
     """Optimizer state of the value model, with its master copy. [B]"""
-    each = matrix_states * state_width_bytes_each + master_bytes_each * (1 - adapts)
-    return trained_value_here * each / optimizer_shards * (1 - offloads_optimizer)
+    bytes_each = matrix_states * state_width_bytes_each + master_bytes_each * (1 - adapts)
+    return trained_value_here * bytes_each / optimizer_shards * (1 - offloads_optimizer)
 
 
 def standing_models_bytes(frozen_models_bytes, value_states_bytes):

@@ -42,11 +42,11 @@ def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
         most.append(model.new_int_var(0, capacity.most, ""))
         model.add_cumulative([spans[way] for way in here], [ways[way].instances * capacity.taken[ways[way].pool] for way in here], most[-1])
     by_the_hour = [round(way.usd * CENTS) * on for way, on in zip(ways, taken, strict=True)]
-    whole = [round(pool.usd * CENTS) * count for pool, count in zip(problem.pools, most, strict=False)]
+    bought = [round(pool.usd * CENTS) * count for pool, count in zip(problem.pools, most, strict=False)]
     dearest = sum(max((way.usd for way in ways if way.run == run), default=0) for run in range(len(left_out)))
     dearest += sum(pool.usd * pool.instances for pool in problem.pools)
     penalties = [round(weight * CENTS) for weight in weights(problem, dearest)]
-    model.minimize(sum([*by_the_hour, *whole, *(penalty * out for penalty, out in zip(penalties, left_out, strict=True))]))
+    model.minimize(sum([*by_the_hour, *bought, *(penalty * out for penalty, out in zip(penalties, left_out, strict=True))]))
     solver = cp_model.CpSolver()
     solver.parameters.max_deterministic_time, solver.parameters.max_time_in_seconds = SEARCH_SECONDS, SEARCH_SECONDS
     solver.parameters.num_workers, solver.parameters.interleave_search, solver.parameters.random_seed = WORKERS, True, 1

@@ -46,8 +46,8 @@ def generator_room_sequences(
     """Answers that one engine's cache has room for. [sequences]"""
     room = np.maximum(rollout_share * rollout_card_bytes - engine_weights_bytes - RESERVE_BYTES, 0)
     tokens = prompt_tokens + mean_answer_tokens / 2
-    held = np.where(np.isnan(room) | (generates_itself > 0), np.inf, room / np.maximum(generator_token_bytes * tokens, 1))
-    return np.maximum(np.minimum(held, MOST_SEQUENCES), 1)
+    answers = np.where(np.isnan(room) | (generates_itself > 0), np.inf, room / np.maximum(generator_token_bytes * tokens, 1))
+    return np.maximum(np.minimum(answers, MOST_SEQUENCES), 1)
 
 
 def answers_at_once(generator_sequences, generator_room_sequences):

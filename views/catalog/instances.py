@@ -119,7 +119,7 @@ def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, 
     columns["usd"]["label"] = "The job costs" if ends_of(result.job) else "A month"
     looked_up = for_screen(table, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
     frame = pd.concat([looked_up, cells], axis="columns")
-    columns = tables.known(columns, frame)
+    columns = tables.filled(columns, frame)
     column = sourced(
         frame,
         columns,

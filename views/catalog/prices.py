@@ -43,7 +43,7 @@ def draw(title: DeltaGenerator) -> None:
         f"{table['on_demand_old'].sum()} of the prices on demand are older than {MARKETS['on-demand'].old_days} days: check them before "
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
-    columns, alt = tables.known(tables.columns_of("prices"), table), f"Prices of every instance type in {names[region]}"
+    columns, alt = tables.filled(tables.columns_of("prices"), table), f"Prices of every instance type in {names[region]}"
     sourced(table, columns, alt, "prices_table", lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, height=560)
     st.caption(
         "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named source. "

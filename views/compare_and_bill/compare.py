@@ -59,8 +59,8 @@ def _present(catalogs: Catalogs) -> pd.DataFrame:
     """The answer shown on Plan as the one row; a run of it once."""
     plan = present(catalogs)
     is_estimated = not is_missing(plan.row["memory_bytes"])
-    beside = {"market": plan.market, "job": short_job(plan.job, catalogs), "have": plan.job.get("have") or "", "in_bill": "yes"}
-    row = plan.row | beside | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
+    of_job = {"market": plan.market, "job": short_job(plan.job, catalogs), "have": plan.job.get("have") or "", "in_bill": "yes"}
+    row = plan.row | of_job | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
     row |= {"plan_months": 1} if ends_of(row) else {}
     return billed(pd.DataFrame([row]), catalogs)
 

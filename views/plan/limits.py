@@ -30,8 +30,8 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     eased = [easing for easing in options.eased if _set_by(easing, options.job)]
     bits = [Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"]) for card in cards if "fewest_bits" in card.changes]
     eased = [easing for easing in eased if not bits or easing.name not in BITS]
-    asked = [*eased, *bits, *tightened(job, options, catalogs)]
-    shown = telling_limits(asked, row)[:MOST]
+    steps = [*eased, *bits, *tightened(job, options, catalogs)]
+    shown = telling_limits(steps, row)[:MOST]
     words = free_limits(eased, row, options.job, catalogs)
     if not shown and not words:
         return

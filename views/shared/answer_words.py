@@ -113,13 +113,13 @@ def _spare(row: Row) -> str:
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     """Each of your 8 H100; each GPU of 1 of your 2 × p5.48xlarge; your L4."""
     if row["instance"]:
-        count, used, name, each = machines[row["instance"]], row["instances_needed"], row["instance"], "each GPU of "
+        count, used, name, per_gpu = machines[row["instance"]], row["instances_needed"], row["instance"], "each GPU of "
     else:
-        count, used, name, each = machines[row["gpu"]], row["gpus"], short_card(row["gpu"], catalogs), "each of "
+        count, used, name, per_gpu = machines[row["gpu"]], row["gpus"], short_card(row["gpu"], catalogs), "each of "
     if count == 1:
-        return f"{each if row['instance'] else ''}your {name}"
+        return f"{per_gpu if row['instance'] else ''}your {name}"
     part = f"{used:.0f} of " if used < count else ""
-    return f"{each}{part}your {count} {'× ' if row['instance'] else ''}{name}"
+    return f"{per_gpu}{part}your {count} {'× ' if row['instance'] else ''}{name}"
 
 
 def tried(options: Options) -> str:

@@ -57,17 +57,17 @@ def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
 
 
 def tabs_of(
-    page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]], beside: Callable[[], None] | None = None
+    page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]], controls: Callable[[], None] | None = None
 ) -> None:
-    """A page of tabs: id -> title and what draws it with its heading; `beside` is at the right."""
+    """A page of tabs: id -> title and what draws it with its heading; `controls` to the right."""
     title = st.container()
     titles = {tab: words for tab, (words, _) in bodies.items()}
     st.session_state.setdefault(key_of(page), next(iter(titles)))
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         tab = segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)
-        if beside:
+        if controls:
             with st.container(horizontal=True, width="content"):
-                beside()
+                controls()
     bodies[tab][1](title)
 
 

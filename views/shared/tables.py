@@ -47,7 +47,7 @@ def columns_of(table: str, **labels: str) -> dict[str, Any]:
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
 
 
-def known(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
+def filled(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
     """The columns that a table has, without those of which no row knows anything."""
     return {name: look for name, look in columns.items() if name in table and not (table[name].isna() | (table[name] == "")).all()}
 

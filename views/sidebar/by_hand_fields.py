@@ -77,8 +77,8 @@ def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
     )
     options = TARGETS if key == "lora_targets" else column.choices or (catalogs.gpus.index if key == "gpu" else ())
     if len(options):
-        now = {st.session_state.get(key)} - {None}  # of a link, which may have another
-        several = [*options, *now.difference(options)]
+        present = {st.session_state.get(key)} - {None}  # of a link, which may have another
+        several = [*options, *present.difference(options)]
         st.selectbox(label, several, index=None, format_func=lambda value: words(key, value, catalogs), **look)
     elif column.kind == "text":
         st.text_input(label, **look)

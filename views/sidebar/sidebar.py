@@ -30,15 +30,15 @@ def sidebar(catalogs: Catalogs) -> None:
         draw_in(st.sidebar, catalogs)
 
 
-def edit_job(beside: Callable[[], None], catalogs: Catalogs) -> None:
-    """On a phone a button and what is `beside` it, the job below while open; elsewhere nothing."""
+def edit_job(control: Callable[[], None], catalogs: Catalogs) -> None:
+    """On a phone a button and another `control`, the job below while open; elsewhere nothing."""
     state = st.session_state
     if not is_phone():
         return
     with st.container(horizontal=True, gap="small"):
         label, icon = ("Close the job", "close") if state.get(EDITED) else ("Edit job", "edit")
         button(label, lambda: state.update({EDITED: not state.get(EDITED)}), icon=icon, type="primary", key="edit_job")
-        beside()
+        control()
     if state.get(EDITED):
         draw_in(st.container(border=True), catalogs)
 

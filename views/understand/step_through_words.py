@@ -114,7 +114,7 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             "Fixed": "weights, gradients, optimizer state and working memory, whatever the batch.",
             "Per sequence": f"activations and logits{flatter}.",
         }
-        way = (
+        cure = (
             f"Accumulation trains the same step with {figures.room:,.0f} at once."
             if figures.room >= 1
             else "Divide the states over more GPUs, or train adapters."
@@ -124,12 +124,12 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             "Fixed": "weights and what the engine needs for a prompt.",
             "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
         }
-        way = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
+        cure = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
     parts |= {"Free": "what is left up to the dashed line, which is the card less its context and slack."}
     unit = UNIT[row["work"]]
-    cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {way}"
+    cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {cure}"
     if figures.room == 0:
-        cliff = f"not even one {unit} fits {card}. {way}"
+        cliff = f"not even one {unit} fits {card}. {cure}"
     return "  \n".join(f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items())
 
 
@@ -148,10 +148,10 @@ def shade(grade: float) -> str:
 def system(row: Row) -> dict[str, str]:
     """A calculator's figure for the step, its range, and what it does not count."""
     total, low, high = (row[name] / GIB for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
-    known = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
+    gib_words = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
     return {
         "Calculator": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
-        "Per GPU": "–" if is_missing(total) else known,
+        "Per GPU": "–" if is_missing(total) else gib_words,
         "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"]))) or "This estimate.",
     }
 

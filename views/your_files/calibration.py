@@ -91,7 +91,7 @@ def _read(several: list[LoggedRun], row: Row, catalogs: Catalogs) -> tuple[list[
 def _line(entry: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
     ratio, card = entry["ratio"], f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}"
-    beside = "as estimated" if 1 / MUCH < ratio < MUCH else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
+    deviation = "as estimated" if 1 / MUCH < ratio < MUCH else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
     model = str(catalogs.models["name"].get(entry["model"], entry["model"]))
-    cells = (day_text(entry["made_on"]), entry["tool"], measured_words(entry["quantity"], entry["work"]), beside, model, card)
+    cells = (day_text(entry["made_on"]), entry["tool"], measured_words(entry["quantity"], entry["work"]), deviation, model, card)
     return dict(zip(HEADINGS, cells, strict=True))

@@ -30,17 +30,17 @@ def add_a_model() -> None:
     with st.expander("A model of your own: config.json, the Hugging Face hub, or six sizes", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
-        way = segments("Where it comes from", WAYS, "model_way", default="upload")
-        if way == "hub":
+        origin = segments("Where it comes from", WAYS, "model_way", default="upload")
+        if origin == "hub":
             st.text_input("Repository on the Hugging Face hub", placeholder="org/name", key="repository", max_chars=200)
         else:
             st.text_input("Name of the model", value="my-model", key="new_model", max_chars=60)
-        if way == "upload":
+        if origin == "upload":
             st.file_uploader("config.json of Hugging Face", type="json", key="config_file")
-        elif way == "paste":
+        elif origin == "paste":
             st.text_area("config.json of Hugging Face", key="config_text", height=160)
             st.caption(INDEX)
-        elif way == "hand":
+        elif origin == "hand":
             for name, (label, value) in SIZES.items():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
         pressed = button("Use this model", _add, type="primary", key="add_model")

@@ -46,8 +46,8 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     rows = pd.DataFrame(estimate(table, catalogs, solve))
     market = _said(cells, "market").replace("", "on-demand")
     is_market = market.isin(list(MARKETS)).to_numpy()
-    beside = {name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy() for name in ("job", "have", "in_bill")}
-    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **beside), catalogs)
+    of_job = {name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy() for name in ("job", "have", "in_bill")}
+    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs)
     if since := csv_tables.counted_since(cells, name):
         money = pd.DataFrame({"then": _of_market("run_usd", market, cells), "now": _of_market("run_usd", market, rows)}).dropna()
         sums = money.sum(min_count=1)

@@ -89,8 +89,8 @@ def parts_beside(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Con
 def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
     """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
-    beside = parts_beside(outer, defaults)
-    named, outer = [*beside], {**outer, **beside}
+    siblings = parts_beside(outer, defaults)
+    named, outer = [*siblings], {**outer, **siblings}
     if not named:
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
     words = named_parts(named)

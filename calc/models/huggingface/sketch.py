@@ -91,8 +91,8 @@ def writes(config: Config, of_text: bool) -> bool:
 def largest_part(part: TextPart, catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, Any] | None:
     """The entry of the text part, else of the largest; the others are left out."""
     of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
-    beside = parts_beside(outer, catalogs.config_defaults)
-    entries = readable(beside, catalogs, read)
+    siblings = parts_beside(outer, catalogs.config_defaults)
+    entries = readable(siblings, catalogs, read)
     stated = sketch(part.config, catalogs.model_types, catalogs.config_defaults.get(part.model_type, {}), of_text)
     itself = {**part.config} if part.model_type in catalogs.model_types.covered() else stated
     entries |= readable({"": itself} if itself else {}, catalogs, read)
@@ -103,7 +103,7 @@ def largest_part(part: TextPart, catalogs: Any, read: Callable[[Config], dict[st
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
     largest = "" if of_text and "" in entries else max(counts, key=lambda name: counts[name])
     entry, rest = entries[largest], {name or "other": count for name, count in counts.items() if name != largest}
-    unknown = [name for name in beside if name not in entries]
+    unknown = [name for name in siblings if name not in entries]
     if not rest and not unknown:
         return entry
     return {**entry, **_left_out(rest, unknown, entry.get("left_out_parameters", 0)), "sized": entry.get("sized", 1)}
