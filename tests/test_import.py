@@ -8,7 +8,7 @@ from examples import catalogs, recorded, written
 
 from calc.__main__ import main
 from calc.files.configs.derived import SINGLE
-from calc.files.configs.fields import copies, rules, tools
+from calc.files.configs.fields import table, tools
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import read_run
 from calc.scenarios.inputs import BY_NAME
@@ -85,14 +85,16 @@ def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_mo
 
 
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
-    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules()[name]]
-    used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
-    derived = {*CASES["derived"], *SINGLE}
+    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in table("rules")[name]]
+    used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="), rule.get("unused"))}
+    derived = {*CASES["derived"], *SINGLE, *tools()}
     for tool in tools().values():
         for field in tool.fields.values():
             assert field.read == "open" or field.to in BY_NAME or field.to in used | derived, (tool.id, field.name)
             assert field.read != "words" or field.words, (tool.id, field.name)
-    assert {*copies().values(), *(model for tool in tools().values() for model in tool.models.values())} <= set(catalogs().models.index)
+    assert {*table("copies").values(), *(model for tool in tools().values() for model in tool.models.values())} <= set(
+        catalogs().models.index
+    )
 
 
 @pytest.mark.usefixtures("read_once")

@@ -16,7 +16,7 @@ import calc
 from calc.catalogs.load import FOLDER, Catalogs, read_document, with_readings
 from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
-from calc.files.configs.fields import rules, tools
+from calc.files.configs.fields import document, tools
 from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.oom.logs import printed
 from calc.files.words.read import vocabulary
@@ -24,7 +24,7 @@ from calc.models.huggingface.config import ConfigError
 from calc.search.guide import ready_jobs
 
 BESIDE = ("config_fields", "launch_files", "memory_logs", "setups", "vocabulary")  # read by these functions, each once
-READ_ONCE = (rules, tools, launch_document, kit_specs, printed, ready_jobs, vocabulary)
+READ_ONCE = (document, tools, launch_document, kit_specs, printed, ready_jobs, vocabulary)
 
 
 def catalogs() -> Catalogs:

@@ -1,5 +1,7 @@
 """Launch commands as lists of words: comments removed, variables filled in."""
 
+import ast
+import operator
 import re
 import shlex
 from itertools import groupby, takewhile
@@ -8,11 +10,17 @@ from typing import Any
 from calc.files.configs.problem import ConfigProblem
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
-VARIABLE = re.compile(r"\$\{(\w+)(?::?[-=]([^{}$]*))?\}|\$(\w+)")
-PRODUCT = re.compile(r"\$\(\(\s?(\d{1,9})\s?\*\s?(\d{1,9})\s?\)\)")  # $(($GPUS * $NODES)) once its variables are filled in
+VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
+COMPUTED = re.compile(r"\$\(\(([\w\s+*/%()-]{1,200})\)\)")  # $((GPUS * NODES)), once variables with a $ are filled in
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv, ast.Mod: operator.mod}
+ARRAY = re.compile(r"^[ \t]*([A-Za-z_]\w*)\+?=\(\s*\n(.*?)^[ \t]*\)", re.M | re.S)  # ARGS=( ... ), a line each
+ELEMENTS = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
+HERE = re.compile(r"^[ \t]*read[ \t][^\n]*?(\w+)[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?\n(.*?)^[ \t]*\2[ \t]*$", re.M | re.S)
+PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 
 
 def shell_commands(text: str, file: str, environment: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
@@ -25,13 +33,13 @@ def shell_commands(text: str, file: str, environment: dict[str, str] | None = No
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
     commands = []
-    for line in re.sub(r"\\\s*\n", " ", text.replace("\r\n", "\n")).split("\n"):
+    for line in _joined(text.replace("\r\n", "\n"), variables).split("\n"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
             lexer = shlex.shlex(_filled(line, variables), posix=True, punctuation_chars="&;|")
             lexer.whitespace_split = True
-            words = list(lexer)
+            words = [word for word in lexer if word not in PASSED_ON]
         except ValueError:
             raise ConfigProblem(f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it.") from None
         for command in _split(words):
@@ -43,10 +51,45 @@ def shell_commands(text: str, file: str, environment: dict[str, str] | None = No
     return commands, slurm
 
 
+def _joined(text: str, variables: dict[str, str]) -> str:
+    """A script with a command on each line; arrays and here-documents become variables."""
+    for block in (HERE, ARRAY):
+        for match in block.finditer(text):
+            lines = (line.strip().removesuffix("\\") for line in match[block.groups].split("\n") if not line.lstrip().startswith("#"))
+            variables[match[1]] = " ".join(lines)
+        text = block.sub("", text)
+    return re.sub(r"\\\s*\n", " ", text)
+
+
 def _filled(line: str, variables: dict[str, str]) -> str:
-    """A line with its variables, or their defaults, and products of numbers written out."""
-    line = VARIABLE.sub(lambda match: variables.get(match[1] or match[3], match[2] if match[2] is not None else match[0]), line)
-    return PRODUCT.sub(lambda match: str(int(match[1]) * int(match[2])), line)
+    """A line with its variables, or their defaults, and whole-number arithmetic written out."""
+    line = ELEMENTS.sub(lambda match: variables.get(match[1], match[0]), line)
+    for _ in range(DEEPEST_DEFAULT):
+        before, line = (
+            line,
+            VARIABLE.sub(lambda match: variables.get(match[1] or match[3], match[2] if match[2] is not None else match[0]), line),
+        )
+        line = COMPUTED.sub(lambda match: _computed(match, variables), line)
+        if line == before:
+            break
+    return line
+
+
+def _computed(match: re.Match, variables: dict[str, str]) -> str:
+    """The number that an arithmetic expansion gives; as it stands where a name has no number."""
+    words = re.sub(r"[A-Za-z_]\w*", lambda name: variables.get(name[0], name[0]), match[1])
+    try:
+        return str(_number(ast.parse(words.strip(), mode="eval").body))
+    except (KeyError, TypeError, SyntaxError, ZeroDivisionError, RecursionError):
+        return match[0]
+
+
+def _number(node: Any) -> int:
+    if isinstance(node, ast.BinOp):
+        return OPERATORS[type(node.op)](_number(node.left), _number(node.right))
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    raise TypeError
 
 
 def _split(words: list[str]) -> list[list[str]]:

@@ -4,32 +4,34 @@ from math import prod
 
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import Tool
 from calc.files.configs.model_names import stored_as
 from calc.files.configs.settled import Settled
 from calc.layout import replicas
+from calc.scenarios.inputs import BY_NAME
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
 SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 NODE_GPUS = 8  # where no file says how many a node has
+GENERATING = (("engines", "rollout_tensor_parallel"), ("generation_nodes", "gpus_per_node"), ("generation_gpus",))
 
 
-def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
-    """Fill in the columns that several fields settle; a field that does not suffice is unused.
-
-    `group_gpus`: the GPUs of one group for each kind of sharding, 0 where it divides over all.
-    """
+def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
+    """Fill in the columns that several fields settle; a field that does not suffice is unused."""
     _model(settled, main)
     _targets(settled)
     _gpus(settled, main)
-    _groups(settled, group_gpus)
+    _groups(settled, catalogs.shardings["group_gpus"])
     _experts(settled)
+    _lengths(settled)
+    _generating(settled)
     copies = _replicas(settled)
     _by_tokens(settled, copies)
     _accumulation(settled, copies)
-    _tokens(settled, copies)
+    _tokens(settled, copies, catalogs.objectives.loc[settled.values.get("objective") or "sft"])
 
 
 def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]) -> None:
@@ -38,6 +40,10 @@ def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tup
     settled.fields[column] = next((settled.fields[part] for part in parts if part in settled.fields), column)
     if not any(part in settled.explicit for part in parts):
         settled.defaulted.add(column)
+        return
+    settled.defaulted.discard(column)
+    if column not in BY_NAME:
+        settled.explicit.add(column)
 
 
 def _model(settled: Settled, main: Tool) -> None:
@@ -65,10 +71,12 @@ def _targets(settled: Settled) -> None:
 def _gpus(settled: Settled, main: Tool) -> None:
     if "gpus" in settled.explicit:
         return
-    per_node = settled.values.get("gpus_per_node")
+    per_node = settled.values.get("gpus_per_node") if "nodes" not in settled.left else None
     sizes = [settled.values.get(part) for part in main.product]
     if per_node:
         _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",))
+    elif {"nodes", "gpus_per_node"} & settled.left:
+        settled.unused |= {settled.fields[part]: None for part in ("gpus_per_node", "nodes") if part in settled.fields}
     elif main.work == "inference" or settled.values.get("dp_shard") is not None:
         _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
     elif "nodes" in settled.explicit:
@@ -91,7 +99,6 @@ def _groups(settled: Settled, group_gpus: pd.Series) -> None:
     matches = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
     if len(matches):
         _set(settled, "sharding", matches[0], (part,))
-        settled.defaulted.discard("sharding")
     else:
         settled.unused[settled.fields[part]] = None
 
@@ -110,14 +117,21 @@ def _replicas(settled: Settled) -> int | None:
 
 
 def _by_tokens(settled: Settled, copies: int | None) -> None:
-    """Micro-batch and micro-batches per step where a tool counts both in tokens."""
+    """Micro-batch and micro-batches per step where a tool counts them in tokens, over all GPUs, or in prompts."""
+    everywhere, prompts = settled.values.get("micro_batch_all"), settled.values.get("mini_prompts")
+    if everywhere and copies and "batch" not in settled.explicit and int(everywhere) % copies == 0:
+        _set(settled, "batch", int(everywhere) // copies, ("micro_batch_all",))
+    if prompts:
+        _set(settled, "global_batch", int(prompts) * int(settled.values.get("generations", 1)), ("mini_prompts", "generations"))
     unit = int(settled.values.get("sequence_tokens") or 0)
+    if unit and settled.values.get("tokens_each"):  # of each GPU at most, in whole sequences
+        most = int(settled.values["tokens_each"]) * int(settled.values.get("context_parallel", 1))
+        _set(settled, "batch", max(most // unit, 1), ("tokens_each",))
     for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settled.values.get(part)
         if column == "accumulation_steps":
             unit *= int(settled.values.get("batch") or 0) * (copies or 0)
         if tokens and unit and tokens % unit == 0:
-            settled.defaulted.discard(column)
             _set(settled, column, tokens // unit, (part,))
         elif tokens:
             settled.unused[settled.fields[part]] = None
@@ -136,20 +150,48 @@ def _accumulation(settled: Settled, copies: int | None) -> None:
     elif sequences % (copies * batch):
         settled.problems.append(f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} replicas; make them one.")
     else:
-        settled.defaulted.discard("accumulation_steps")
         _set(settled, "accumulation_steps", sequences // (copies * batch), ("global_batch",))
 
 
-def _tokens(settled: Settled, copies: int | None) -> None:
-    samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
+def _tokens(settled: Settled, copies: int | None, objective: pd.Series) -> None:
+    values = settled.values
+    length, samples, steps = values.get("sequence_tokens"), values.get("samples"), values.get("steps")
     if samples and length:
         _set(settled, "train_tokens", samples * int(length), ("samples",))
-    steps, batch = settled.values.get("steps"), settled.values.get("batch")
-    if steps is not None and (not copies or batch is None or length is None):
+    factors = [copies, values.get("accumulation_steps", 1), values.get("batch"), objective["sequences_each"]]
+    if objective["rolls_out"] and values.get("prompts_per_step"):
+        factors = [values["prompts_per_step"], values.get("generations", objective["usual_generations"])]
+    if steps is not None and (length is None or None in factors):
         settled.unused[settled.fields["steps"]] = None
     elif steps is not None:
-        factors = (copies, settled.values.get("accumulation_steps", 1), batch, length)
-        _set(settled, "train_tokens", steps * prod(map(int, factors)), ("steps",))
+        _set(settled, "train_tokens", steps * prod(map(int, [*factors, length])), ("steps",))
+
+
+def _lengths(settled: Settled) -> None:
+    """The length of prompt and answer together, or what the longest sequence leaves to one."""
+    longest, both = settled.values.get("most_prompt_tokens"), settled.values.get("sequence_tokens")
+    if longest and both and int(longest) < int(both):
+        _set(settled, "prompt_tokens", int(longest), ("most_prompt_tokens",))
+        most = min(int(both) - int(longest), int(settled.values.get("most_new_tokens", both)))
+        _set(settled, "completion_tokens", most, ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"))
+    prompt, answer = (settled.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    if prompt and answer and "sequence_tokens" not in settled.explicit:
+        _set(settled, "sequence_tokens", int(prompt) + int(answer), ("prompt_tokens", "completion_tokens"))
+        settled.left.discard("sequence_tokens")
+    elif answer and both and not prompt and int(both) > int(answer):
+        _set(settled, "prompt_tokens", int(both) - int(answer), ("sequence_tokens", "completion_tokens"))
+
+
+def _generating(settled: Settled) -> None:
+    """The GPUs that generate beside those that train, of the engines or nodes that a file gives them."""
+    values = settled.values
+    parts = next((parts for parts in GENERATING if all(values.get(part) for part in parts)), ())
+    if values.get("rollout") == "own gpus" and parts:
+        _set(settled, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
+        if "engines" not in parts and "gpus" in values:  # the cluster's, of which these are a part
+            _set(settled, "gpus", int(values["gpus"]) - int(values["rollout_gpus"]), ("gpus_per_node", *parts))
+    elif parts and values.get("rollout") == "own gpus":
+        settled.unused |= dict.fromkeys(settled.fields[part] for part in parts)
 
 
 def stored(settled: Settled) -> None:

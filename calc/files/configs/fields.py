@@ -37,13 +37,15 @@ class Tool:
     idle: tuple[str, ...]  # patterns of fields that affect neither memory nor money
     launches: bool = False  # its files say where a run goes, not what it does
     marks: Sequence[str] = ()
-    commands: Sequence[str] = ()
+    commands: dict[str, dict[str, str]] = field(default_factory=dict)  # words -> the parts that they settle
     short: dict[str, str] = field(default_factory=dict)
     positional: str = ""
     sets: dict[str, str] = field(default_factory=dict)
     rules: Sequence[str] = ()
     product: Sequence[str] = ()  # parts whose product is the GPUs of the job
     models: dict[str, str] = field(default_factory=dict)  # the tool's names of models -> ids of the catalog
+    trainer: str = ""  # its software where it trains by preference or reward
+    other_work: dict[str, str] = field(default_factory=dict)  # field -> the work, not training, that it names
 
     def knows(self, name: str) -> bool:
         """Whether the field is listed, whatever it affects."""
@@ -58,20 +60,18 @@ class Tool:
 @cache
 def tools() -> dict[str, Tool]:
     """Every tool that is read, by id."""
-    document = read_document(FOLDER, "config_fields")
-    return {name: _tool(name, document["tools"]) for name in document["tools"]}
+    return {name: _tool(name, table("tools")) for name in table("tools")}
 
 
 @cache
-def copies() -> dict[str, str]:
-    """Names of models -> the id of the model whose shapes they have."""
-    return read_document(FOLDER, "config_fields")["copies"]
+def document() -> dict[str, Any]:
+    """The catalog of fields, as it is written."""
+    return read_document(FOLDER, "config_fields")
 
 
-@cache
-def rules() -> dict[str, list[dict]]:
-    """Lists of rules by name; the first rule that matches settles its column."""
-    return read_document(FOLDER, "config_fields")["rules"]
+def table(name: str) -> dict[str, Any]:
+    """A table of the catalog: tools, rules, copies, objectives, telling, calls, shipped."""
+    return document()[name]
 
 
 def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
@@ -87,4 +87,6 @@ def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
             fields |= dict.fromkeys((label, *meaning.get("also", ())), made)
     idle = tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ()))
     details = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
+    if not isinstance(details["commands"], dict):
+        details["commands"] = {words: {} for words in details["commands"]}
     return Tool(name, fields=fields, idle=idle, **details)

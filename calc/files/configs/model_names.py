@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
 
-from calc.files.configs.fields import copies
+from calc.files.configs.fields import table
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what was done to it.
 COPIES = re.compile(
@@ -29,7 +29,7 @@ def model_id(name: str, catalogs: Any) -> str:
         matches = matches or [model for model in repositories.index if spelling(str(model)) == key]
         if len(matches) == 1:
             return str(matches[0])
-    same = copies().get(_plain(tail), "")
+    same = table("copies").get(_plain(tail), "")
     return same if same in catalogs.models.index else ""
 
 

@@ -6,28 +6,18 @@ from typing import Any
 
 from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.documents import LAUNCHERS
+from calc.files.configs.fields import table
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping
 from calc.files.configs.values import as_word
 
-OBJECTIVES = {
-    *("dpo", "ipo", "kto", "orpo", "cpo", "simpo", "bco", "ppo", "grpo", "gspo", "dapo", "gdpo", "rloo", "reinforce", "xpo", "gkd", "ebft"),
-    *("nash", "mpo", "rm", "prm", "reward", "rlhf", "rlvr"),
-}
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's
 SUPERVISED = ("sft", "pt", "normal")
 RUNNERS = (*LAUNCHERS, "uv", "ray", "mpirun", "colossalai")
 MODULES, SUBCOMMANDS = ("-m", "--module"), ("trl", "swift", "megatron")
 SHELLS = ("run", "setup", "command", "args")  # fields that hold commands
-# Fields that only trainers by preference or reward have (TRL, axolotl, LLaMA-Factory, OpenRLHF, verl, ms-swift).
-FIELDS = {
-    *("reward_funcs", "reward_weights", "num_generations", "max_prompt_length", "max_completion_length", "precompute_ref_log_probs"),
-    *("reference_free", "desirable_weight", "undesirable_weight", "num_ppo_epochs", "reward_model_path", "reward_pretrain", "rpo_alpha"),
-    *("missing_eos_penalty", "center_rewards_coefficient", "pref_beta", "pref_loss", "simpo_gamma", "rlhf_type", "adv_estimator"),
-    *("reward_model", "process_reward_model", "ref_model", "ref_model_path", "advantage_estimator", "init_kl_coef", "kto_beta"),
-}
-PREFIXES = ("actor_rollout_ref.", "reward_model.", "algorithm.adv_estimator", "ref_policy.", "trl.num_generations")  # of nested fields
-SOURCE = re.compile(r"\b(DPO|KTO|ORPO|CPO|PPO|GRPO|RLOO|BCO|XPO|PRM|GKD|NashMD|OnlineDPO|Reward)(?:Trainer|Config)\(")
+OFF = ("null", "false", "none", "", "0")
+SOURCE = re.compile(r"\b([A-Z]\w*)(?:Trainer|Config)\(")
 COMMENT = re.compile(r"(?:^|\s)#(?!SBATCH).*$", re.MULTILINE)
 
 
@@ -38,8 +28,8 @@ def objective_of(text: str, file: str) -> str:
 
 def _objectives(text: str, file: str) -> Iterator[str]:
     """What a text trains by, or empty, for its source code, its commands and its fields."""
-    source = SOURCE.search(COMMENT.sub("", text))
-    yield source[1] if source else ""
+    source = next((name for name in SOURCE.findall(COMMENT.sub("", text)) if name.lower() in table("objectives")), "")
+    yield source
     form = format_of(text, file)
     if source or form == "Python":
         return
@@ -80,7 +70,7 @@ def _of_name(name: str) -> str:
     words = re.split(r"[_\W]+", name.lower())
     if {"dpo", "online"} <= set(words):
         return "OnlineDPO"
-    return "" if "sft" in words else next((word.upper() for word in words if word in OBJECTIVES), "")
+    return "" if "sft" in words else next((word.upper() for word in words if word in table("objectives")), "")
 
 
 def _of_fields(fields: dict[str, Any]) -> str:
@@ -89,9 +79,7 @@ def _of_fields(fields: dict[str, Any]) -> str:
         word = as_word(fields.get(name))
         if word in SUPERVISED or _of_name(word):
             return "" if word in SUPERVISED else word.upper()
-    off = ("null", "false", "none", "", "0")
-    preference_fields = (
-        name for name, value in fields.items() if as_word(value) not in off and (name in FIELDS or name.startswith(PREFIXES))
-    )
+    filled = [name for name, value in fields.items() if as_word(value) not in OFF]
+    telling = (name for mark in table("telling") for name in filled if name == mark or (mark[-1] == "." and name.startswith(mark)))
     recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
-    return next(preference_fields, "") or next(recipe, "")
+    return next(telling, "") or next(recipe, "")

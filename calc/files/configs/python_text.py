@@ -1,9 +1,45 @@
 """A config function of torchtitan as nested mappings: its source is parsed, never run."""
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from calc.files.configs.problem import ConfigProblem
+
+
+def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of these names in a script, in order, with the values of their arguments.
+
+    A name that the script gives one literal stands for it; any other expression is a variable, ${expression}.
+    """
+    tree = _parsed(text, file)
+    literals: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            literals[node.targets[0].id] = None if node.targets[0].id in literals else node.value
+    calls = sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: (node.lineno, node.col_offset))
+    for call in calls:
+        callee = ast.unparse(call.func)
+        name = next((name for name in names if callee.rpartition(".")[2] == name), "")
+        if name and "Tokenizer" not in callee and "Processor" not in callee:
+            placed = {str(place): _literal(argument, literals) for place, argument in enumerate(call.args)}
+            yield name, placed | {argument.arg: _literal(argument.value, literals) for argument in call.keywords if argument.arg}
+
+
+def _literal(node: Any, literals: dict[str, Any]) -> Any:
+    node = literals.get(node.id) or node if isinstance(node, ast.Name) else node
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, RecursionError):
+        code = ast.unparse(node)
+    return code.removeprefix("torch.") if code.startswith("torch.") and "(" not in code else f"${{{code[:60]}}}"
+
+
+def _parsed(text: str, file: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); correct it there.") from None
 
 
 def read_python(text: str, file: str) -> dict[str, Any]:
@@ -11,11 +47,7 @@ def read_python(text: str, file: str) -> dict[str, Any]:
 
     Nested calls are mappings: `class` is the callable, a number the position of an argument without a name.
     """
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); correct it there.") from None
-    functions = [node for node in module.body if isinstance(node, ast.FunctionDef) and _returned(node)]
+    functions = [node for node in _parsed(text, file).body if isinstance(node, ast.FunctionDef) and _returned(node)]
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions)[:120] or "none"
         raise ConfigProblem(f"{file}: only one function may return a config, and this has {names}; keep the one that runs.")

@@ -1,11 +1,12 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.files.configs.derived import derive, stored
-from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, readings_of
-from calc.files.configs.fields import Tool, rules
+from calc.files.configs.documents import LAUNCH, Reading, base_of, names_of_tools, readings_of
+from calc.files.configs.fields import Tool, table
 from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
 from calc.files.configs.objective import settle_objective, unread_trainer
@@ -36,7 +37,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     texts = [(checked_text(content, file), file) for file, content in documents]
     named = next(((name, file) for text, file in texts if (name := objective_of(text, file))), None)
     try:
-        readings = sorted((reading for text, file in texts for reading in readings_of(text, file)), key=lambda reading: reading.rank)
+        readings = sorted(_readings(texts), key=lambda reading: reading.rank)
         main = _main(readings)
     except ConfigProblem:
         if named:
@@ -49,18 +50,25 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     for reading in readings:
         _defaults(settled, reading, main)
     stored(settled)
+    settle_objective(settled, main, *(named or ("", "")))
     for name in main.rules:
-        _apply(settled, rules()[name], main)
-    if named:
-        settle_objective(settled, main, *named, catalogs)
-    else:
-        settled.values.pop("objective", None)
-    derive(settled, main, catalogs.shardings["group_gpus"])
+        _apply(settled, table("rules")[name], main)
+    derive(settled, main, catalogs)
     _by_sizes(settled, main, catalogs, model)
     if model and not model_id(str(settled.values.get("model") or ""), catalogs):
         settled.values["model"] = model
     row = _row(settled, main, readings, catalogs)
     return Run(row, field_lines(readings, settled, row))
+
+
+def _readings(texts: list[tuple[str, str]]) -> Iterator[Reading]:
+    """The readings of every text; one that another takes over is part of that."""
+    by_file = {file: text for text, file in texts}
+    bases = {file: base_of(text, by_file) for text, file in texts}
+    for text, file in texts:
+        base = bases[file]
+        if file not in bases.values():
+            yield from readings_of(text, file, (by_file[base], base) if base else None)
 
 
 def _main(readings: list[Reading]) -> Tool:
@@ -83,7 +91,7 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
         return
     fields = {id(field): field for field in tool.fields.values()}
     for field in reversed(fields.values()):  # a tool's own before those of the tool that it is like
-        if field.default is not None and field.to not in settled.values and field.to not in settled.left:
+        if field.default is not None and tool.id not in settled.absent and field.to not in settled.values and field.to not in settled.left:
             settled.default(field, tool.name)
     for name, value in tool.sets.items():
         if name not in settled.values:
@@ -99,14 +107,17 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
             continue
         closed.add(column)
         value = settled.values.get(rule["is"][1:], "") if rule["is"].startswith("=") else rule["is"]
-        if "unused" in rule:
+        if settled.absent and not settled.explicit & when.keys() and not when.keys() & main.sets.keys():
+            value = ""  # the config that is not here may say otherwise
+        if rule.get("unused", "-") in settled.explicit:
             settled.unused[settled.fields.get(rule["unused"], rule["unused"])] = None
         if value == "":
             settled.left.add(column)
             settled.values.pop(column, None)
         else:
-            settled.values[column], settled.made_of[column] = value, tuple(when)
-            explicit = [part for part in when if part in settled.explicit]
+            origin = (*when, rule["is"][1:]) if rule["is"].startswith("=") else tuple(when)
+            settled.values[column], settled.made_of[column] = value, origin
+            explicit = [part for part in origin if part in settled.explicit]
             settled.fields[column] = settled.fields[explicit[0]] if explicit else main.name
             if explicit:
                 settled.defaulted.discard(column)

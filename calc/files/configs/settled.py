@@ -1,12 +1,13 @@
 """The columns that the files of a run settle, their sources, and what is left open."""
 
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from calc.evaluate import formulas_of
 from calc.files.configs import special
 from calc.files.configs.documents import CONFIG, LAUNCH, Reading
-from calc.files.configs.fields import Field
+from calc.files.configs.fields import Field, table
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
 
@@ -31,6 +32,7 @@ class Settled:
     left: set[str] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    absent: set[str] = field(default_factory=set)  # tools whose config a command names, and no file is
 
     def matches(self, part: str, wanted: str) -> bool:
         """Whether the part has one of the wanted values (a|b; - where no file says it)."""
@@ -70,6 +72,7 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
         if name in ("nodes", "gpus_per_node"):
             if not str(value).isdigit() or not int(value):
                 settled.problems.append(f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how many there are.")
+                settled.leave(name)
                 continue
             value = int(value)
         settled.put(name, value, name, reading)
@@ -107,9 +110,15 @@ def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: 
     if meaning.read == "open":
         settled.unused[name] = None
     elif meaning.read == "document":
-        if word not in ("null", "false", "") and meaning.to not in others:
+        if word in ("null", "false", "") or meaning.to in others:
+            return
+        shipped = table("shipped").get(meaning.to, {}).get(PurePosixPath(word).name)
+        if not shipped:
             settled.unused[name] = None
-            settled.put(meaning.to, "named", name, reading)
+        if not shipped and reading.tool and meaning.to == reading.tool.id:
+            settled.absent.add(meaning.to)
+        for part, setting in (shipped or {meaning.to: "named"}).items():
+            settled.put(part, setting, name, reading)
     else:
         parts = _parts(meaning, value, f"{reading.file}, {name}")
         for part, setting in parts.items():

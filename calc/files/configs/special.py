@@ -74,7 +74,7 @@ CARDS |= {"A100": "a100-40gb-sxm", "A100-80GB": "a100-80gb-sxm", "H100": "h100-8
 
 def accelerators(value: Any) -> dict:
     """The cards of a SkyPilot node, H100:8; alternatives settle nothing."""
-    name, _, number = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
+    name, _, number = str(value[0] if isinstance(value, list) and len(value) == 1 else value).partition(":")
     if name not in CARDS or not (number or "1").isdigit():
         raise NoEqual
     return {"gpu": CARDS[name], "gpus_per_node": int(number or 1)}

@@ -11,7 +11,8 @@ from calc.files.configs.python_text import read_python
 from calc.files.configs.yaml_text import read_yaml
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
-REFERENCE = re.compile(r"\$\{([\w.]{1,80})\}")
+REFERENCE = re.compile(r"\$\{(?:(mul|div|oc\.select):)?([^{}$:]{1,160})\}")  # OmegaConf's, the innermost; its other functions stay
+DEEPEST_REFERENCE = 8
 BEGINS = {  # how a text without an extension begins; a shell assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
@@ -91,5 +92,27 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
 
 def resolved(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
-    references = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
-    return {name: fields.get(match[1], value) if (match := references.get(name)) else value for name, value in fields.items()}
+    return {name: _referred(value, name, fields) if isinstance(value, str) else value for name, value in fields.items()}
+
+
+def _referred(value: Any, name: str, fields: dict[str, Any]) -> Any:
+    """A value with what it refers to; as it stands where that is not there."""
+    for _ in range(DEEPEST_REFERENCE):
+        match = REFERENCE.search(value) if isinstance(value, str) else None
+        if not match:
+            break
+        first, *others = (word.strip() for word in match[2].split(","))
+        target = f"{name.rpartition('.')[0]}{first}" if first.startswith(".") else first
+        meant = fields.get(target, others[0] if others and match[1] == "oc.select" else match[0])
+        if match[1] in ("mul", "div"):
+            meant = _product(match[1], [first, *others], match[0])
+        if meant == match[0]:
+            break
+        value = meant if match[0] == value else value.replace(match[0], str(meant))
+    return value
+
+
+def _product(function: str, factors: list[str], written: str) -> Any:
+    if len(factors) != 2 or not all(factor.isdigit() for factor in factors) or factors[1] == "0":
+        return written
+    return int(factors[0]) * int(factors[1]) if function == "mul" else int(factors[0]) // int(factors[1])

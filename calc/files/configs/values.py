@@ -11,7 +11,7 @@ from calc.units import GIB
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
-VARIABLE = re.compile(r"\$\{?\w")
+VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")
 OPEN = ("auto", "none", "null", "")
 
 
