@@ -117,7 +117,7 @@ def _replicas(settled: Settled) -> int | None:
 
 
 def _by_tokens(settled: Settled, copies: int | None) -> None:
-    """Micro-batch and micro-batches per step where a tool counts them in tokens, over all GPUs, or in prompts."""
+    """Micro-batches where a tool counts in tokens, in prompts or over all GPUs."""
     everywhere, prompts = settled.values.get("micro_batch_all"), settled.values.get("mini_prompts")
     if everywhere and copies and "batch" not in settled.explicit and int(everywhere) % copies == 0:
         _set(settled, "batch", int(everywhere) // copies, ("micro_batch_all",))
@@ -183,7 +183,7 @@ def _lengths(settled: Settled) -> None:
 
 
 def _generating(settled: Settled) -> None:
-    """The GPUs that generate beside those that train, of the engines or nodes that a file gives them."""
+    """The GPUs that generate apart from those that train."""
     values = settled.values
     parts = next((parts for parts in GENERATING if all(values.get(part) for part in parts)), ())
     if values.get("rollout") == "own gpus" and parts:
