@@ -1,5 +1,7 @@
 """What people paste when memory ran out: every size of every message is read, and what it means is said."""
 
+import pickle
+
 import pytest
 from examples import catalogs, published, recorded
 
@@ -127,8 +129,32 @@ def test_failures_without_sizes_have_their_meaning(text):
     assert tells(text.encode())
 
 
-@pytest.mark.parametrize("content", [b"\x80\x04\x95abc", b"PK\x03\x04zip"])
-def test_a_pickle_is_never_read(content):
+SNAPSHOT = {
+    "segments": [{"device": 0, "total_size": 4 * GIB, "allocated_size": GIB}],
+    "device_traces": [[{"action": "alloc", "size": 3 * GIB, "pool_id": (0, 0)}, {"action": "free_completed", "size": 2 * GIB}], []],
+}
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_pickled_snapshot_is_its_peaks(protocol):
+    figures = logged_figures(text_of(pickle.dumps(SNAPSHOT, protocol)))
+    assert figures == {"allocated_peak": 3 * GIB, "reserved_peak": 4 * GIB}
+
+
+class Called:
+    def __reduce__(self):
+        return pytest.fail, ("the pickle was run",)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"\x80\x04\x95abc", b"PK\x03\x04zip", b"\x80\x04]r\xff\xff\xff\x7f.", pickle.dumps([1])),
+        pickle.dumps(SNAPSHOT | {"segments": [1]}),
+        pickle.dumps(SNAPSHOT | {"more": Called()}),
+    ],
+)
+def test_any_other_pickle_is_never_run(content):
     assert tells(content)
     with pytest.raises(LogProblem, match="pickle"):
         text_of(content)

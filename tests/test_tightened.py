@@ -27,6 +27,8 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
         assert easing.usd == pytest.approx(options({**job, **tighter[easing.name]}, catalogs).rows[0]["usd"])
         assert easing.usd > answered.rows[0]["usd"]
     assert tightened({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs) == []
+    no_faster = {"work": "inference", "model": "llama-3.1-8b", "users": 1, "fewest_bits": 16, "instance": "g6.xlarge"}
+    assert {easing.name for easing in tightened(no_faster, options(no_faster, catalogs), catalogs)} == {"spare"}
 
 
 def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs):

@@ -45,7 +45,11 @@ CALIBRATE = Command(
     (
         (
             "logs",
-            {"metavar": "LOG", "nargs": "+", "help": "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary"},
+            {
+                "metavar": "LOG",
+                "nargs": "+",
+                "help": "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary, a memory snapshot",
+            },
         ),
         ("plan", {"metavar": "plan.csv", "help": "CSV of the scenarios that were run"}),
     ),

@@ -12,6 +12,7 @@ from calc.catalogs.load import Catalogs
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
+from calc.files.oom.snapshots import MOST_BYTES
 from calc.files.streams import written
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
@@ -46,9 +47,9 @@ def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def pasted_text(path: str, most_bytes: int) -> str:
-    """The beginning of a message or a log; raises LogProblem for a pickle, or OSError."""
+    """The beginning of a message or a log; raises LogProblem as text_of does, or OSError."""
     with Path(path).open("rb") as stream:
-        return text_of(stream.read(most_bytes))
+        return text_of(stream.read(MOST_BYTES))[:most_bytes]
 
 
 def cells_of(path: str, column: str = "model") -> pd.DataFrame:

@@ -38,7 +38,7 @@ def tightened(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> l
     if not row["spare"] > 0:
         tried.append(("spare", 1, {"spare": 1}))
     priced = [(name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried]
-    return [Easing(name, step, usd) for name, step, usd in priced if usd > row["usd"]]
+    return [Easing(name, step, usd) for name, step, usd in priced if row["usd"] < usd < np.inf]
 
 
 def tighter_speeds(job: Mapping[str, Any]) -> dict[str, float]:

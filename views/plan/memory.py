@@ -13,6 +13,7 @@ from calc.plan.figures import parts_of
 from calc.say.numbers import three
 from calc.say.verdict import fit_words
 from calc.search.being_wrong import price_of_being_wrong
+from calc.speed.basis import CORRECTED
 from views.charts.tank import tank_html
 from views.session import is_phone
 from views.shared import row_words
@@ -52,7 +53,8 @@ def _names(row: Row, ink: Ink) -> str:
 
 def _rests_on(row: Row, ink: Ink) -> str:
     """How to read the tank, and what memory and time rest on."""
-    time = row_words.time_rests_on(row).partition(": ")[0]
+    corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
+    time = row_words.time_rests_on(row).partition(": ")[0] + corrected
     sure = f"{word[:1].upper()}{word[1:]}. " if (word := fit_words(row)) and row["fits"] in HOLDS else ""
     text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
     return f"<div style='font-size:13px;line-height:{TEXT_LINE}px;color:{ink.faint}'>{escape(text)}</div>"

@@ -1,5 +1,6 @@
 """What the log of a run says of the estimate, and the press that makes the plan rest on it."""
 
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from calc.files.brought import Brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import LoggedRun, runs
 from calc.files.calibration.readings import RunReading, measured_words, readings
-from calc.files.oom.explain import tells, text_of
+from calc.files.oom.explain import LogProblem, tells, text_of
 from calc.say.numbers import counted
 from calc.say.place import short_card
 from calc.say.setting import setting
@@ -74,7 +75,9 @@ def _presses(entries: dict[str, Any], is_fresh: bool, is_standing: bool) -> None
 
 
 def _runs(content: bytes) -> list[LoggedRun]:
-    return remembered("runs", content, lambda: runs(text_of(content)))
+    with suppress(LogProblem):  # which the explanation of the text tells
+        return remembered("runs", content, lambda: runs(text_of(content)))
+    return []
 
 
 def _read(several: list[LoggedRun], row: Row, catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from itertools import accumulate
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -16,13 +15,13 @@ from calc.catalogs.load import FOLDER, read_document
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.sizes import in_bytes
+from calc.files.oom.snapshots import peaks_of
 
 MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
 COLOURS = re.compile(r"\x1b\[[\d;]{0,9}m")
 QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
 MOST_CARDS = 65  # lines of one answer of nvidia-smi
-SIGNS = {"alloc": 1, "free_completed": -1}
 OF_MEMORY = {"allocated_peak", "reserved_peak", "used", "weights", "activation_peak", "non_torch", "card"}
 
 
@@ -142,20 +141,12 @@ def _queried(text: str) -> dict[str, float]:
 
 
 def _snapshot(text: str) -> dict[str, float]:
-    """The peak of torch.cuda.memory._snapshot() as JSON, by its trace of allocations. [B]
-
-    Source: torch/cuda/memory.py, _snapshot: `segments` are what stands at the end, `device_traces` how it came to that.
-    """
+    """The peaks of torch.cuda.memory._snapshot() as JSON. [B]"""
     if '"device_traces"' not in text or '"segments"' not in text:
         return {}
-    peak = 0.0
-    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        snapshot = json.loads(text)
-        for device, trace in enumerate(snapshot["device_traces"]):
-            stands = sum(segment["allocated_size"] for segment in snapshot["segments"] if segment.get("device", 0) == device)
-            changes = [SIGNS.get(event["action"], 0) * event.get("size", 0) for event in trace]
-            peak = max(peak, stands, *accumulate(changes, initial=stands - sum(changes)))
-    return {"allocated_peak": peak} if peak else {}
+    with suppress(ValueError, RecursionError):
+        return logged_figures(json.dumps(peaks_of(json.loads(text))))
+    return {}
 
 
 def _day(text: str) -> str:

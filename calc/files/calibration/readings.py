@@ -14,7 +14,7 @@ from calc.files.configs.model_names import model_id
 from calc.files.oom.parts import cards_of_capacity
 from calc.layout import at_once, replicas
 from calc.memory.moments import FORWARD_PASS
-from calc.say.numbers import is_missing, three
+from calc.say.numbers import counted, is_missing, three
 from calc.say.place import card_name
 
 SAME_RATIO, ALIKE_RATIO = 1.05, 1.25  # what is set may differ by rounding alone; a mean of many requests varies
@@ -62,15 +62,15 @@ WORK = {  # the kind of work -> the figures that only it has
     },
 }
 WORK_WORDS = {"training": "training", "inference": "serving"}
-FACTS: dict[str, tuple[str, Callable[[Row], float], float]] = {  # fact -> its words, the plan's, and how far apart both may be
-    "batch": ("{} sequences at once on a replica", lambda row: row["batch"], SAME_RATIO),
-    "accumulation_steps": ("{} accumulation steps", lambda row: row["accumulation_steps"], SAME_RATIO),
-    "step_sequences": ("{} sequences in a step", at_once, SAME_RATIO),
-    "sequence_tokens": ("sequences of {} tokens", lambda row: row["sequence_tokens"], SAME_RATIO),
-    "tensor_parallel": ("tensor parallel {}", lambda row: row["tensor_parallel"], SAME_RATIO),
-    "users": ("{} requests at once", at_once, ALIKE_RATIO),
-    "prompt_tokens": ("prompts of {} tokens", lambda row: row["prompt_tokens"], ALIKE_RATIO),
-    "answer_tokens": ("answers of {} tokens", lambda row: row["sequence_tokens"] - row["prompt_tokens"], ALIKE_RATIO),
+FACTS: dict[str, tuple[str, str, Callable[[Row], float], float]] = {  # fact -> its words, what is counted, the plan's, how far apart
+    "batch": ("{} at once on a replica", "sequence", lambda row: row["batch"], SAME_RATIO),
+    "accumulation_steps": ("{}", "accumulation step", lambda row: row["accumulation_steps"], SAME_RATIO),
+    "step_sequences": ("{} in a step", "sequence", at_once, SAME_RATIO),
+    "sequence_tokens": ("sequences of {}", "token", lambda row: row["sequence_tokens"], SAME_RATIO),
+    "tensor_parallel": ("a model divided over {}", "GPU", lambda row: row["tensor_parallel"], SAME_RATIO),
+    "users": ("{} at once", "request", at_once, ALIKE_RATIO),
+    "prompt_tokens": ("prompts of {}", "token", lambda row: row["prompt_tokens"], ALIKE_RATIO),
+    "answer_tokens": ("answers of {}", "token", lambda row: row["sequence_tokens"] - row["prompt_tokens"], ALIKE_RATIO),
 }
 
 
@@ -116,9 +116,8 @@ def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[
     if not measured:
         return [], "The log has no speed and no memory that the plan estimates."
     if far := [reading for reading in measured if reading.is_far]:
-        times = three(max(far[0].ratio, 1 / far[0].ratio))
-        much = f"{times} times {'as much' if far[0].ratio > 1 else 'less'} {measured_words(far[0].quantity, row['work'])}"
-        return [], f"The log has {much} than the plan, far outside its range, so it is left out: it is of another run."
+        words = f"{three(far[0].ratio)} times the {measured_words(far[0].quantity, row['work'])}"
+        return [], f"The log has {words} of the plan, far outside its range, so it is left out: it is of another run."
     return measured, ""
 
 
@@ -175,9 +174,9 @@ def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple
     model = model_id(facts["model"], catalogs) if "model" in facts else ""
     if model not in ("", row["model"]):
         yield catalogs.models["name"][model], str(catalogs.models["name"].get(row["model"], row["model"]))
-    for name, (words, of_plan, apart) in FACTS.items():
+    for name, (words, counts, of_plan, apart) in FACTS.items():
         if name in facts and of_plan(row) > 0 and not 1 / apart <= facts[name] / of_plan(row) <= apart:
-            yield words.format(f"{facts[name]:,.0f}"), words.format(f"{of_plan(row):,.0f}")
+            yield words.format(counted(round(facts[name]), counts)), words.format(counted(round(of_plan(row)), counts))
 
 
 def _plain(value: Any) -> Any:

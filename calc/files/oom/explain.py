@@ -10,14 +10,14 @@ from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
 from calc.files.oom.parts import MeasuredPart, cards_of_capacity, on_card, parts_of_failure, parts_of_figures
+from calc.files.oom.snapshots import PICKLES, pickled_peaks
 from calc.say.numbers import counted
 from calc.say.place import short_card
 
-PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
-    "A pickle or an archive can run code when it is read; give text instead: the message, torch.cuda.memory_summary(), "
-    "or torch.cuda.memory_stats() written as JSON."
+    "A pickle or an archive can run code when it is read, and this one is not torch's memory snapshot of builtin containers alone; "
+    "give torch.cuda.memory._dump_snapshot's file, or text: the message, torch.cuda.memory_summary()."
 )
 NOTHING = (
     "No out-of-memory message, memory_summary or engine's log is in this text; paste the lines from 'CUDA out of memory' or "
@@ -55,8 +55,10 @@ def origin(result: OomExplanation, catalogs: Catalogs) -> str:
 
 
 def text_of(content: bytes) -> str:
-    """The content as text; raises LogProblem for a pickle or an archive."""
+    """The content as text, of a pickled snapshot its peaks; raises LogProblem for other pickles."""
     if content.startswith(PICKLES):
+        if peaks := pickled_peaks(content):
+            return peaks
         raise LogProblem(REFUSED)
     return content.decode("utf-8", "replace")
 
