@@ -58,7 +58,7 @@ def test_many_free_slots_are_no_wait_and_none_are_always_one():
     assert waits[0] == waits[1] > 0.9
     assert 0.02 < waits[2] < 0.2
     assert waits[3] < 1e-9
-    assert slot_wait_seconds(1.0, 0.5, 2.0) == pytest.approx(1)  # M/M/k: the mean over the spare rate of answers
+    assert slot_wait_seconds(1.0, 0.5) == pytest.approx(1)  # M/M/k: the mean over the spare rate of answers
 
 
 def test_the_load_is_one_where_every_slot_is_always_taken():
@@ -91,6 +91,11 @@ def test_work_that_nobody_waits_for_or_that_never_keeps_up_has_none(changes):
     assert np.isnan([row[name] for name in PERCENTILES]).all()
 
 
+def test_a_row_says_where_its_percentiles_are_rough():
+    rows = estimate(pd.DataFrame([SERVED | {"batch": batch} for batch in (8, 150, 5000)]), catalogs(), solve=False)
+    assert rows["note"].str.contains("percentiles are rough").tolist() == [False, True, False]
+
+
 def test_a_replica_with_fewer_slots_than_its_requests_is_overloaded():
     load = estimate(SERVED | {"batch": 64, "max_sequences": 32}, catalogs(), columns=("arrivals_load_ratio",))
     assert load["arrivals_load_ratio"] > 1
@@ -111,6 +116,8 @@ def test_a_limit_holds_for_the_percentile_that_it_names():
     assert 0.9 <= most["goodput_ratio"] < 0.99 <= nearly_all["goodput_ratio"]
     slow = answer(JOB | {"first_token_percentile": "99", "first_token_seconds": 0.01}, catalogs()).iloc[0]
     assert "for 99 of 100 requests" in slow["problem"] + slow["why"]
+    dear = answer(JOB | {"requests_per_second": 40, "instance": "", "first_token_percentile": "99"}, catalogs()).iloc[0]
+    assert "to the first token for 99 of 100 requests −$" in dear["limits_cost"]
 
 
 def test_goodput_is_the_share_at_a_percentile_and_none_where_the_queue_never_ends():

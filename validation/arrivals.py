@@ -2,10 +2,10 @@
 
     python -m validation.arrivals
 
-Ten shapes of service (data/arrival_shapes.csv) at loads from 0.1 to 0.9. Requests arrive at random; a step decodes a token of each
-sequence in flight and runs waiting prompts, first come first served, up to the engine's budget of tokens; a request takes a
-slot of the cache from its first chunk to its last token. What a step takes comes from the formulas of the estimate. Writes
-results/arrivals.csv: a row for each shape, load and percentile.
+Ten shapes of service (data/arrival_shapes.csv) that the formulas were tried on and ten further ones, at loads from 0.1 to 0.9.
+Requests arrive at random; a step decodes a token of each sequence in flight and runs waiting prompts, first come first served, up to
+the engine's budget of tokens; a request takes a slot of the cache from its first chunk to its last token. What a step takes comes
+from the formulas of the estimate. Writes results/arrivals.csv: a row for each shape, load and percentile.
 """
 
 import heapq
@@ -18,10 +18,11 @@ import pandas as pd
 from calc import load_catalogs
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, memory, walk
+from calc.rules.notes import CERTAIN_LOAD
 
 HERE = Path(__file__).parent
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-CERTAIN_LOAD, WITHIN_RATIO = 0.8, 0.15
+WITHIN_RATIO = 0.15
 SHARES = (50, 90, 99)
 PERCENTILES = tuple(f"{time}_p{share}_seconds" for time in ("first_token", "token", "request") for share in SHARES)
 REQUESTS, SEED = 60_000, 20_261_123
@@ -44,7 +45,9 @@ def column(table, name):
 
 def of_shape(shape, catalogs):
     """The percentiles of a shape at the batch of each load, estimated and simulated."""
-    scenario = shape.drop(["shape", "answer_tokens"]).to_dict() | {"sequence_tokens": shape["prompt_tokens"] + shape["answer_tokens"]}
+    scenario = shape.drop(["shape", "further", "answer_tokens"]).to_dict() | {
+        "sequence_tokens": shape["prompt_tokens"] + shape["answer_tokens"]
+    }
     table = tables(pd.DataFrame({**scenario, "batch": np.arange(1, MOST_BATCH + 1)}), catalogs)
     load = column(table, "arrivals_load_ratio")
     for place in sorted({int(np.nanargmin(abs(load - wanted))) for wanted in LOADS}):
@@ -53,6 +56,7 @@ def of_shape(shape, catalogs):
             estimated = column(table, name)[place]
             yield {
                 "shape": shape["shape"],
+                "further": shape["further"],
                 "load_ratio": load[place],
                 "batch": place + 1,
                 "quantity": name,
@@ -165,10 +169,10 @@ def simulate(arrivals, prompts, answers, work, engine):
     return first, last
 
 
-def summary(rows):
-    """The errors up to the load to which the percentiles hold, and beyond, by percentile."""
+def summary(rows, by):
+    """The errors up to the load to which the percentiles hold, and beyond, by percentile; of the further shapes apart."""
     beyond = np.where(rows["load_ratio"] > CERTAIN_LOAD, "beyond", "up to 0.8")
-    groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(["load", "quantity"])["size"]
+    groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(["further", "load", *by])["size"]
     return groups.agg(
         cases="size",
         median="median",
@@ -183,7 +187,8 @@ def main():
     catalogs = load_catalogs()
     shapes = pd.read_csv(HERE / "data" / "arrival_shapes.csv")
     rows = pd.DataFrame([row for _, shape in shapes.iterrows() for row in of_shape(shape, catalogs)])
-    print(summary(rows).round(3).to_string())
+    for by in ([], ["quantity"]):
+        print(summary(rows, by).round(3).to_string(), "\n")
     rows.to_csv(HERE / "results" / "arrivals.csv", index=False, float_format="%.4g")
 
 

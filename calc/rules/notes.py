@@ -1,4 +1,4 @@
-"""The sentences of `note` that warn of a row's model, release, missing price or context."""
+"""The sentences of `note` that warn of a row's model, release, missing price, load or context."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -14,13 +14,14 @@ from calc.scenarios.lookups import words_of
 from calc.scenarios.releases import newest_known, numbers_of_release
 from calc.table import Words, word_pairs
 
+CERTAIN_LOAD = 0.8  # at random arrivals, to which percentiles were held against a simulation: validation/arrivals.py
 RESTING = ("Time is", "Memory is", "Time and memory are")  # what rests on runs of one's own
 
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
     of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table, catalogs)]
-    of_row += _of_objective(table, catalogs)
+    of_row += [*_of_objective(table, catalogs), _of_load(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
@@ -107,6 +108,13 @@ def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     yield Words(
         np.where(unplaced, 0, 1), np.array(["The rollout engine's share of the card is left out: no card is named.", ""], dtype=object)
     )
+
+
+def _of_load(table: Columns) -> Words:
+    """A warning where a row has percentiles, of a load beyond that to which they were held against a simulation."""
+    load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
+    sentence = f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are rough."
+    return Words(np.where((load > CERTAIN_LOAD) & (load < 1), 0, 1), np.array([sentence, ""], dtype=object))
 
 
 def _of_price(table: Columns) -> Words:

@@ -45,14 +45,15 @@ def say_limit(name: str) -> Callable[[float], str]:
     return duration if "seconds" in name else count
 
 
-def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
-    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900."""
+def limits_cost(eased: list[Easing], row: Row, job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for easing in eased:
         if easing.name == "regions":
             parts.append(f"{region_words(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
         else:
-            parts.append(f"{step_words(easing, row)} −{about(row['usd'] - easing.usd)}{period}")
+            share = share_words(easing.name, job) if easing.name in SPEEDS else ""
+            parts.append(f"{step_words(easing, row)}{share} −{about(row['usd'] - easing.usd)}{period}")
             period = ""
     return " · ".join(parts)
 

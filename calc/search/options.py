@@ -181,7 +181,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs
     why[0] += sentences.other_ways(ways, row(0), catalogs)
     names = ["+".join(several) for several in answers.values()]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
-    of_least = {"limits_cost": limit_words.limits_cost(eased, row(0), catalogs), "rivals": "+".join(alike)}
+    of_least = {"limits_cost": limit_words.limits_cost(eased, row(0), job, catalogs), "rivals": "+".join(alike)}
     rest = [""] * (len(board) - 1)
     head = figures | {"answer": [*names, names[0], *rest], "why": [*why, why[0], *rest], "tried": tried, "possible": possible}
     head |= {name: [text, *[""] * (count - 1), text, *rest] for name, text in of_least.items()}

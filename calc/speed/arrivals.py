@@ -5,14 +5,34 @@ the lengths of the row. Prompts run first come, first served, in chunks beside t
 Held against a simulation of every step: validation/arrivals.py, validation/results/arrivals.csv.
 """
 
+from math import comb
+
 import numpy as np
+
+from calc.speed.normal import beyond_ratio
 
 MOST_BUSY = 0.99  # beyond, a queue has no mean worth printing
 
 
-def prompt_squares_ratio(prompt_variation_ratio):
-    """Mean square of the prompts' lengths over the square of their mean: 1 + c². [ratio]"""
-    return 1 + prompt_variation_ratio**2
+def prompt_spread_ratio(prompt_variation_ratio):
+    """Deviation of the logarithm of the prompts' lengths. [ratio]"""
+    return np.sqrt(np.log1p(np.maximum(prompt_variation_ratio, 1e-3) ** 2))
+
+
+def longest_prompt_ratio(max_position, generated_tokens, prompt_tokens):
+    """The longest prompt that the model's context takes, over the mean. [ratio]"""
+    return np.maximum((max_position - generated_tokens) / prompt_tokens, 1)
+
+
+def _power_mean(power, spread, longest):
+    """Mean of a power k of log-normal lengths of mean 1, none above M: e^(k (k − 1) σ² / 2) Φ(m − k σ) + M^k (1 − Φ(m)). [ratio]"""
+    most = np.log(longest) / spread + spread / 2
+    return np.exp(power * (power - 1) * spread**2 / 2) * beyond_ratio(power * spread - most) + longest**power * beyond_ratio(most)
+
+
+def prompt_squares_ratio(prompt_spread_ratio, longest_prompt_ratio):
+    """Mean square of the prompts' lengths over the square of their mean. [ratio]"""
+    return _power_mean(2, prompt_spread_ratio, longest_prompt_ratio)
 
 
 def answer_squares_ratio(answer_variation_ratio):
@@ -37,40 +57,88 @@ def prompt_attention_ratio(batch, attention_flops, attention_flops_per_second, p
     return np.minimum(attention_flops / (attention_flops_per_second * prefill_split * batch * prompt_seconds), 1)
 
 
-def prompt_work_seconds(prompt_seconds, prompt_attention_ratio, prompt_variation_ratio, first_token_run_ratio):
-    """Prefill of one prompt by itself, on average over their lengths: s (1 + a c²). [s]"""
-    return prompt_seconds * (1 + prompt_attention_ratio * prompt_variation_ratio**2) * first_token_run_ratio
+def prompt_work_seconds(prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio):
+    """Prefill of one prompt by itself, on average over their lengths. [s]"""
+    return prompt_seconds * (1 + prompt_attention_ratio * (prompt_squares_ratio - 1)) * first_token_run_ratio
 
 
-def mean_prompt_seconds(prompt_work_seconds, ridden_seconds, arrivals_per_second, decode_token_seconds):
-    """What one prompt adds to the steps, on average. [s]
+def prompt_steps(
+    arrivals_per_second, prompt_work_seconds, prompt_squares_ratio, decode_token_seconds, prompt_tokens, engine_batched_tokens
+):
+    """Steps that a prompt takes part of to itself: its chunks, and less where several come during one step. [steps]
 
-    The weights are read once for a step and all the prompts in it: m / (1 − e^(−m)) where m come during a step.
+    A step runs what came during the one before: its time beyond the decode step is gamma with that mean and variance, and in a
+    share E[1 − e^(−λX)] of steps a prompt begins. Where prompts fill steps, one that finds a backlog joins the last of its steps.
     """
-    step = decode_token_seconds / (1 - np.minimum(arrivals_per_second * prompt_work_seconds, MOST_BUSY))
-    prompts = arrivals_per_second * step
-    saved = ridden_seconds * -np.expm1(-prompts) / prompts
-    return prompt_work_seconds - np.minimum(saved, prompt_work_seconds / 2)
+    busy = np.minimum(arrivals_per_second * prompt_work_seconds, MOST_BUSY)
+    step = decode_token_seconds / (1 - busy)
+    chunks = prompt_tokens / np.where(engine_batched_tokens > 0, engine_batched_tokens, np.inf)  # without an engine none is cut
+    squares = arrivals_per_second * prompt_work_seconds**2 * prompt_squares_ratio
+    beyond = np.minimum(squares / (1 - busy**2), prompt_work_seconds / chunks)
+    none = np.exp(-arrivals_per_second * decode_token_seconds) * (1 + arrivals_per_second * beyond / busy) ** (-busy * busy * step / beyond)
+    begun = (1 - none) / (arrivals_per_second * step)
+    joined = (np.minimum(chunks, 1) * busy) ** 2
+    return chunks + (np.maximum(chunks + 0.5, 1) - chunks) * begun * (1 - joined)
 
 
-def prefill_squares_ratio(prompt_squares_ratio, prompt_attention_ratio, prompt_work_seconds, mean_prompt_seconds):
-    """Mean square of what prompts add over the square of its mean. [ratio]
+def mean_prompt_seconds(prompt_work_seconds, ridden_seconds, prompt_steps):
+    """What one prompt adds to the steps, on average; the weights are read once for a step and the prompts in it. [s]"""
+    return prompt_work_seconds - np.minimum(ridden_seconds * prompt_steps, prompt_work_seconds / 2)
 
-    Prefill grows with the power e of the length, 1 + a q / (1 − a + a q) at the length that an average token stands in: its mean
-    square is q^(e²) of its squared mean.
-    """
+
+def prompt_fixed_ratio(batch, dequantize_seconds, pass_experts_seconds, prompt_seconds):
+    """Share of a prompt's prefill that no length changes: weights widened and experts read once for a pass. [share]"""
+    return np.minimum((dequantize_seconds + pass_experts_seconds) / (batch * prompt_seconds), 1)
+
+
+def growing_prompt_ratio(prompt_fixed_ratio, prompt_work_seconds, mean_prompt_seconds):
+    """What grows with a prompt's length over all that it adds; above 1 where reading the weights is saved. [ratio]"""
+    return (1 - prompt_fixed_ratio) * prompt_work_seconds / mean_prompt_seconds
+
+
+def _prefill_mean(power, attention, spread, longest):
+    """Mean of a power k of prefill, which grows as (1 − a) q + a q² with the length: a binomial sum. [ratio]"""
+    terms = ((comb(power, j), j, _power_mean(power + j, spread, longest)) for j in range(power + 1))
+    return sum(ways * (1 - attention) ** (power - j) * attention**j * mean for ways, j, mean in terms)
+
+
+def prefill_squares_ratio(growing_prompt_ratio, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio):
+    """Mean square of what prompts add over the square of its mean. [ratio]"""
+    mean, square = (_prefill_mean(k, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio) for k in (1, 2))
+    return 1 + growing_prompt_ratio**2 * (square / mean**2 - 1)
+
+
+def prefill_power(prompt_attention_ratio, prompt_squares_ratio):
+    """Power of the length with which prefill grows where an average token stands: 1 + a q / (1 − a + a q). [1]"""
     squared = prompt_attention_ratio * prompt_squares_ratio
-    power = 1 + squared / (1 - prompt_attention_ratio + squared)
-    return 1 + (prompt_squares_ratio ** (power * power) - 1) * (prompt_work_seconds / mean_prompt_seconds) ** 2
+    return 1 + squared / (1 - prompt_attention_ratio + squared)
 
 
-def growing_experts_bytes(stack_expert_bytes, busiest_rank_ratio, touched_experts_ratio):
-    """Experts read in a decode step, as its growth by one sequence times the sequences. [B]
+def prefill_cubes_ratio(growing_prompt_ratio, prefill_power, prompt_spread_ratio, longest_prompt_ratio):
+    """Mean cube of what prompts add over the cube of its mean. [ratio]"""
+    mean, square, cube = (_power_mean(k * prefill_power, prompt_spread_ratio, longest_prompt_ratio) for k in (1, 2, 3))
+    square, cube = square / mean**2, cube / mean**3
+    return 1 + 3 * growing_prompt_ratio**2 * (square - 1) + growing_prompt_ratio**3 * (cube - 3 * square + 2)
 
-    Of 1 − e^(−x) touched experts x e^(−x) grow in proportion.
-    """
-    rest = np.maximum(1 - touched_experts_ratio, 1e-9)
-    return np.sum(stack_expert_bytes * busiest_rank_ratio * rest * -np.log(rest), axis=0)
+
+def more_sequences_ratio(batch):
+    """How many more sequences are in flight at times: three deviations of a random (Poisson) number. [ratio]"""
+    return 3 / np.sqrt(batch)
+
+
+def more_experts_bytes(more_sequences_ratio, stack_expert_bytes, busiest_rank_ratio, touched_experts_ratio):
+    """Experts that those sequences read besides: each further one touches fewer new experts. [B]"""
+    rest = 1 - touched_experts_ratio
+    return np.sum(stack_expert_bytes * busiest_rank_ratio * (rest - rest ** (1 + more_sequences_ratio)), axis=0)
+
+
+def more_streamed_bytes(
+    more_sequences_ratio, more_experts_bytes, read_weights_bytes, read_cache_bytes, decode_products_seconds, streamed_bytes_per_second
+):
+    """What a decode step streams for its own sequences, by the chord to the most at times; products in their place where slower. [B]"""
+    most, products = read_weights_bytes + more_experts_bytes, decode_products_seconds * streamed_bytes_per_second
+    grown = np.maximum(most, products * (1 + more_sequences_ratio)) - np.maximum(read_weights_bytes, products)
+    return read_cache_bytes + grown / more_sequences_ratio
 
 
 def decode_growing_ratio(
@@ -78,18 +146,13 @@ def decode_growing_ratio(
     engine_seconds_per_sequence,
     engine_replays_steps,
     replayed_sequences_seconds,
-    read_cache_bytes,
-    growing_experts_bytes,
-    decode_products_seconds,
-    read_weights_bytes,
+    more_streamed_bytes,
     streamed_bytes_per_second,
     decode_step_seconds,
 ):
     """Share of a decode step that grows with the sequences in it. [share]"""
     sequences = batch * engine_seconds_per_sequence + engine_replays_steps * replayed_sequences_seconds
-    by_products = decode_products_seconds * streamed_bytes_per_second > read_weights_bytes
-    weights = np.where(by_products, decode_products_seconds, growing_experts_bytes / streamed_bytes_per_second)
-    return np.minimum((sequences + weights + read_cache_bytes / streamed_bytes_per_second) / decode_step_seconds, 1)
+    return np.minimum((sequences + more_streamed_bytes / streamed_bytes_per_second) / decode_step_seconds, 1)
 
 
 def sequence_step_seconds(batch, decode_token_seconds, decode_growing_ratio):
@@ -169,9 +232,10 @@ def ahead_steps(scheduled_ahead_steps, engine_replays_steps):
     return np.where(engine_replays_steps > 0, scheduled_ahead_steps, 0.5)
 
 
-def chunk_steps_seconds(decode_token_seconds, prompt_tokens, engine_batched_tokens):
-    """Decode steps that run beside the chunks of one prompt. [s]"""
-    return decode_token_seconds * prompt_tokens / engine_batched_tokens
+def chunk_steps_seconds(bare_step_seconds, sequence_step_seconds, free_ratio, prefill_busy_ratio, prompt_tokens, engine_batched_tokens):
+    """Decode steps that run beside the chunks of one prompt, of the sequences that pile up behind prompts. [s]"""
+    step = (bare_step_seconds + sequence_step_seconds) * (1 - prefill_busy_ratio) / free_ratio
+    return step * prompt_tokens / engine_batched_tokens
 
 
 def prompts_queue_seconds(arrivals_per_second, mean_prompt_seconds, prefill_squares_ratio, chunk_steps_seconds):
@@ -192,4 +256,4 @@ def full_step_seconds(mean_prompt_seconds, prompt_tokens, engine_batched_tokens)
 def behind_seconds(prefill_busy_ratio, prompts_queue_seconds, others_ratio, mixed_step_seconds, full_step_seconds):
     """Prompts that came later and end in the same step. [s]"""
     later = prompts_queue_seconds / (1 + prefill_busy_ratio) + others_ratio * mixed_step_seconds / 2
-    return prefill_busy_ratio * np.minimum(later, full_step_seconds / 2)
+    return prefill_busy_ratio * full_step_seconds / 2 * -np.expm1(-2 * later / full_step_seconds)
