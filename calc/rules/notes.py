@@ -1,4 +1,4 @@
-"""The sentences of `note` that warn of a row's model, release, missing price, load or context."""
+"""The sentences of `note` that warn of a row's model, release, missing price or context."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -111,10 +111,10 @@ def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
 
 
 def _of_load(table: Columns) -> Words:
-    """A warning where a row has percentiles, of a load beyond that to which they were held against a simulation."""
-    load = np.broadcast_to(table.get("arrivals_load_ratio", np.nan), table["rows"])
+    """A warning where percentiles are of a load beyond that to which they were tried."""
+    load, percentile = (np.broadcast_to(table.get(name, np.nan), table["rows"]) for name in ("arrivals_load_ratio", "request_p99_seconds"))
     sentence = f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are rough."
-    return Words(np.where((load > CERTAIN_LOAD) & (load < 1), 0, 1), np.array([sentence, ""], dtype=object))
+    return Words(np.where((load > CERTAIN_LOAD) & ~np.isnan(percentile), 0, 1), np.array([sentence, ""], dtype=object))
 
 
 def _of_price(table: Columns) -> Words:

@@ -46,7 +46,7 @@ def say_limit(name: str) -> Callable[[float], str]:
 
 
 def limits_cost(eased: list[Easing], row: Row, job: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
+    """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for easing in eased:
         if easing.name == "regions":
