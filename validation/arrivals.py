@@ -170,7 +170,7 @@ def simulate(arrivals, prompts, answers, work, engine):
 
 
 def summary(rows, by):
-    """The errors up to the load to which the percentiles hold, and beyond, by percentile; of the further shapes apart."""
+    """The errors up to the load to which percentiles hold, and beyond; of the further shapes apart."""
     beyond = np.where(rows["load_ratio"] > CERTAIN_LOAD, "beyond", "up to 0.8")
     groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(["further", "load", *by])["size"]
     return groups.agg(

@@ -25,7 +25,10 @@ def longest_prompt_ratio(max_position, generated_tokens, prompt_tokens):
 
 
 def _power_mean(power, spread, longest):
-    """Mean of a power k of log-normal lengths of mean 1, none above M: e^(k (k − 1) σ² / 2) Φ(m − k σ) + M^k (1 − Φ(m)). [ratio]"""
+    """Mean of a power k of log-normal lengths of mean 1, none above M. [ratio]
+
+    e^(k (k − 1) σ² / 2) Φ(m − k σ) + M^k (1 − Φ(m)), m = ln M / σ + σ / 2.
+    """
     most = np.log(longest) / spread + spread / 2
     return np.exp(power * (power - 1) * spread**2 / 2) * beyond_ratio(power * spread - most) + longest**power * beyond_ratio(most)
 
@@ -65,7 +68,7 @@ def prompt_work_seconds(prompt_seconds, prompt_attention_ratio, prompt_squares_r
 def prompt_steps(
     arrivals_per_second, prompt_work_seconds, prompt_squares_ratio, decode_token_seconds, prompt_tokens, engine_batched_tokens
 ):
-    """Steps that a prompt takes part of to itself: its chunks, and less where several come during one step. [steps]
+    """Steps with prompts for each prompt: its chunks, shared where several come. [steps]
 
     A step runs what came during the one before: its time beyond the decode step is gamma with that mean and variance, and in a
     share E[1 − e^(−λX)] of steps a prompt begins. Where prompts fill steps, one that finds a backlog joins the last of its steps.
@@ -82,22 +85,28 @@ def prompt_steps(
 
 
 def mean_prompt_seconds(prompt_work_seconds, ridden_seconds, prompt_steps):
-    """What one prompt adds to the steps, on average; the weights are read once for a step and the prompts in it. [s]"""
+    """What one prompt adds to the steps, on average. [s]
+
+    The weights are read once for a step and the prompts in it.
+    """
     return prompt_work_seconds - np.minimum(ridden_seconds * prompt_steps, prompt_work_seconds / 2)
 
 
 def prompt_fixed_ratio(batch, dequantize_seconds, pass_experts_seconds, prompt_seconds):
-    """Share of a prompt's prefill that no length changes: weights widened and experts read once for a pass. [share]"""
+    """Share of a prompt's prefill that no length changes. [share]
+
+    Weights are widened and experts read once for a pass.
+    """
     return np.minimum((dequantize_seconds + pass_experts_seconds) / (batch * prompt_seconds), 1)
 
 
 def growing_prompt_ratio(prompt_fixed_ratio, prompt_work_seconds, mean_prompt_seconds):
-    """What grows with a prompt's length over all that it adds; above 1 where reading the weights is saved. [ratio]"""
+    """What grows with a prompt's length, over all that it adds to the steps. [ratio]"""
     return (1 - prompt_fixed_ratio) * prompt_work_seconds / mean_prompt_seconds
 
 
 def _prefill_mean(power, attention, spread, longest):
-    """Mean of a power k of prefill, which grows as (1 − a) q + a q² with the length: a binomial sum. [ratio]"""
+    """Mean of a power k of prefill, (1 − a) q + a q² of the length: a binomial sum. [ratio]"""
     terms = ((comb(power, j), j, _power_mean(power + j, spread, longest)) for j in range(power + 1))
     return sum(ways * (1 - attention) ** (power - j) * attention**j * mean for ways, j, mean in terms)
 
@@ -109,7 +118,7 @@ def prefill_squares_ratio(growing_prompt_ratio, prompt_attention_ratio, prompt_s
 
 
 def prefill_power(prompt_attention_ratio, prompt_squares_ratio):
-    """Power of the length with which prefill grows where an average token stands: 1 + a q / (1 − a + a q). [1]"""
+    """Power of the length with which prefill grows where an average token stands. [1]"""
     squared = prompt_attention_ratio * prompt_squares_ratio
     return 1 + squared / (1 - prompt_attention_ratio + squared)
 
@@ -122,7 +131,7 @@ def prefill_cubes_ratio(growing_prompt_ratio, prefill_power, prompt_spread_ratio
 
 
 def more_sequences_ratio(batch):
-    """How many more sequences are in flight at times: three deviations of a random (Poisson) number. [ratio]"""
+    """More sequences in flight at times: three deviations of a Poisson number. [ratio]"""
     return 3 / np.sqrt(batch)
 
 
@@ -135,7 +144,10 @@ def more_experts_bytes(more_sequences_ratio, stack_expert_bytes, busiest_rank_ra
 def more_streamed_bytes(
     more_sequences_ratio, more_experts_bytes, read_weights_bytes, read_cache_bytes, decode_products_seconds, streamed_bytes_per_second
 ):
-    """What a decode step streams for its own sequences, by the chord to the most at times; products in their place where slower. [B]"""
+    """What a decode step streams for its own sequences, by the chord to the most at times. [B]
+
+    Products stand in its place where they are slower.
+    """
     most, products = read_weights_bytes + more_experts_bytes, decode_products_seconds * streamed_bytes_per_second
     grown = np.maximum(most, products * (1 + more_sequences_ratio)) - np.maximum(read_weights_bytes, products)
     return read_cache_bytes + grown / more_sequences_ratio
@@ -233,7 +245,7 @@ def ahead_steps(scheduled_ahead_steps, engine_replays_steps):
 
 
 def chunk_steps_seconds(bare_step_seconds, sequence_step_seconds, free_ratio, prefill_busy_ratio, prompt_tokens, engine_batched_tokens):
-    """Decode steps that run beside the chunks of one prompt, of the sequences that pile up behind prompts. [s]"""
+    """Decode steps beside the chunks of one prompt, with what piles up behind prompts. [s]"""
     step = (bare_step_seconds + sequence_step_seconds) * (1 - prefill_busy_ratio) / free_ratio
     return step * prompt_tokens / engine_batched_tokens
 

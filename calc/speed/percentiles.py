@@ -68,10 +68,10 @@ def p50_deviations(p50_beyond_ratio):
 
 
 def first_token_p50_ratio(first_token_spread_ratio, p50_deviations, prefill_busy_ratio):
-    """Time to first token beyond its least that half of random arrivals keep, over its mean. [ratio]
+    """Time to first token that half of random arrivals keep, over its mean. [ratio]
 
-    Log-normal as the prompts' lengths on an idle replica, gamma where prompts always wait, and between by the share of time in
-    which prompts run.
+    Both beyond the least: log-normal as the prompts' lengths on an idle replica, gamma where prompts always wait, and between by
+    the share of time in which prompts run.
     Source: Kingman 1962, J. Roy. Stat. Soc. B 24(2), 383-392 (waits under heavy load are exponential); Wilson and Hilferty 1931,
     PNAS 17(12), 684-688, for the quantiles of a gamma distribution.
     """
@@ -89,7 +89,7 @@ def slotted_p50_seconds(least_first_token_seconds, first_token_excess_seconds, f
 def slot_wait_p50_seconds(
     slot_wait_ratio, slot_wait_seconds, p50_beyond_ratio, queued_prompt_seconds, arrival_seconds, first_token_variance, slotted_p50_seconds
 ):
-    """What the wait for a free slot adds to the time to first token that half of random arrivals keep. [s]
+    """Wait for a free slot in the first token that half of random arrivals keep. [s]
 
     Beyond it lie a share p of those who find one, fewer by e^(−x / deviation), and P e^(−t / w) of those who do not: the root x of
     e^(−x / deviation) + r e^(−x / w) = 1, r = P / p e^(−t / w), by Newton's steps from below, where the sum is convex.

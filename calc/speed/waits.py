@@ -65,7 +65,7 @@ def gathered_variance(
 
 
 def queued_variance(arrivals_per_second, mean_prompt_seconds, prefill_squares_ratio, prefill_cubes_ratio, chunk_steps_seconds):
-    """Variance of the wait where prompts are cut and run one after the other: λ E[s³] / 3 (1 − ρ) + W². [s^2]
+    """Variance of the wait where prompts run in a queue: λ E[s³] / 3 (1 − ρ) + W². [s^2]
 
     Source: Takacs 1962, Introduction to the Theory of Queues, chapter 1: the second moment of the wait of M/G/1.
     """
@@ -76,7 +76,7 @@ def queued_variance(arrivals_per_second, mean_prompt_seconds, prefill_squares_ra
 
 
 def filled_ratio(prompt_tokens, prompt_squares_ratio, engine_batched_tokens):
-    """How far the prompt in which an average token stands fills the budget of a step, squared. [share]"""
+    """How far the prompt of an average token fills two steps, squared. [share]"""
     return np.minimum(prompt_tokens * prompt_squares_ratio / (2 * engine_batched_tokens), 1) ** 2
 
 
@@ -115,7 +115,7 @@ def met_backlog_ratio(generated_tokens, backlog_tokens):
 
 
 def steps_seconds(generated_tokens, bare_step_seconds, sequence_step_seconds, free_ratio):
-    """Steps of an answer, stretched by the prompts and sequences that arrive in the meantime. [s]
+    """Steps of an answer, stretched by what arrives in the meantime. [s]
 
     (g − 1) (d + d') / (1 − ρ): the first token is that of the prompt.
     """
@@ -123,7 +123,7 @@ def steps_seconds(generated_tokens, bare_step_seconds, sequence_step_seconds, fr
 
 
 def answer_seconds(steps_seconds, backlog_seconds, met_backlog_ratio, free_ratio):
-    """From the first token of a request to its last, on average: its steps and its backlog, stretched as they are. [s]"""
+    """From the first token of a request to its last, on average. [s]"""
     return steps_seconds + backlog_seconds * met_backlog_ratio / free_ratio
 
 
@@ -165,9 +165,9 @@ def slot_wait_ratio(arrivals_per_second, answer_seconds, queued_prompt_seconds, 
 
 
 def slot_wait_seconds(arrivals_per_second, arrivals_load_ratio):
-    """Wait of those that find no free slot: 1 over the answers a second to spare, that of M/M/k. [s]
+    """Wait of those that find no free slot: 1 over the answers a second to spare. [s]
 
-    Sequences share the steps, and processor sharing is insensitive to the spread of the answers.
+    That of M/M/k: sequences share the steps, and processor sharing is insensitive to the spread of answers.
     Source: Kleinrock 1975, Queueing Systems 1, section 3.5; Kelly 1979, Reversibility and Stochastic Networks, section 3.3.
     """
     return arrivals_load_ratio / (arrivals_per_second * (1 - arrivals_load_ratio))
@@ -221,7 +221,7 @@ def backlog_variance(
     prefill_busy_ratio,
     first_token_variance,
 ):
-    """Variance of the time that the backlog of a request takes, with what comes while it runs. [s^2]
+    """Variance of the time of a request's backlog, with what comes while it runs. [s^2]
 
     Source: the delay busy period, Kleinrock 1975, Queueing Systems 1, section 5.8.
     """
@@ -265,7 +265,7 @@ def token_variance(
 
 
 def answer_spread_ratio(full_token_seconds, least_token_seconds, most_token_seconds, sequences_spread_ratio, prompts_spread_ratio):
-    """Squared variation of the time of an answer of the mean length, within the same bounds. [ratio]"""
+    """Squared variation of the time of a mean answer, within the same bounds. [ratio]"""
     free = sequences_spread_ratio + prompts_spread_ratio
     most = (full_token_seconds - least_token_seconds) * (most_token_seconds - full_token_seconds) / full_token_seconds**2
     return free * most / np.hypot(free, most)
