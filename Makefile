@@ -10,6 +10,7 @@
 #   make league     other estimators of memory on the same peaks, written to validation/results/league.csv
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
+#   make agent      what `python -m calc serve-mcp` needs to serve its tools to an agent: docs/agent.md
 #   make schedule what `python -m calc schedule` needs to prove its plan
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
@@ -20,7 +21,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub schedule lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -76,6 +77,8 @@ prices: .venv/ready-prices
 
 hub: .venv/ready-hub
 
+agent: .venv/ready-agent
+
 schedule: .venv/ready-schedule
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
@@ -97,7 +100,7 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in hub measure prices schedule shelf validation; do \
+	@for name in agent hub measure prices schedule shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
 	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt

@@ -4,7 +4,7 @@
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
 `python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
 `python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of runs in, what they say of the estimate out.
-`show`, `oom`, `diff`, `gate` and `solve`: see --help.
+`show`, `serve-mcp`, `oom`, `diff`, `gate` and `solve`: see --help.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from calc.commands.imports import IMPORT
 from calc.commands.launch import LAUNCH
 from calc.commands.oom import OOM
 from calc.commands.schedule import SCHEDULE
+from calc.commands.serve_mcp import SERVE_MCP
 from calc.commands.show import SHOW
 from calc.commands.solve import SOLVE
 from calc.commands.tables import ANSWER, ESTIMATE
@@ -44,6 +45,7 @@ COMMANDS = {
     "solve": SOLVE,
     "schedule": SCHEDULE,
     "show": SHOW,
+    "serve-mcp": SERVE_MCP,
 }
 INTERRUPTED = 130  # as shells have it
 

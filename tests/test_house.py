@@ -16,6 +16,7 @@ MOST_PARAMETERS = 10  # of a function in calc: what reads more has a quantity in
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
 MAY_IMPORT = {
     "calc": {"calc", "numpy", "pandas"},
+    "calc/commands/serve_mcp.py": {"calc", "mcp", "pydantic"},
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/files/configs/yaml_text.py": {"calc", "yaml"},

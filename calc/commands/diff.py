@@ -39,14 +39,15 @@ def _markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str],
     for name, row in second.items():
         if name in first:
             both = pd.concat([before[before["scenario"] == name], after[after["scenario"] == name]], ignore_index=True)
-            parts.append(_changed(name, first[name], row, choices(both, catalogs)))
+            parts.append(changed_lines(name, first[name], row, choices(both, catalogs)))
         else:
             parts.append(f"## {name}: new\n\n{_figures(row)}\n")
     parts += [f"## {name}: gone\n\nIt was: {_figures(row)}\n" for name, row in first.items() if name not in second]
     return "\n".join(parts)
 
 
-def _changed(name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame) -> str:
+def changed_lines(name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame) -> str:
+    """What changed between two billed rows, as Markdown; `table` has their choices."""
     lines = [f"## {name}", ""]
     changed = [f"{row['label']}: {row[0] or 'none'} to {row[1] or 'none'}" for row in table[table["differs"]].to_dict("records")]
     lines.append(f"Changed: {'; '.join(changed)}." if changed else "No choice changed.")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import Command, pasted_text, plan_rows, write_result
+from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.oom.explain import explained, origin
 from calc.files.oom.parts import MeasuredPart
@@ -30,9 +31,13 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
         _, row, *_, catalogs = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
+    return "\n".join([f"# {log} and {run}", "", *explained_lines(text, row, catalogs)]) + "\n"
+
+
+def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
+    """The text explained beside a row, as lines of Markdown; raises LogProblem."""
     explanation = explained(text, row, catalogs)
-    sentences = (origin(explanation, catalogs), *explanation.sentences)
-    lines = [f"# {log} and {run}", "", *(f"- {sentence}" for sentence in sentences)]
+    lines = [f"- {sentence}" for sentence in (origin(explanation, catalogs), *explanation.sentences)]
     if explanation.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
     changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
@@ -41,8 +46,7 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
         listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
         effects = [f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}" for change in listed]
         lines += ["", f"## {title}", "", *effects] if listed else []
-    lines += [] if len(changes) else ["", NOTHING_FITS]
-    return "\n".join(lines) + "\n"
+    return lines if len(changes) else [*lines, "", NOTHING_FITS]
 
 
 def _part(part: MeasuredPart) -> str:

@@ -38,7 +38,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
     row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
     row |= {name: result.row[name] for name in ("market", "usd", "hours", "usd_per_hour") if not is_missing(result.row.get(name))}
     changes = [] if result.row["problem"] else _changes(result, request.catalogs)
-    about_text = {"read": request.read, "assumed": assumed(result, request), "not_understood": request.remark}
+    about_text = {"read": request.read, "assumed": assumed(result.job, request), "not_understood": request.remark}
     return {"estimate": row, "scenario": scenario_of(row), "changes": changes, **about_text, "lines": sheet(result, request)}
 
 
@@ -48,15 +48,15 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
     if row["problem"]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
-        yield from _estimated(row, catalogs)
+        yield from _estimated(row, bool(result.job.get("have")), catalogs)
         changes = _changes(result, catalogs)
         yield from (f"Change: {change}" for change in changes or ([NOTHING_FITS] if row["fits"] == "no" else []))
     if row["note"]:
         yield f"Note: {row['note']}"
-    yield from filter(None, (_read(request), " ".join(filter(None, (assumed(result, request), request.remark)))))
+    yield from filter(None, (_read(request), " ".join(filter(None, (assumed(result.job, request), request.remark)))))
 
 
-def _estimated(row: Row, catalogs: Catalogs) -> Iterator[str]:
+def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Setting: {setting(row, catalogs)}"
     market = f", {MARKETS[row['market']].label}" if row["instance"] else ""
     yield f"On: {place(row, catalogs) if row['instance'] else cards(row, catalogs)}{market if row['market'] == 'on-demand' else ''}"
@@ -74,7 +74,7 @@ def _estimated(row: Row, catalogs: Catalogs) -> Iterator[str]:
     )
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
-    yield f"Money: {_money(row)}"
+    yield f"Money: {_money(row) if not have else 'nothing is rented'}"
 
 
 def _times(row: Row) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _times(row: Row) -> Iterator[str]:
 
 def _money(row: Row) -> str:
     if is_missing(row["usd_per_hour"]):
-        return "nothing is rented" if row.get("have") else NO_MONEY
+        return NO_MONEY
     total = "" if is_missing(row["usd"]) else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
     trained = row.get("usd_per_million_trained_tokens")
     tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"

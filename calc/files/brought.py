@@ -15,7 +15,7 @@ from calc.models.huggingface.config import read_config_text
 from calc.scenarios.inputs import BY_NAME
 
 Documents = list[tuple[str, bytes]]
-MODEL_KEYS = {"model_type", "architectures"}  # a config.json has both
+MODEL_KEYS = {"architectures", "hidden_size", "d_model", "n_embd", "num_hidden_layers", "vocab_size"}  # of a config.json one of them
 
 
 class Brought(NamedTuple):
@@ -57,12 +57,17 @@ def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
 
 
 def is_model(content: bytes) -> bool:
-    """Whether the content is a config.json of a model."""
-    try:
-        config = json.loads(content)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(config, dict) and config.keys() >= MODEL_KEYS
+    """Whether the content is a config.json of a model, its index beside it or not."""
+    text, decoder, place = content.decode("utf-8-sig", "replace").strip(), json.JSONDecoder(), 0
+    while text.startswith("{") and place < len(text):
+        try:
+            config, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return False
+        if isinstance(config, dict) and "model_type" in config and config.keys() & MODEL_KEYS:
+            return True
+        place += len(text[place:]) - len(text[place:].lstrip())
+    return False
 
 
 def model_name(name: str) -> str:

@@ -23,11 +23,13 @@ from calc.models.huggingface.config import custom_entry, read_config_text
 from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.say.place import region_name
-from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.inputs import BY_NAME, inputs_by_name
 from calc.scenarios.problems import TableError
-from calc.search.job_fields import BY_HAND, JOB, SEVERAL, job_of
+from calc.search.job_fields import BY_HAND, JOB, SEVERAL, job_fields_of, job_of
 from calc.search.job_row import listed
 from calc.search.options import Options, options
+from calc.search.settle import settled
+from calc.units import DAY_HOURS
 
 PASTED = "pasted"
 KINDS = {  # what a text is, in words
@@ -37,6 +39,8 @@ KINDS = {  # what a text is, in words
     "run": "configs or launch commands of a run",
     "log": "an error, a log or a benchmark of a run",
 }
+LENGTHS = ("sequence_tokens", "prompt_tokens", "answer_tokens")  # which a model may cut where nobody names them
+SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
 DEFAULT_FIELDS = {name: str(field.default).split("+") if name in SEVERAL else field.default for name, field in JOB.items()}
 TELLING = {  # what a reader wants to know of a job that leaves it open
@@ -94,7 +98,7 @@ def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, A
     configs, logs = sorted_documents(documents)
     prose = [document for document in configs if _is_prose(*document)]
     text = " ".join(content.decode("utf-8", "replace") for _, content in prose)
-    if query := _query(text):
+    if query := link_query(text):
         choices, complaints = link.parse(query, catalogs)
         fields = {name: value for name, value in choices.items() if name in JOB or name in BY_HAND}
         return Request(("link",), fields, {}, " ".join(complaints), "", choices.get("custom_models", {}), catalogs)
@@ -113,50 +117,97 @@ def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, A
         named["model"] = next(iter(models))
     settings = [document for document in configs if document not in prose and not is_model(document[1])]
     run = brought([document for document in configs if document not in prose], catalogs, named.get("model", model)) if settings else None
-    held = {"words": prose, "model": models, "run": settings, "log": logs}
-    kinds = tuple(name for name, several in held.items() if several)
+    documents_of = {"words": prose, "model": models, "run": settings, "log": logs}
+    kinds = tuple(name for name, several in documents_of.items() if several)
     remark = worded.remark + (f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else "")
     return Request(kinds, named, worded.read, remark.strip(), worded.question, models, catalogs, run, tuple(content for _, content in logs))
 
 
 def answered(request: Request) -> Answered:
     """The row of a request: columns and configs as they stand, words by the ranked table."""
-    columns, catalogs = request.columns, request.catalogs
-    if request.logs and not columns:
+    if request.logs and not request.columns:
         raise TableError("This is an error or a log: explain it beside its plan or its config, `python -m calc oom LOG PLAN`.")
-    if request.run:
-        scenario = {**request.run.scenario, **_scenario(columns)}
-        row = request.run.row if scenario == request.run.scenario else estimate(scenario, catalogs, solve=False)
-        return Answered(_billed(row, catalogs), {}, None)
-    if not columns.get("model"):
-        raise TableError(" ".join(filter(None, (request.question or NO_MODEL, request.remark))))
-    if "words" not in request.kinds and columns.keys() <= inputs_by_name().keys():
-        return Answered(_billed(estimate(columns, catalogs, solve=False), catalogs), {}, None)
-    ranked = options(job_of_columns(columns), catalogs)
+    if request.run or ("words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()):
+        return Answered(row_of_request(request), {}, None)
+    ranked = options(job_of_columns(with_model(request)), request.catalogs)
     return Answered(ranked.rows[0], ranked.job, ranked)
 
 
+def row_of_request(request: Request) -> Row:
+    """The scenario of a request as it stands, billed; what is open has its default."""
+    scenario = _scenario(request.columns)
+    if request.run and not scenario:
+        row = request.run.row  # with what its files contradict
+    else:
+        scenario = {**request.run.scenario, **scenario} if request.run else _scenario(with_model(request))
+        row = estimate(scenario, request.catalogs, solve=False)
+    return billed_row({**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]}, request.catalogs)
+
+
+def billed_row(row: Row, catalogs: Catalogs) -> Row:
+    """A row with its market's money."""
+    return records(billed(pd.DataFrame([row]), catalogs))[0]
+
+
+def with_model(request: Request) -> dict[str, Any]:
+    """The columns of a request that names its model; raises TableError."""
+    if not request.columns.get("model"):
+        raise TableError(" ".join(filter(None, (request.question or NO_MODEL, request.remark))))
+    return request.columns
+
+
 def _scenario(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a scenario among those of a job."""
-    return {name: listed(value)[0] for name, value in columns.items() if name in inputs_by_name() and listed(value)}
+    """The scenario of a job's columns: its goal, method and lengths as a scenario has them."""
+    scenario = {name: listed(value)[0] for name, value in columns.items() if name in BY_NAME and listed(value)}
+    if "goal" in columns:
+        scenario["work"] = "inference" if columns["goal"] == "serve" else "training"
+    if "method" in columns:
+        scenario["tuning"] = "full" if columns["method"] == "full" else "lora"
+        scenario |= {"precision": "nf4"} if columns["method"] == "qlora" and "precision" not in columns else {}
+    if "context_tokens" in columns or {"prompt_tokens", "answer_tokens"} <= columns.keys():
+        lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
+        scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
+    scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
+    return scenario | ({"region": columns["regions"][0]} if columns.get("regions", ["anywhere"]) != ["anywhere"] else {})
 
 
 def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The job of some columns, all else as on a first visit."""
-    fields = {name: _cell(name, columns[name]) if name in columns else usual for name, usual in DEFAULT_FIELDS.items()}
-    if "goal" not in columns and columns.get("work") == "inference":
-        fields["goal"] = "serve"
-    rest = {name: listed(value) for name, value in columns.items() if name not in JOB and name not in ("work", "region")}
-    return job_of(fields, rest) | ({"regions": columns["region"]} if "region" in columns else {})
+    choices = job_choices(columns)
+    rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
+    job = job_of(DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest)
+    return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
 
 
-def assumed(result: Answered, request: Request) -> str:
+def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as the fields of a job and what is set by hand, as screen and link have them."""
+    choices = {name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE}
+    if "work" in columns:
+        choices.setdefault("goal", "serve" if columns["work"] == "inference" else "tune")
+    if "tuning" in columns:
+        choices.setdefault("method", columns["tuning"])
+    if "region" in columns:
+        choices.setdefault("regions", _cell("regions", columns["region"]))
+    if "hours_most" in columns:
+        choices.setdefault("days_most", float(columns["hours_most"]) / DAY_HOURS)
+    return choices
+
+
+def columns_of_run(request: Request) -> dict[str, Any]:
+    """The columns of a request with those that its files settle, as a job has them."""
+    if request.run is None:
+        return request.columns
+    fields, by_hand = job_fields_of(request.run.scenario, request.catalogs)
+    return fields | by_hand | request.columns
+
+
+def assumed(job: Mapping[str, Any], request: Request) -> str:
     """What a reader wants to know of a job and did not say, with the values taken."""
-    job, columns = result.job, request.columns
-    if not job or not result.row["model"]:
+    if job.get("model") not in request.catalogs.models.index:
         return ""
-    names = [name for name in TELLING[job["work"]] if not columns.keys() & {name, *INSTEAD.get(name, ())} and job.get(name)]
-    values = {**job, "regions": region_name(job["regions"], request.catalogs)}
+    columns, values = request.columns, settled(job, request.catalogs)
+    names = [name for name in TELLING[values["work"]] if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]]
+    values["regions"] = ", ".join(region_name(region, request.catalogs) for region in values["regions"])
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
     words += [ASSUMED_WORDS[name].format(values[name]) for name in names]
     return f"Assumed: {', '.join(words)}." if words else ""
@@ -170,12 +221,7 @@ def _cell(name: str, value: Any) -> Any:
     return [] if several == ["anywhere"] else several
 
 
-def _billed(row: Row, catalogs: Catalogs) -> Row:
-    market = row.get("market") or "on-demand"
-    return records(billed(pd.DataFrame([{**row, "market": market}]), catalogs))[0]
-
-
-def _query(text: str) -> dict[str, list[str]]:
+def link_query(text: str) -> dict[str, list[str]]:
     """The choices of a link of this planner; empty for any other text."""
     text = text.strip()
     if not text.startswith(("http://", "https://")) or len(text.split()) != 1:

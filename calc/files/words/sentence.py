@@ -48,8 +48,8 @@ def amount_of(match: re.Match, entry: dict[str, Any]) -> int | float:
     """The number of a phrase: 8k of context is 8,192, 50k of examples 50,000."""
     place = next(name.removeprefix("n") for name, text in match.groupdict().items() if text and name.startswith("n"))
     number, scale = float(match[f"n{place}"].replace(",", "")), match[f"scale{place}"] or ""
-    each = entry.get("thousand", 1000) if scale == "k" and number.is_integer() and 128 % number == 0 else SCALES[scale]
-    return as_counted(number * each * entry.get("each", 1))
+    scaled = entry.get("thousand", 1000) if scale == "k" and number.is_integer() and 128 % number == 0 else SCALES[scale]
+    return as_counted(number * scaled * entry.get("each", 1))
 
 
 def as_counted(number: float) -> int | float:
