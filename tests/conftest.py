@@ -33,6 +33,13 @@ def without_changes(monkeypatch):
     monkeypatch.setattr("views.plan.changes.panel", lambda *_: None)
 
 
+def pytest_collection_modifyitems(items):
+    """The tests of a file run in one process, which works out once what they share."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_collection_finish():
     """What is imported stays: garbage is looked for seldom, and among what the tests make, which is a fifth of their time otherwise."""
     gc.freeze()

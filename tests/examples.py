@@ -69,21 +69,21 @@ def published(name):
     return read_strictly(path.read_text("utf-8"), path.name)
 
 
-def one(**scenario):
-    """The result of one scenario, checked to be without a problem."""
-    result = estimate(scenario, catalogs())
+def one(solve=False, **scenario):
+    """The result of one scenario, checked to be without a problem; with its largest batch where `solve` asks for it."""
+    result = estimate(scenario, catalogs(), solve)
     assert result["problem"] == "", result["problem"]
     return result
 
 
-def table(rows, **same):
+def table(rows, solve=False, **same):
     """The results of rows (dicts) that all have `same` as well."""
-    return estimate(pd.DataFrame([{**same, **row} for row in rows]), catalogs())
+    return estimate(pd.DataFrame([{**same, **row} for row in rows]), catalogs(), solve)
 
 
 def problem_of(**scenario):
     """What the estimate says against one scenario: a single sentence."""
-    result = estimate({"model": "llama-3.1-8b", **scenario}, catalogs())
+    result = estimate({"model": "llama-3.1-8b", **scenario}, catalogs(), solve=False)
     return result["problem"]
 
 

@@ -19,7 +19,7 @@ SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", 
 @pytest.mark.parametrize(("gpus", "weights_gib", "pool_gib"), [(1, 14.96, 53.29), (2, 7.48, 58.97)])
 def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):
     settings = {"max_sequences": 256, "max_batched_tokens": 8192, "memory_utilization": 0.9, "sequence_tokens": 4096}
-    row = one(**SERVED, **settings, gpus=gpus, tensor_parallel=gpus)
+    row = one(solve=True, **SERVED, **settings, gpus=gpus, tensor_parallel=gpus)
     assert row["weights_bytes"] / 2**30 == pytest.approx(weights_gib, abs=0.005)
     assert row["max_batch"] * 4096 * 131_072 / gpus / 2**30 == pytest.approx(pool_gib, rel=0.04)
 
@@ -57,7 +57,7 @@ def test_the_cache_comes_in_pages_of_16_tokens():
 
 def test_the_pool_is_what_the_share_of_the_card_leaves():
     """92 % of the card less weights, profile, CUDA graphs and the engine's own memory."""
-    row = one(**SERVED, sequence_tokens=8192)
+    row = one(solve=True, **SERVED, sequence_tokens=8192)
     full = one(**SERVED, sequence_tokens=8192, batch=row["max_batch"])
     assert full["memory_bytes"] <= 0.92 * row["gpu_memory_bytes"] < full["memory_bytes"] + 8192 * 131_072
     assert full["overhead_bytes"] > full["context_bytes"]
@@ -66,10 +66,10 @@ def test_the_pool_is_what_the_share_of_the_card_leaves():
 
 def test_fewer_sequences_in_the_profile_leave_more_cache_and_an_fp8_cache_holds_twice_the_tokens():
     served = SERVED | {"sequence_tokens": 256}
-    answers = table([{"max_sequences": count} for count in (16, 256, 1024, 4096)], **served)["max_batch"]
+    answers = table([{"max_sequences": count} for count in (16, 256, 1024, 4096)], solve=True, **served)["max_batch"]
     assert (np.diff(answers) <= 0).all()
     assert answers.iloc[0] > answers.iloc[-1]
-    wide, narrow = table([{}, {"kv_precision": "fp8"}], **served)["max_batch"]
+    wide, narrow = table([{}, {"kv_precision": "fp8"}], solve=True, **served)["max_batch"]
     assert narrow == pytest.approx(2 * wide, rel=2e-3)
     profiles = table([{}, {"logits": "all"}, {"sequence_tokens": 8192}], **SERVED)[["activations_bytes", "logits_bytes"]]
     assert len(profiles.drop_duplicates()) == 1  # which grow neither with the prompt nor with its logits

@@ -123,7 +123,7 @@ def test_a_model_of_ones_own_is_estimated_like_its_twin():
     entry = entries("models")["gpt2"]
     added = add_models(catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}})
     ways = [{}, {"tuning": "lora", "recompute": "full"}, {"work": "inference"}, {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9}]
-    plain = table(ways, model="gpt2", instance="p5.48xlarge").drop(columns="model")
+    plain = table(ways, solve=True, model="gpt2", instance="p5.48xlarge").drop(columns="model")
     first, mine, deep = (
         estimate(pd.DataFrame([{"model": name, "instance": "p5.48xlarge", **way} for way in ways]), added).drop(columns="model")
         for name in ("gpt2", "mine", "deep")

@@ -162,7 +162,7 @@ def test_mxfp4_experts_fill_the_tiles_of_the_cards_kernel(gpu, tiles):
 
 def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
     scenario = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
-    usual, less = one(**scenario), one(**scenario, memory_utilization=0.85)
+    usual, less = one(solve=True, **scenario), one(solve=True, **scenario, memory_utilization=0.85)
     assert usual["memory_utilization"] == 0.92
     assert less["max_batch"] < usual["max_batch"]
     assert estimate({**scenario, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
