@@ -86,6 +86,17 @@ def spare_usd(row: dict[str, Any]) -> float:
     return float(row["usd_per_hour"] / row["instances"] * row["billed_hours"])
 
 
+def working_instances(row: Mapping[str, Any]) -> float:
+    """Instances of a billed row that work: all but the spare ones of a service. [instances]"""
+    return float(row["instances"] - spare_of(row))
+
+
+def month_generated_tokens(row: Mapping[str, Any]) -> float:
+    """Tokens that a billed service generates in its month at the steady rate. [tokens]"""
+    running = working_instances(row) - row["resting_instances"]
+    return float(row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS)
+
+
 def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
     """The market of a row, and what costs less where one signs: the cheapest of each term.
 

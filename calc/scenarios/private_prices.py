@@ -63,3 +63,13 @@ def paid_prices(
         if instance in private:
             paid[row][..., on_demand] = private[instance]
     return paid * ratio if ratio is not None and ratio > 0 else paid
+
+
+def discount_percent(paid_ratio: float) -> float:
+    """What is paid less than listed; below 0 it is a tax. [%]"""
+    return round(100 * (1 - paid_ratio), 6)
+
+
+def paid_share(discount_percent: float) -> float:
+    """What is paid over what is listed. [ratio]"""
+    return 1 - discount_percent / 100

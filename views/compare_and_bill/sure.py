@@ -7,11 +7,11 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.job import ends_of
-from calc.cost.markets import MARKETS, spare_of
+from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.plan.bill import month_generated_tokens, working_instances
 from calc.say.numbers import about, count, counted, is_missing, percent, span, three, usd
 from calc.say.verdict import fit_words
-from calc.units import HOUR_SECONDS
 from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.tables import text_table
@@ -29,22 +29,14 @@ def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
 
 def place(row: Row, catalogs: Catalogs) -> str:
     """2 × p5.48xlarge in N. Virginia; 8 × H100 SXM5 80GB where a card alone is named."""
-    return row_words.where({**row, "instances_needed": working(row), "market": ""}, catalogs, with_region=True)
-
-
-def working(row: Row) -> float:
-    """Instances that do the work: all but the spare ones of a service."""
-    return row["instances"] - spare_of(row)
+    return row_words.where({**row, "instances_needed": working_instances(row), "market": ""}, catalogs, with_region=True)
 
 
 def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if not ends_of(row):
-        load = (
-            f"{working(row) - row['resting_instances']:,.0f} of {working(row):,.0f} instances on average"
-            if row["resting_instances"]
-            else ""
-        )
+        working = working_instances(row)
+        load = f"{working - row['resting_instances']:,.0f} of {working:,.0f} instances on average" if row["resting_instances"] else ""
         return f"For {row['hours']:,.0f} hours of the month, {load or 'whatever the load'}."
     if market_line["low_usd"] == market_line["high_usd"]:
         return "The same wherever the run ends in the range of its time, since whole days are billed."
@@ -76,10 +68,7 @@ def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
         return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
-    # What the deployments generate in the hours of the month at the steady rate.
-    running = working(row) - row["resting_instances"]
-    generated = row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS
-    return rented, f"up to {count(generated)} generated tokens, {three(row['tokens_per_second'])} a second"
+    return rented, f"up to {count(month_generated_tokens(row))} generated tokens, {three(row['tokens_per_second'])} a second"
 
 
 def idle(row: Row) -> str:

@@ -11,6 +11,7 @@ from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
 from calc.say.numbers import about, billed_usd, counted, is_missing, percent, usd
+from calc.scenarios.private_prices import discount_percent
 from views.session import SESSION, kept
 from views.session.kept import PLANNED
 from views.shared.elements import closed
@@ -83,8 +84,7 @@ def _money(value: float) -> str:
 def _discount(rows: list[Row]) -> None:
     """What is paid less than listed, of the job and of all that is kept."""
     ratios = {row["paid_ratio"] for row in rows}
-    less = 1 - ratios.pop() if len(ratios) == 1 else 0.0
-    st.session_state["bill_discount"] = round(100 * less, 6) or None
+    st.session_state["bill_discount"] = discount_percent(ratios.pop()) or None if len(ratios) == 1 else None
     look: dict[str, Any] = {"format": "%g", "placeholder": "0", "width": 150}
     st.number_input("Your discount, %", -900.0, 99.0, value=None, key="bill_discount", on_change=_take_discount, **look)
 

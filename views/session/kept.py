@@ -16,6 +16,7 @@ from calc.plan.aged import figures_of
 from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.scenarios.inputs import DEFAULTS
+from calc.scenarios.private_prices import paid_share
 from calc.search.answer_name import answer_name
 from calc.search.job_fields import CHOSEN
 from calc.search.job_words import short_job
@@ -99,7 +100,7 @@ def plan(index: int, **columns: Any) -> None:
 
 def take_discount(percent: float | None) -> None:
     """Callback: what the job and every kept answer pay less than listed; below 0 it is a tax."""
-    paid = 1 - percent / 100 if percent else None
+    paid = paid_share(percent) if percent else None
     extra_state.put("paid_ratio", paid)
     _set([_with(entry, {"paid_ratio": paid}) for entry in kept()])
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.scenarios.private_prices import discount_percent
 from calc.search.job_fields import is_offline, work_of
 from views.session import SESSION, extra_state, kept
 from views.session.job_state import KEYS
@@ -35,7 +36,7 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
         st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
         st.selectbox("Availability, at worst", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
         ratio = extra_state.assumed().get("paid_ratio")
-        state = shown("discount_percent", None if ratio is None else round(100 * (1 - ratio), 6), kept.take_discount)
+        state = shown("discount_percent", None if ratio is None else discount_percent(ratio), kept.take_discount)
         st.number_input("Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state)
         st.text_input("Your own prices, $ an hour", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", **SESSION)
 
