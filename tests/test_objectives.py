@@ -5,6 +5,7 @@ import pytest
 from examples import catalogs
 
 from calc import answer, estimate
+from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.csv.tables import scenarios_of
 
@@ -96,6 +97,17 @@ def test_a_step_is_its_phases_in_turn_or_the_longer_of_rollout_and_the_rest():
         assert row["rollout_idle_share"] == pytest.approx(1 - row["rollout_seconds"] / row["step_seconds"])
         hours = row["optimizer_steps"] * row["step_seconds"] / 3600 + row["start_hours"]
         assert row["run_usd_on_demand"] == pytest.approx(hours * row["usd_per_hour_on_demand"], rel=1e-3)  # both pools, busy or not
+
+
+@pytest.mark.parametrize(("change", "waits"), [({"asynchronous": "no"}, {0, 1}), ({"asynchronous": "one-step-off"}, {0})])
+def test_pools_work_and_wait_as_long_as_a_step_takes(change, waits):
+    row = one(**GRPO | {"model": "qwen2.5-7b", "rollout": "own gpus", "rollout_gpus": 2, "instance": "p5.48xlarge", "gpu": ""} | change)
+    line = one_step.timeline(row)
+    assert line.groupby("rank")["share_ratio"].sum().to_numpy() == pytest.approx([1, 1])
+    assert set(line.loc[line["activity"] == "waits", "rank"]) == waits
+    assert "the 6 that train" in one_step.idle_sentence(row)
+    held = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(["phase", "pool"])["gib"]
+    assert held["update", "Training"] == pytest.approx(row["allocated_peak_bytes"] / 2**30)
 
 
 def test_the_longest_answer_ends_the_rollout():

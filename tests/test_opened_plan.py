@@ -6,7 +6,7 @@ import shutil
 import pytest
 from examples import catalogs as the_catalogs
 from examples import recorded
-from pages import address, opened, run, title, turned
+from pages import address, opened, page_text, run, title, turned
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
@@ -128,3 +128,10 @@ def test_every_ready_job_is_understood_whole_and_answered(kind):
         named = [name for name in job.asks if name in row]
         assert {name: row[name] for name in named} == {name: job.asks[name] for name in named}
     assert len({repr(leaf.job.asks) for leaf in leaves}) == len(leaves)
+
+
+def test_fine_tuning_asks_for_an_objective_and_the_sentence_names_it():
+    app = opened(goal="tune", have="8 x h100-80gb-sxm")
+    (box,) = [box for box in app.selectbox if box.label == "Objective"]
+    box.select("dpo")
+    assert "Llama 3.1 8B with DPO on" in page_text(run(app))

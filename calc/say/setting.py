@@ -101,9 +101,12 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    apart = row["rollout_gpus"] if row.get("rollout") == "own gpus" else 0
+    row = {**row, "gpus": row["gpus"] - apart}
     copies = replicas(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
     shared = f"{sharding(row, catalogs)} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
+    yield spoken("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
     yield name_of("optimizer", row["optimizer"], catalogs)
     yield "1 GPU" if row["gpus"] == 1 else shared if copies > 1 else ""
     yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"

@@ -7,7 +7,6 @@ something of every micro-batch, and has a layout for each.
 
 from functools import lru_cache
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "b
 TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
 SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
 LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+ROLLOUTS: dict[str, list] = {"rollout": ["colocated", "own gpus"], "rollout_share": [0.3, 0.5, 0.7, 0.9]}  # of an engine that generates
 ONE_SIDED = ("decoder", "encoder", "sound")  # kinds of model whose sequence adds its own tokens to a step
 
 
@@ -63,9 +63,22 @@ class Part(NamedTuple):
     spread: dict[str, list[int]]  # of a precision, the tensor parallel degrees at which a service divides whole experts
 
     @property
+    def numbers(self) -> np.ndarray:
+        """Combinations of the choices, as numbers in their lists: (combinations, choices).
+
+        An engine with cards of its own takes the largest share alone.
+        """
+        lists, every = self.choices, product(*(range(len(values)) for values in self.choices.values()))
+        numbers = np.array(list(every), dtype=int).reshape(-1, len(lists))
+        if not ROLLOUTS.keys() <= lists.keys():
+            return numbers
+        rollout, share = (np.array(lists[name])[numbers[:, [*lists].index(name)]] for name in ROLLOUTS)
+        return numbers[(rollout != "own gpus") | (share == max(lists["rollout_share"]))]
+
+    @property
     def combinations(self) -> int:
         """Combinations of the choices, for every shape."""
-        return prod(map(len, self.choices.values()))
+        return len(self.numbers)
 
     @property
     def size(self) -> int:
@@ -258,6 +271,7 @@ def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]
         usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
         narrow = ["fp8-mixed"] if bits <= 8 and "full" in tunings(job) and native else []
         free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [*usual, *narrow]}
+        free |= ROLLOUTS if job["rolls_out"] else {}
         free["optimizer"] = ["adamw"]  # its width is a question of its own: 8 bits where the job names such an optimizer
     elif job["fewest_bits"] == PUBLISHED:
         free = {"precision": [name or sixteen for name in job["formats"]], "kv_precision": [""]}

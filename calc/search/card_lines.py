@@ -11,6 +11,7 @@ from calc.say.setting import sharding
 from calc.scenarios.published import publisher_words
 from calc.search.sentences import NEXT_FASTER, SAME_RATIO, titles
 
+GENERATED = {"own gpus": "{rollout_gpus:.0f} of them generate the answers", "colocated": "answers generated on the same cards"}
 RECOMPUTED = {"none": "", "full": "activations recomputed"}
 LETTERS = {"p": "P", "g": "G"}  # of instance families, whose quotas are apart
 
@@ -64,7 +65,8 @@ def layout_line(row: Row, catalogs: Catalogs) -> str:
         return f"{weights}{cache}, on {cards}{spread}."
     shared = f"{sharding(row, catalogs)} on {cards}" if copies > 1 else f"On {cards}"
     recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
-    parts = [shared, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed]
+    generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
+    parts = [shared, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed, generated]
     return f"{', '.join(filter(None, parts))}."
 
 

@@ -1,7 +1,7 @@
 """The grid of a job: layouts as columns of scenarios, and the pairs that are tried."""
 
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +55,8 @@ def _slice(part: Part, start: int, end: int) -> Part:
 
 def _crossed(part: Part) -> Grid:
     """Shapes with every choice beside them, on the places that take them."""
-    lists, shapes, choices = part.choices, part.shapes, part.combinations
-    numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
+    lists, shapes, numbers = part.choices, part.shapes, part.numbers
+    choices = len(numbers)
     layouts: dict[str, np.ndarray | Words] = {
         name: np.repeat(shapes.counts[:, number].astype(float), choices) for number, name in enumerate(COUNTS)
     }

@@ -81,7 +81,7 @@ def is_read(name: str, fields: dict[str, Any]) -> bool:
         if name == "days_most":
             return is_offline(fields)
         return name not in (*TRAINING_ONLY, *OF_TRAINING, "step_factor")
-    if name in (*EXAMPLES, "train_tokens", "method"):
+    if name in (*EXAMPLES, "train_tokens", "method", "objective"):
         return fields["goal"] == "tune"
     if name == "run_tokens":
         return fields["goal"] == "train"

@@ -13,7 +13,7 @@ from calc.layout import at_once
 from calc.say.change import change_in_words
 from calc.say.numbers import amount, counted, duration, is_missing, percent, three
 from calc.say.place import OBTAINABLE, short_card
-from calc.say.setting import UNUSUAL, WORDS, choice, name_of
+from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, STEP_TOKENS
 from calc.search.job_row import JobError, listed, machines_of
@@ -26,7 +26,7 @@ NO_LIMIT = 1e12  # from here on a limit is none
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
-IN_PLACES = ("instance", "gpu", "tuning", "scales", "private_prices")  # said by words of their own
+IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices")  # said by words of their own
 SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio")  # assumptions, likewise
 COUNTED = ("instance", "gpus")
 ALL_MONTH_HOURS = 730
@@ -44,7 +44,7 @@ def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") != "inference":
-        return f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} {model}{_on_tokens(job)}"
+        return f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} {model}{_objective(job)}{_on_tokens(job)}"
     tokens_each = _lengths(job, catalogs).partition(" (")[0]
     return _through(job, model, catalogs) if _ends(job) else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
 
@@ -68,6 +68,12 @@ def _on_tokens(job: Mapping[str, Any]) -> str:
     return f" on {amount(tokens)} tokens" if tokens else ""
 
 
+def _objective(job: Mapping[str, Any]) -> str:
+    """with DPO; of several, with SFT or DPO; nothing for the usual one."""
+    names = [str(name) for name in listed(job.get("objective"))]
+    return f" with {_any_of([spoken('objective', name) or name for name in names])}" if set(names) - {"sft"} else ""
+
+
 def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
     if job.get("goal") == "train":
@@ -79,7 +85,7 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
     examples, epochs = _number(job, "examples"), _number(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
-    yield f"{what}{_on_tokens(job)}" + (f" ({amount(examples)} examples, {passes})" if examples else "")
+    yield f"{what}{_objective(job)}{_on_tokens(job)}" + (f" ({amount(examples)} examples, {passes})" if examples else "")
     if context := _number(job, "sequence_tokens"):
         yield f"context {amount(context)}"
     if (step := _number(job, "step_tokens")) and step != STEP_TOKENS:

@@ -40,9 +40,8 @@ MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all tha
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
 DERIVED = (
     *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
-    *("generates", "divides_matrices", "divides_sequences", "most_ways"),
+    *("generates", "divides_matrices", "divides_sequences", "rolls_out", "most_ways"),
 )
-ROLLOUTS = {"rollout": ("colocated", "own gpus"), "rollout_share": (0.3, 0.5, 0.7, 0.9)}  # tried where a job leaves them open
 
 
 def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
@@ -54,7 +53,6 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
     job = _columns(cells, catalogs)
     fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
     _tuning(job, fixed, cells)
-    _rollout(fixed, catalogs)
     _private(fixed, catalogs)
     settings = math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu"))
     bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
@@ -76,6 +74,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         "formats": usual_formats(catalogs, job["model"]),
         "generates": generates(job["model"], catalogs),
         "divides_matrices": all(divides_matrices(name, catalogs) for name in used),
+        "rolls_out": any(catalogs.objectives["rolls_out"].get(name, 0) for name in fixed.get("objective", ())),
         "divides_sequences": all(catalogs.implementations["context_parallel"][used] > 0),
         "most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS,
     }
@@ -282,10 +281,3 @@ def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
             private_prices(text, row_numbers(catalogs, "instances"))
     except PrivatePriceError as error:
         raise JobError(str(error)) from None
-
-
-def _rollout(fixed: dict[str, list], catalogs: Catalogs) -> None:
-    """An engine that generates answers is tried on the same cards and apart, by shares."""
-    if any(catalogs.objectives["rolls_out"].get(name, 0) for name in fixed.get("objective", ())):
-        for name, values in ROLLOUTS.items():
-            fixed.setdefault(name, list(values))

@@ -24,7 +24,7 @@ TEXT = TEXTS["by_hand"]
 
 def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    by_hand = {name: values for name, values in by_hand.items() if name not in ASKED_ABOVE}
+    by_hand = {name: values for name, values in by_hand.items() if name not in (*ASKED_ABOVE, KEYS.objective)}
     pane = st.expander("Set by hand :gray[· else automatic]", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:

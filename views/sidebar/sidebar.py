@@ -8,9 +8,12 @@ import streamlit as st
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.say.numbers import count
+from calc.say.setting import spoken
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.join_objectives import SUPERVISED
 from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import is_offline, tokens_of_run, work_of
-from views.session import SESSION, address, is_phone, job_state, questions
+from views.session import SESSION, address, extra_state, is_phone, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.shared.elements import button
@@ -53,6 +56,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             choice("What to do with them", KEYS.goal, GOALS)
         if fields["goal"] == "tune":
             choice("Method", KEYS.method, METHODS)
+            _objective(by_hand_now)
         _model(catalogs)
         if fields["goal"] == "serve":
             served.load(fields, catalogs)
@@ -80,6 +84,17 @@ def complaints() -> None:
             icon=":material/link_off:",
         )
         button("Dismiss", link.complaints.clear, key="dismiss", type="tertiary")
+
+
+def _objective(by_hand_now: dict[str, Any]) -> None:
+    """What the training optimises; the next token's is the answer's own where none is named."""
+
+    def take(name: str) -> None:
+        extra_state.put(KEYS.objective, None if name == SUPERVISED else name)
+
+    state = questions.shown("objective_asked", by_hand_now.get(KEYS.objective, [SUPERVISED])[0], take)
+    words = {name: spoken(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
+    st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
 
 
 def _model(catalogs: Catalogs) -> None:

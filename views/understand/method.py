@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calc import phases_table
 from calc.catalogs.load import Catalogs
+from calc.charts import one_step
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GLOSSARY
@@ -18,12 +19,13 @@ from calc.explain.derivation import Explanation, explain, rules_that_apply
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
-from calc.say.numbers import gib, is_missing, percent
+from calc.say.numbers import duration, gib, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
 from calc.search.job_words import job_sentence
 from calc.units import GIB
 from views.charts import memory as memory_charts
+from views.charts import one_step as step_charts
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, as_set, present
 from views.shared import elements, row_words
@@ -57,6 +59,8 @@ def draw(title: DeltaGenerator) -> None:
     st.header("Memory at the peak", anchor=False)
     _components(why, row)
     closed("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
+    if one_step.has_rollout(row):
+        closed("**One step: training and rollout**", "why_rollout", partial(_rollout, plan, catalogs), expanded=True)
     closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
     _costs(plan, catalogs)
 
@@ -112,6 +116,21 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
             "Between the first and the last block of a stack memory is linear, so only the ends are looked at; the largest "
             "row is the estimate. Context and allocator slack come on top."
         )
+
+
+def _rollout(plan: Present, catalogs: Catalogs) -> None:
+    """What training and rollout hold in each phase of a step, and when each of them waits."""
+    ink, row, left, right = INKS[st.context.theme.type or "light"], plan.row, *st.columns([2, 3])
+    with left:
+        held = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
+        rules = chart_tables.card_rules(pd.DataFrame([row]), catalogs)
+        largest = held.loc[held["gib"].idxmax()]
+        words = f"{largest['pool']} holds most, {gib(largest['gib'])} in the phase {largest['phase']}"
+        elements.draw(step_charts.two_bars(ink), held, words, "method_two_bars", rules)
+    with right:
+        sentence = one_step.idle_sentence(row)
+        elements.draw(step_charts.timeline(ink), one_step.timeline(row), sentence, "method_timeline")
+        st.caption(plain(f"{duration(row['step_seconds'])} a step. {sentence}"))
 
 
 def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:

@@ -1,0 +1,72 @@
+"""Charts of a step of reinforcement learning: what training and rollout hold, and when."""
+
+from typing import Any
+
+import altair as alt
+
+from views.charts.base import ROWS, SIZE, THREE, finished, once, quantity_axis
+from views.shared.theme import BLUE, ORANGE, PALETTE, Ink
+
+BAR = 26
+POOLS = {"Training": BLUE, "Rollout": ORANGE}
+ACTIVITIES = {"rollout": ORANGE, "log-probs": PALETTE[4], "update": BLUE, "new weights": PALETTE[6]}
+
+
+def _legend(ink: Ink, colours: dict[str, str]) -> dict[str, Any]:
+    look: dict[str, Any] = {"columns": 3, "symbolStrokeWidth": 0, "labelFontSize": SIZE, "labelColor": ink.text}
+    return {
+        "title": None,
+        "scale": alt.Scale(domain=list(colours), range=list(colours.values())),
+        "legend": alt.Legend(orient="bottom", **look),
+    }
+
+
+@once
+def two_bars(ink: Ink) -> dict[str, Any]:
+    """Training and rollout beside one another in each phase of a step.
+
+    Columns: phase, rank, pool, gib; cards.
+    """
+    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
+    )
+    of_pool = alt.XOffset("pool:N", sort=list(POOLS))
+    y = alt.Y("gib:Q").axis(quantity_axis(ink, "GiB per GPU"))
+    bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
+        x=x, xOffset=of_pool, y=y, color=alt.Color("pool:N", **_legend(ink, POOLS))
+    )
+    values = ROWS.mark_text(baseline="bottom", dy=-3, fontSize=SIZE, color=ink.text).encode(
+        x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=THREE)
+    )
+    cards = alt.Chart(alt.NamedData("cards"))
+    rule = cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="card_gib:Q")
+    name = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
+        x=alt.value(0), y="card_gib:Q", text="card:N"
+    )
+    return finished(alt.layer(bars, values, rule, name), "Training and rollout on a card, by phase of a step", ink, height=300)
+
+
+@once
+def timeline(ink: Ink) -> dict[str, Any]:
+    """When each pool works and waits in one step.
+
+    Columns: pool, rank, activity, start, end, share_ratio.
+    """
+    inside: dict[str, Any] = {"orient": "left", "labelAlign": "left", "labelPadding": -6, "labelOffset": -24, "labelLimit": 320}
+    look: dict[str, Any] = {"domain": False, "ticks": False, "labelFontSize": SIZE, "labelColor": ink.text}
+    up = alt.Y("pool:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(**inside, **look)
+    across = alt.X("start:Q").axis(quantity_axis(ink, "seconds of one step"))
+    works, waits = (ROWS.transform_filter(f"datum.activity {sign} 'waits'") for sign in ("!=", "=="))
+    place = {"x": across, "x2": "end:Q", "y": up}
+    layers = [
+        waits.mark_bar(color=ink.track, height=BAR, stroke=ink.faint, strokeDash=[3, 3]).encode(**place),
+        works.mark_bar(height=BAR, stroke=ink.paper, strokeWidth=0.7).encode(
+            **place, color=alt.Color("activity:N", **_legend(ink, ACTIVITIES))
+        ),
+    ]
+    for some, colour in ((waits, ink.text), (works, ink.paper)):
+        named = some.transform_filter("datum.share_ratio > 0.15").transform_calculate(
+            middle="(datum.start + datum.end) / 2", words="datum.activity + ' ' + format(datum.share_ratio, '.0%')"
+        )
+        layers.append(named.mark_text(color=colour, fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N"))
+    return finished(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))
