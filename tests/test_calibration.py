@@ -13,7 +13,7 @@ from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of, schema_of
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import runs
-from calc.files.calibration.readings import readings
+from calc.files.calibration.readings import readings, readings_of_runs
 from calc.files.link.link import compose, parse
 from calc.speed.spread import DEVIATIONS
 from calc.units import GIB
@@ -64,6 +64,17 @@ def test_a_rate_counts_as_the_time_that_it_stands_for():
     row = plan(batch=32, sequence_tokens=2048, prompt_tokens=1024)
     (token,), _ = readings(run_of("vllm"), row, catalogs(), "2026-11-12")
     assert token.ratio == pytest.approx(row["tokens_per_second"] / 2900.5)
+
+
+def test_a_sweep_is_read_at_each_of_its_loads_once_one_is_the_plans():
+    sweep = json.loads(LOGS["guidellm"]["text"])
+    (at_8,) = sweep["benchmarks"]
+    sweep["benchmarks"] = [at_8, json.loads(json.dumps(at_8).replace('"streams": 8', '"streams": 16'))]
+    read, left_out = readings_of_runs(runs(json.dumps(sweep)), [plan()], catalogs(), "2026-11-12")
+    assert ([reading.row["batch"] for reading in read], left_out) == ([8, 8, 16, 16], [])
+    assert read[2].estimated == pytest.approx(plan(batch=16)["time_per_output_token_seconds"])
+    read, left_out = readings_of_runs(runs(json.dumps(sweep)), [plan(batch=64)], catalogs(), "2026-11-12")
+    assert (read, len(left_out)) == ([], 2)
 
 
 @pytest.mark.parametrize(

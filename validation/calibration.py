@@ -25,6 +25,7 @@ OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
 TABLE = ["quantity", "implementation", "engine", "engine_release", "gpu"]
 SET_UP = [*TABLE, "model", "precision"]
 NEAR = 0.8  # how alike runs are that differ by a doubling or two in all
+SWEEP = [*SET_UP, "gpus", "sequence_tokens", "prompt_tokens"]  # a benchmark at several loads
 DRAWN = 12  # times that each run's estimate is calibrated, on others in turn
 SEVERAL = (1, 3, 5, 10)
 FORMULAS = (likeness.time_run_share, likeness.time_run_ratio, spread.time_run_width_ratio)
@@ -99,6 +100,7 @@ def judged(rows, catalogs):
         lines |= _lines(f"{several} of the set-up", runs := calibrated(rows, ones, others, alike, ratios))
         if several == 1:
             lines |= _lines("1 of the set-up, near", runs[alike[others[0], ones] >= NEAR])
+    lines |= _lines("3 of its sweep", calibrated(rows, *drawn(rows, SWEEP, 3), alike, ratios))
     ones, others = drawn(rows, TABLE, 1)
     unlike = (rows[["model", "precision"]].to_numpy()[ones] != rows[["model", "precision"]].to_numpy()[others[0]]).any(axis=1)
     lines |= _lines("1 of another model or format", calibrated(rows, ones[unlike], others[:, unlike], alike, ratios))

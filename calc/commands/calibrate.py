@@ -10,7 +10,7 @@ from calc.commands.command import UNUSABLE, Command, pasted_text, plan_rows, wri
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import MOST_CHARACTERS, runs
-from calc.files.calibration.readings import RunReading, readings
+from calc.files.calibration.readings import RunReading, readings_of_runs
 from calc.files.oom.explain import LogProblem
 from calc.plan.figures import records
 
@@ -34,10 +34,7 @@ def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunR
     if not several:
         raise LogProblem(f"{log}: no speed and no memory of a run is in this text; give a trainer's, an engine's or a benchmark's log.")
     day = date.fromtimestamp(log.stat().st_mtime).isoformat()
-    tried = [[readings(run, row, catalogs, day) for row in rows] for run in several]
-    kept = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
-    left_out = [of_rows[0][1] for of_rows, read in zip(tried, kept, strict=True) if not read]
-    return [reading for read in kept for reading in read], left_out if not any(kept) else []
+    return readings_of_runs(several, rows, catalogs, day)
 
 
 CALIBRATE = Command(

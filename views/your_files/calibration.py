@@ -14,7 +14,7 @@ from calc.evaluate import Row
 from calc.files.brought import Brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import LoggedRun, runs
-from calc.files.calibration.readings import RunReading, measured_words, readings
+from calc.files.calibration.readings import RunReading, measured_words, readings_of_runs
 from calc.files.oom.explain import LogProblem, tells, text_of
 from calc.say.numbers import counted
 from calc.say.place import short_card
@@ -86,14 +86,12 @@ def _read(several: list[LoggedRun], row: Row, catalogs: Catalogs) -> tuple[list[
         return [], []
     without = with_readings(catalogs, {})
     uncalibrated = remembered("uncalibrated", (row, without.version), lambda: estimate(scenario_of(row), without, solve=False))
-    tried = [readings(run, uncalibrated, without, date.today().isoformat()) for run in several]
-    read = [reading for some, _ in tried for reading in some]
-    return read, [] if read else list(dict.fromkeys(why for _, why in tried))
+    return readings_of_runs(several, [uncalibrated], without, date.today().isoformat())
 
 
 def _line(entry: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
-    ratio, card = entry["ratio"], f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}"
+    ratio, card = entry["ratio"], f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}"
     deviation = "as estimated" if 1 / MUCH < ratio < MUCH else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
     model = str(catalogs.models["name"].get(entry["model"], entry["model"]))
     cells = (day_text(entry["made_on"]), entry["tool"], measured_words(entry["quantity"], entry["work"]), deviation, model, card)

@@ -8,6 +8,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.tables import SET_UP
+from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.calibration.logs import LoggedRun, printed_of_runs
 from calc.files.configs.model_names import model_id
@@ -16,6 +17,7 @@ from calc.layout import at_once, replicas
 from calc.memory.moments import FORWARD_PASS
 from calc.say.numbers import counted, is_missing, three
 from calc.say.place import card_name
+from calc.search.standing import scenario_of
 
 SAME_RATIO, ALIKE_RATIO = 1.05, 1.25  # what is set may differ by rounding alone; a mean of many requests varies
 ESTIMATES: dict[str, dict[str, Callable[[Row], float]]] = {  # quantity -> figure, the surest first -> its estimate; rates are inverse
@@ -61,6 +63,7 @@ WORK = {  # the kind of work -> the figures that only it has
         "kv_pool",
     },
 }
+LOAD = {"users", "prompt_tokens", "answer_tokens"}  # facts that together say how a service was asked
 WORK_WORDS = {"training": "training", "inference": "serving"}
 FACTS: dict[str, tuple[str, str, Callable[[Row], float], float]] = {  # fact -> its words, what is counted, the plan's, how far apart
     "batch": ("{} at once on a replica", "sequence", lambda row: row["batch"], SAME_RATIO),
@@ -121,6 +124,29 @@ def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[
     return measured, ""
 
 
+def readings_of_runs(several: list[LoggedRun], rows: list[Row], catalogs: Catalogs, today: str) -> tuple[list[RunReading], list[str]]:
+    """What runs say, each beside the first row that it does not contradict; or why none does.
+
+    Where one benchmark is of a row, the others of its sweep are read beside that service at the load that they name.
+    """
+    tried = [[readings(run, row, catalogs, today) for row in rows] for run in several]
+    kept = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
+    if not any(kept):
+        return [], list(dict.fromkeys(of_rows[0][1] for of_rows in tried))
+    service = next(read for read in kept if read)[0].row
+    for number, run in enumerate(several):
+        if not kept[number] and run.facts.keys() >= LOAD:
+            kept[number], _ = readings(run, _at_load(run, service, catalogs), catalogs, today)
+    return [reading for read in kept for reading in read], []
+
+
+def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:
+    """A service at the load that a benchmark names."""
+    prompt, answer = round(run.facts["prompt_tokens"]), round(run.facts["answer_tokens"])
+    load = {"batch": max(round(run.facts["users"] / replicas(service)), 1), "prompt_tokens": prompt, "sequence_tokens": prompt + answer}
+    return estimate(scenario_of(service) | load, catalogs, solve=False)
+
+
 def measured_words(quantity: str, work: str) -> str:
     """What a reading measured: memory, the time of a step."""
     return WORDS.get(quantity) or OF_TIME[work]
@@ -129,9 +155,9 @@ def measured_words(quantity: str, work: str) -> str:
 def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:
     """Of each quantity of time the surest figure that the plan estimates too."""
     for quantity, figures in ESTIMATES.items():
-        for figure, estimate in figures.items():
-            if figure in run.figures and estimate(row) > 0:
-                yield quantity, figure, run.figures[figure], float(estimate(row))
+        for figure, estimated in figures.items():
+            if figure in run.figures and estimated(row) > 0:
+                yield quantity, figure, run.figures[figure], float(estimated(row))
                 break
 
 
