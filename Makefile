@@ -12,6 +12,7 @@
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make agent      what `python -m calc serve-mcp` needs to serve its tools to an agent: docs/agent.md
 #   make schedule what `python -m calc schedule` needs to prove its plan
+#   make simulate  what `python -m calc simulate` takes: the CPU build of PyTorch and transformers, about 250 MB to download
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
 
@@ -21,7 +22,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule simulate lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -79,6 +80,15 @@ hub: .venv/ready-hub
 
 agent: .venv/ready-agent
 
+simulate: .venv-simulate/ready
+
+.venv-simulate/ready: requirements/lock/simulate.txt | .venv/bin/python
+	@echo "Installing $<: PyTorch for the CPU and transformers, about 250 MB to download, 1.3 GB on disk"
+	@$(BIN)/python -m venv .venv-simulate
+	@.venv-simulate/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	@.venv-simulate/bin/python -m pip install --quiet --disable-pip-version-check --index-url https://download.pytorch.org/whl/cpu torch==2.13.0
+	@touch $@
+
 schedule: .venv/ready-schedule
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
@@ -105,6 +115,7 @@ lock: .venv/ready-dev
 	done
 	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt
 	@$(LOCK) --no-deps requirements/launch.txt --output-file requirements/lock/launch.txt
+	@$(LOCK) --no-deps requirements/simulate.txt --output-file requirements/lock/simulate.txt
 
 .venv/ready-%: requirements/lock/%.txt | .venv/bin/python
 	@echo "Installing $<"

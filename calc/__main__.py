@@ -4,6 +4,7 @@
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
 `python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
 `python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of runs in, what they say of the estimate out.
+`python -m calc simulate config.json`: what a model's own class keeps, read off on this machine.
 `show`, `serve-mcp`, `oom`, `diff`, `gate` and `solve`: see --help.
 """
 
@@ -23,12 +24,14 @@ from calc.commands.oom import OOM
 from calc.commands.schedule import SCHEDULE
 from calc.commands.serve_mcp import SERVE_MCP
 from calc.commands.show import SHOW
+from calc.commands.simulate import SIMULATE
 from calc.commands.solve import SOLVE
 from calc.commands.tables import ANSWER, ESTIMATE
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
 from calc.files.model_configs import added_models
 from calc.files.oom.explain import LogProblem
+from calc.files.simulated import with_simulated
 from calc.files.streams import forget_standard_output
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
@@ -43,6 +46,7 @@ COMMANDS = {
     "diff": DIFF,
     "gate": GATE,
     "solve": SOLVE,
+    "simulate": SIMULATE,
     "schedule": SCHEDULE,
     "show": SHOW,
     "serve-mcp": SERVE_MCP,
@@ -62,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser(name, command).parse_args(words[1:] if name else words, argparse.Namespace(columns=columns))
     target = "standard output" if options.output == "-" else options.output
     try:
-        catalogs = load_catalogs()
+        catalogs = with_simulated(load_catalogs())
         if options.model or options.model_config:
             models = {model_of(name): read_repository(name, catalogs) for name in options.model}
             catalogs = add_models(catalogs, models | dict(added_models(options.model_config, catalogs)))

@@ -11,6 +11,7 @@ import pytest
 if "PYTEST_XDIST_WORKER" not in os.environ:  # a cache of this run's own, which its workers and commands share
     CACHE = tempfile.TemporaryDirectory(prefix="headroom-")
     os.environ["XDG_CACHE_HOME"] = CACHE.name
+    os.environ["HEADROOM_CATALOGS"] = f"{CACHE.name}/catalogs"  # no models that were simulated here
     os.environ["HEADROOM_SHELF"] = f"{CACHE.name}/shelf.sqlite3"  # and no shelf that people use
 
 address, browser = in_browser.address, in_browser.browser  # fixtures

@@ -15,6 +15,9 @@ from calc.evaluate import Columns, evaluate, reading
 # tuners/lora/layer.py).
 GROUNDS: dict[str, Callable] = {
     "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
+    "simulated here: the blocks of its class, read off on this machine": lambda simulated_here, implementation_simulated: (
+        simulated_here * implementation_simulated > 0
+    ),
     "measured nearby: published runs of this software": lambda implementation_simulated, implementation_measured: (
         (implementation_simulated == 0) & (implementation_measured > 0)
     ),

@@ -25,7 +25,17 @@ MODEL_COLUMNS = (
     *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout"),
     *("attention_dropout", "softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused"),
     *("left_out_parameters", "stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
-    *("leaves_out", "sized", "tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
+    *(
+        "leaves_out",
+        "sized",
+        "simulated_here",
+        "tower_layers",
+        "tower_full_layers",
+        "tower_window_tokens",
+        "tower_hidden",
+        "tower_heads",
+        "tower_ffn",
+    ),
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
@@ -36,7 +46,7 @@ MADE = {formula.__name__ for formula in (*FORMULAS, *STACK_FORMULAS)}
 READ = {name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_of(formula)} | {  # and by stacks, mixers and tables
     *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers", "text_layers", "text_heads", "text_ffn"),
     *("experts_per_token", "expert_ffn", "shared_ffn", "query_latent_rank", "time_rank", "recurrent_bytes_each", "extended_tokens"),
-    *("state_heads", "state_head_dim", "state_size", "state_groups", "total_parameters", "left_out_parameters", "sized"),
+    *("state_heads", "state_head_dim", "state_size", "state_groups", "total_parameters", "left_out_parameters", "sized", "simulated_here"),
     *("tower_full_layers", "tower_window_tokens", "tower_heads", "patches_per_image_token", "usual_image_tokens"),
 }
 # The value of a size that an entry leaves out because its model does not have it.

@@ -110,6 +110,20 @@ def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=F
 torch.nn.functional.scaled_dot_product_attention = cuda_attention
 
 
+real_split = torch.Tensor.split
+
+
+def even_split(tensor, sizes, dim=0):
+    """Tensor.split, whose list of sizes may be of numbers that fake tensors do not hold: then each gets as many."""
+    if isinstance(sizes, list | tuple) and sum(sizes) != tensor.shape[dim]:
+        each, rest = divmod(tensor.shape[dim], len(sizes))
+        sizes = [each + (number < rest) for number in range(len(sizes))]
+    return real_split(tensor, sizes, dim)
+
+
+torch.Tensor.split = even_split
+
+
 @contextlib.contextmanager
 def silu_in_one_kernel(yes=True):
     """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it apart into seven operators.

@@ -36,13 +36,14 @@ class Ledger(TorchDispatchMode):
     """What is alive on the fake device; enter it inside FakeTensorMode.
 
     Set `period` to name what runs; snapshots of what is alive are taken at each allocation while `watching`. A value that
-    Python asks for (.item(), bool()) is answered by 1 or True. `stand_ins`: what runs in an operator's place.
+    Python asks for (.item(), bool()) is answered by 1 or True, and a question for places by those of even routing to `experts`.
+    `stand_ins`: what runs in an operator's place.
     """
 
     def __init__(self):
         super().__init__()
         self.live, self.weights, self.snapshots, self.stand_ins = {}, set(), [], {}
-        self.period, self.watching, self.made = "before", False, 0
+        self.period, self.watching, self.made, self.experts = "before", False, 0, 1
 
     def enter_tensor(self, tensor, operator, kind="activation"):
         if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cuda":
@@ -99,6 +100,8 @@ class Ledger(TorchDispatchMode):
         if function is aten._local_scalar_dense.default:
             kind = args[0].dtype
             return True if kind == torch.bool else (1.0 if kind.is_floating_point else 1)
+        if function is aten.nonzero.default:
+            return self.places(args[0])
         if self.in_place(function, args):
             return args[0]
         out = self.stand_ins.get(function, function)(*args, **kwargs)
@@ -110,6 +113,13 @@ class Ledger(TorchDispatchMode):
             self.note_dropout(made, args[0])
         if self.watching and any(made):
             self.snapshots.append((self.period, function.__name__, tuple(self.live.values())))
+        return out
+
+    def places(self, mask):
+        """Where a mask holds: everywhere along the experts, else for the share of the tokens that one of them is given."""
+        rows = mask.numel() if mask.dim() == 1 or mask.numel() == self.experts else max(mask.numel() // self.experts, 1)
+        out = aten.new_empty.default(mask, (rows, mask.dim()), dtype=torch.long)
+        self.enter_tensor(out, "nonzero")
         return out
 
     def note_dropout(self, made, source):

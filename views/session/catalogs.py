@@ -19,6 +19,7 @@ from calc.evaluate import Row
 from calc.files.configs.fields import document, tools
 from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.oom.logs import printed
+from calc.files.simulated import own_folder, with_simulated
 from calc.files.words.read import vocabulary
 from calc.models.huggingface.config import ConfigError
 from calc.search.guide import ready_jobs
@@ -61,7 +62,8 @@ def _seen() -> str:
 def _stamp() -> str:
     """A text of the day and of each file's name, time and size, which tells a change."""
     try:
-        every = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
+        folders = [*folders_of(FOLDER), *(folder for folder in (own_folder(),) if folder.is_dir())]
+        every = chain(*(os.scandir(folder) for folder in folders))
         files = [file for file in every if file.name.endswith((".yaml", ".json", ".csv"))]
         return repr((date.today(), sorted((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)))
     except OSError as error:  # a file or the folder went while it was looked at
@@ -92,7 +94,7 @@ def _set_apart() -> None:
 
 def _load() -> Catalogs:
     """All files anew, where every one of them can be read; raises CatalogError."""
-    result = calc.load_catalogs(FOLDER)
+    result = with_simulated(calc.load_catalogs(FOLDER))
     for name in BESIDE:
         read_document(FOLDER, name)
     for read in READ_ONCE:

@@ -1,0 +1,113 @@
+"""`python -m calc simulate`: a model's own class on fake tensors, without a GPU."""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import Command, plan_rows
+from calc.files.csv.writer import write_csv
+from calc.files.simulated import simulated_model, write_simulated
+from calc.files.streams import read, written
+from calc.scenarios.problems import TableError
+from calc.units import GIB
+
+ROOT = Path(__file__).resolve().parents[2]
+OF_SIMULATE = ROOT / ".venv-simulate" / "bin" / "python"
+FORMATS = ("bf16", "amp")
+SIMULATED = ("work", "tuning", "precision", "batch", "sequence_tokens", "recompute", "optimizer", "optimizer_kernel", "attention")
+BUILD_ARGUMENTS = ("lora_targets", "lora_rank")
+
+
+def interpreter() -> str:
+    """The Python that has torch and transformers; raises TableError where there is none."""
+    if OF_SIMULATE.exists():
+        return str(OF_SIMULATE)
+    if find_spec("torch") and find_spec("transformers") and find_spec("peft"):
+        return sys.executable
+    raise TableError("simulate runs the model's own class: PyTorch and transformers are missing; install them with make simulate.")
+
+
+def answer_of(request: dict[str, Any]) -> dict[str, Any]:
+    """What the simulation says; raises TableError where it does not run at all."""
+    command = [interpreter(), "-m", "validation.simulate.here"]
+    run = subprocess.run(command, cwd=ROOT, input=json.dumps(request), capture_output=True, text=True, check=False)
+    try:
+        return json.loads(run.stdout)
+    except ValueError:
+        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1][:200]
+        raise TableError(f"the simulation did not run ({last}); it needs g++ and what make simulate installs.") from None
+
+
+def _simulate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Simulate the rows of a plan whole, or read the model's blocks off."""
+    config = _config(options.config)
+    name = Path(options.config).stem
+    model_id = re.sub(r"[^a-z0-9._-]+", "-", (Path(options.config).resolve().parent.name if name == "config" else name).lower())
+    if options.row:
+        with written(options.output) as target:
+            write_csv(_whole(config, plan_rows(options.row, catalogs)), target)
+        return 0
+    answer = answer_of({"config": config, "blocks": FORMATS})
+    if "problem" in answer["blocks"]:
+        raise TableError(f"{options.config}: {answer['blocks']['problem']}")
+    path = write_simulated(simulated_model(config, model_id, answer, catalogs), model_id)
+    with written(options.output) as target:
+        read = answer["blocks"]
+        target.write(
+            f"{model_id}: {read['parameters']:,} parameters, {len(read['kinds'])} kinds of block, read off in {read['seconds']:.0f} s "
+        )
+        target.write(f"with transformers {answer['transformers']}.\nWritten to {path}; rows and the page know it as {model_id}.\n")
+    return 0
+
+
+def _config(path: str) -> dict[str, Any]:
+    try:
+        with read(path) as stream:
+            config = json.loads(stream.read().decode("utf-8-sig"))
+    except ValueError:
+        raise TableError(f"{path} is not JSON; give a config.json as the hub has it.") from None
+    if not isinstance(config, dict):
+        raise TableError(f"{path} is not a JSON object; give a config.json as the hub has it.")
+    return config
+
+
+def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+    """The peak of each row's own step beside the estimate's, or why there is none."""
+    records = rows.to_dict("records")
+    asked = [{name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row} for row in records]
+    refused = ["" if row["gpus"] == 1 and row["implementation"] == "transformers" else ONE_GPU for row in records]
+    answer = answer_of({"config": config, "rows": [one for one, why in zip(asked, refused, strict=True) if not why]})
+    simulated = iter(answer["rows"])
+    made = [{"problem": why} if why else next(simulated) for why in refused]
+    peaks = pd.Series([one.get("allocated_peak_bytes", float("nan")) for one in made])
+    return pd.DataFrame(
+        {
+            "scenario": rows["scenario"].to_numpy(),
+            "allocated_peak_gib": peaks.to_numpy() / GIB,
+            "estimated_peak_gib": rows["allocated_peak_bytes"].to_numpy(dtype=float) / GIB,
+            "parameters": [one.get("parameters", float("nan")) for one in made],
+            "seconds": [one.get("seconds", float("nan")) for one in made],
+            "basis": [f"simulated here, transformers {answer['transformers']}" if "problem" not in one else "" for one in made],
+            "problem": [one.get("problem", "") for one in made],
+        }
+    )
+
+
+ONE_GPU = "Only one GPU with implementation transformers is simulated; the estimate stands for the rest."
+SIMULATE = Command(
+    "Run a model's own class of transformers on fake tensors: no GPU, no weights, no code from a hub. Without --row its blocks are read "
+    "off into your own folder of catalogs (HEADROOM_CATALOGS, else ~/.headroom/catalogs), which is read beside ours from then on.",
+    (
+        ("config", {"metavar": "config.json", "help": "a Hugging Face config.json"}),
+        ("--row", {"metavar": "plan.csv", "default": "", "help": "simulate the step of each row of this plan whole instead"}),
+    ),
+    _simulate,
+)

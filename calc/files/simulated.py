@@ -1,0 +1,94 @@
+"""Models whose blocks were read off on this machine, a file each in a folder of the user's.
+
+The folder is HEADROOM_CATALOGS, else ~/.headroom/catalogs. A form holds bytes per token, per pair of tokens and per position at the
+widths of that one model; tensor parallel is taken to divide none of them, which is an upper bound.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from calc.catalogs.load import Catalogs, add_models
+from calc.catalogs.strict_yaml import CatalogError
+from calc.files.streams import read, written
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import read_config
+
+VECTORS, MOMENTS = ("saved", "frozen", "checkpoint"), ("backward", "recomputed", "forward")
+TRAITS = {(True, False): "block", (True, True): "moe_block", (False, False): "linear_block", (False, True): "linear_moe_block"}
+
+
+def own_folder() -> Path:
+    """The user's own folder of catalogs."""
+    return Path(os.environ.get("HEADROOM_CATALOGS") or Path.home() / ".headroom" / "catalogs")
+
+
+def with_simulated(catalogs: Catalogs, folder: Path | None = None) -> Catalogs:
+    """The catalogs with every model of the folder; raises CatalogError."""
+    entries: dict[str, Any] = {}
+    blocks: dict[str, Any] = {}
+    for file in sorted((folder or own_folder()).glob("*.json")):
+        try:
+            with read(str(file)) as stream:
+                document = json.loads(stream.read())
+            entries[file.stem], of_model = document["entry"], document["blocks"]
+            blocks |= of_model
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise CatalogError(
+                f"{file}: it cannot be read ({type(error).__name__}); simulate the model again, or delete the file."
+            ) from None
+    return add_models(replace(catalogs, blocks=catalogs.blocks | blocks), entries) if entries else catalogs
+
+
+def simulated_model(config: Mapping[str, Any], model_id: str, answer: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """A model with the parameters of its class and blocks of its own, as a document."""
+    entry, simulated = read_config(config, model_id, catalogs), answer["blocks"]
+    _, stacks = model_table({model_id: entry | {"source": "", "notes": ""}}, catalogs.families)
+    counted = model_table({model_id: entry}, catalogs.families)[0].loc[model_id]
+    release = ".".join(answer["transformers"].split(".")[:2])
+    further = (simulated["parameters"] - counted["parameters"]) / counted["layers"] + entry.get("further_parameters", 0)
+    own = {"further_parameters": further, "sized": 0, "left_out": "", "left_out_parameters": 0, "simulated_here": 1}
+    blocks = {}
+    for trait in TRAITS.values():
+        kinds = [kind for kind in simulated["kinds"] if TRAITS[kind["attends"], kind["experts"]] == trait]
+        block = f"simulated-{model_id}-{trait}"
+        forms = mean_forms(kinds if _stacks_are(simulated["kinds"], stacks) and kinds else simulated["kinds"])
+        blocks[block] = {"families": [], "source": f"simulated here, transformers {release}", "forms": forms}
+        own[trait] = block
+    about = f"Simulated here, transformers {release}: its blocks are read off its class; tensor parallel is taken to divide none of them."
+    return {"entry": {**entry, **own, "remark": about, "source": f"simulated here, transformers {release}"}, "blocks": blocks}
+
+
+def _stacks_are(kinds: list[dict[str, Any]], stacks: Any) -> bool:
+    """Whether the entry has a stack for each kind that was read off."""
+    layers = {number: kind["layers"] for number, kind in enumerate(kinds)}
+    return sorted(layers.values()) == sorted(int(count) for count in stacks["layers"])
+
+
+def mean_forms(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Layers of several kinds as one: what they keep on average, the worst moments of all."""
+    layers = sum(kind["layers"] for kind in kinds)
+    forms = []
+    for same in zip(*(kind["forms"] for kind in kinds), strict=True):
+        form = {name: same[0][name] for name in ("format", "attention")}
+        for name in VECTORS:
+            sizes = dict.fromkeys(size for one in same for size in one[name])
+            weighed = [kind["layers"] / layers for kind in kinds]
+            form[name] = {size: sum(share * one[name].get(size, 0) for share, one in zip(weighed, same, strict=True)) for size in sizes}
+        for name in MOMENTS:
+            if name in same[0]:
+                form[name] = [moment for one in same for moment in one[name]]
+        forms.append(form)
+    return forms
+
+
+def write_simulated(document: Mapping[str, Any], model_id: str, folder: Path | None = None) -> Path:
+    """Write the file of a model; returns its path."""
+    path = (folder or own_folder()) / f"{model_id}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written(str(path)) as target:
+        target.write(json.dumps(document, indent=1) + "\n")
+    return path

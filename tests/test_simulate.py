@@ -1,0 +1,94 @@
+"""Models simulated on this machine: what the simulation answers becomes a model with blocks of its own; without PyTorch one sentence."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from examples import catalogs, recorded
+
+from calc import CatalogError, estimate
+from calc.__main__ import main
+from calc.commands import simulate
+from calc.files.simulated import mean_forms, own_folder, simulated_model, with_simulated, write_simulated
+
+CATALOGS = catalogs()
+SAID = recorded("simulated.json")  # the answer of validation/simulate/here.py for BitNet's default config, and the peak of its whole step
+ROW = {"model": "mine", "gpu": "b200", "implementation": "transformers", **SAID["row"]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    document = simulated_model(SAID["config"], "mine", SAID["answer"], CATALOGS)
+    write_simulated(document, "mine", tmp_path)
+    return tmp_path
+
+
+def test_blocks_read_off_here_make_the_step_that_was_simulated_whole(folder):
+    own = with_simulated(CATALOGS, folder)
+    row = estimate(ROW, own, False)
+    assert row["allocated_peak_bytes"] == pytest.approx(SAID["answer"]["rows"][0]["allocated_peak_bytes"], rel=1e-3)
+    assert own.models.loc["mine", "parameters"] == SAID["answer"]["blocks"]["parameters"]
+    assert row["memory_basis"].startswith("simulated here")
+    assert "Simulated here, transformers 5.23" in row["note"]
+    assert "mine" not in CATALOGS.models.index
+    assert with_simulated(CATALOGS, folder / "none") is CATALOGS
+
+
+def test_layers_of_several_kinds_keep_their_mean_and_need_the_worst_of_all():
+    def kind(layers, saved):
+        vectors = {name: {"one": saved} for name in ("saved", "frozen", "checkpoint")}
+        return {"layers": layers, "forms": [{"format": "bf16", "attention": "sdpa", **vectors, "backward": [{"one": 2 * saved}]}]}
+
+    (form,) = mean_forms([kind(3, 100.0), kind(1, 20.0)])
+    assert form["saved"] == {"one": 80.0}
+    assert form["backward"] == [{"one": 200.0}, {"one": 40.0}]
+
+
+def test_a_file_that_is_none_is_named_with_its_cure(folder):
+    (folder / "half.json").write_text("{")
+    with pytest.raises(CatalogError, match=r"half\.json: it cannot be read .*simulate the model again"):
+        with_simulated(CATALOGS, folder)
+
+
+def run_as(monkeypatch, answer, code=0):
+    """The simulation's process says this."""
+    told = subprocess.CompletedProcess([], code, json.dumps(answer) if isinstance(answer, dict) else answer, "no g++")
+    monkeypatch.setattr(simulate, "interpreter", lambda: sys.executable)
+    monkeypatch.setattr(simulate.subprocess, "run", lambda *_, **options: asked.append(json.loads(options["input"])) or told)
+    asked: list = []
+    return asked
+
+
+@pytest.mark.usefixtures("read_once")
+def test_the_command_writes_the_model_or_the_peaks(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HEADROOM_CATALOGS", str(tmp_path / "own"))
+    (tmp_path / "mine.json").write_text(json.dumps(SAID["config"]))
+    asked = run_as(monkeypatch, SAID["answer"])
+    assert main(["simulate", str(tmp_path / "mine.json")]) == 0
+    assert asked[0]["config"] == SAID["config"]
+    assert (own_folder() / "mine.json").exists()
+    assert "rows and the page know it as mine" in capsys.readouterr().out
+    pd.DataFrame([ROW, ROW | {"gpus": 8}]).to_csv(tmp_path / "plan.csv", index=False)
+    assert main(["simulate", str(tmp_path / "mine.json"), "--row", str(tmp_path / "plan.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    peaks = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert len(asked[1]["rows"]) == 1
+    assert float(peaks["allocated_peak_gib"][0]) == pytest.approx(float(peaks["estimated_peak_gib"][0]), rel=1e-3)
+    assert "Only one GPU" in peaks["problem"][1]
+
+
+@pytest.mark.usefixtures("read_once")
+def test_what_cannot_be_simulated_is_one_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.json").write_text(json.dumps(SAID["config"]))
+    run_as(monkeypatch, "", 1)
+    assert main(["simulate", str(tmp_path / "mine.json")]) == 2
+    assert "it needs g++" in capsys.readouterr().err
+    run_as(monkeypatch, {**SAID["answer"], "blocks": {"problem": "model_type x has no class in transformers 5.23.0."}})
+    assert main(["simulate", str(tmp_path / "mine.json")]) == 2
+    assert "has no class" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.setattr(simulate, "OF_SIMULATE", tmp_path / "none")
+    monkeypatch.setattr(simulate, "find_spec", lambda _name: None)
+    assert main(["simulate", str(tmp_path / "mine.json")]) == 2
+    assert "make simulate" in capsys.readouterr().err

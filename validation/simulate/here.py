@@ -1,0 +1,37 @@
+"""What `python -m calc simulate` runs in .venv-simulate: a request as JSON on standard input, the answer as JSON on standard output.
+
+A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number formats in which blocks are read off.
+"""
+
+import json
+import sys
+import time
+
+from validation.simulate.read_model import blocks_of
+from validation.simulate.whole import Refused, step, torch, transformers
+
+
+def timed(make, *arguments):
+    """What was made, or the sentence that says why it was not; and the seconds that it took."""
+    begun = time.monotonic()
+    try:
+        made = make(*arguments)
+    except Refused as error:
+        made = {"problem": str(error)}
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        made = {"problem": f"Its class does not run on fake tensors ({why})."}
+    return made | {"seconds": round(time.monotonic() - begun, 1)}
+
+
+def answer(request):
+    """The versions, the peak of each row, and the blocks where they are asked for."""
+    config, formats = request["config"], request.get("blocks")
+    made = {"transformers": transformers.__version__, "torch": torch.__version__.partition("+")[0]}
+    made["rows"] = [timed(step, config, row) for row in request.get("rows", ())]
+    return made | ({"blocks": timed(blocks_of, config, formats)} if formats else {})
+
+
+if __name__ == "__main__":
+    result, sys.stdout = sys.stdout, sys.stderr  # what a class prints is no part of the answer
+    json.dump(answer(json.load(sys.stdin)), result)
