@@ -154,3 +154,16 @@ def test_the_job_of_plan_is_placed_on_its_page():
     app = pages.opened("team")
     app.button(key="team_add").click()
     assert pages.run(app).title[0].value.startswith("1 run finds a place, for")
+
+
+@proves
+def test_ten_jobs_worked_by_hand():
+    """58 instance-hours, 48 of them on two machines that are paid: ten hours are rented, at $10 each; the one-hour job comes first."""
+    hours = [8, 8, 8, 8, 8, 8, 4, 3, 2, 1]
+    ways = [(run, place, 1, 60 * length, 10.0 * length * place) for run, length in enumerate(hours) for place in (0, 1)]
+    windows = [(0, 60 if run == 9 else 24 * 60) for run, *_ in ways]
+    placed, least = solver.solved(problem(ways, [(2, 0.0), (4, 0.0)], windows), [])
+    assert len(placed) == 10
+    assert (least, sum(one.way.usd for one in placed)) == pytest.approx((100, 100))
+    assert sum(one.way.minutes for one in placed if one.way.pool == 0) == 48 * 60
+    assert next(one.end for one in placed if one.way.run == 9) == 60
