@@ -51,10 +51,8 @@ def panel(logs: list[bytes], brought: Brought | None, planned: Row | None, catal
     st.header(TITLE, anchor=False)
     if left_out:
         points(left_out)
-    if read:
-        st.caption(
-            plain(f"The estimate is that of {'your run' if brought else 'the plan'} without it: {setting(read[0].row, run_catalogs)}")
-        )
+    if read and row:
+        st.caption(plain(f"The estimate is that of {'your run' if brought else 'the plan'} without it: {setting(row, run_catalogs)}"))
     entries = {f"run-{number:02d}": entry for number, entry in enumerate([*standing.values(), *fresh], start=1)}
     if entries:
         table = pd.DataFrame([_line(entry, run_catalogs) for entry in entries.values()])
