@@ -17,6 +17,8 @@ from calc.catalogs.rooms import FOLDER
 from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
 from calc.plan.bill import billed
+from calc.search.job_row import JobRow
+from calc.search.options import ranking_of
 from validation.speed import time_table
 
 TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # how many times the examples; beyond 1 they differ from run to run
@@ -142,6 +144,13 @@ def written(path):
     """The rows of a CSV file, as text."""
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
+
+
+def least_usd(job, catalogs):
+    """The least money of a job, whatever is named for a tie; NaN where nothing qualifies. No row is estimated for it."""
+    ranked = ranking_of(JobRow.of(job), catalogs)
+    usd = ranked.candidates["usd"][ranked.qualifying] if ranked else ()
+    return min(usd, default=np.nan)
 
 
 def billed_row(catalogs, market="on-demand", **scenario):

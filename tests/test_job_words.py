@@ -34,10 +34,16 @@ def sentence(row):
     return job_sentence(options(row, catalogs()).job, catalogs())
 
 
+def settled_plainly(row):
+    """The job that its options show."""
+    return plain_job(settled(row, catalogs()))
+
+
 @pytest.mark.parametrize("name", LINKS)
 def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
     row = job(LINKS[name])
-    words, shown = sentence(row), options(row, catalogs()).job
+    shown = settled_plainly(row)
+    words = job_sentence(shown, catalogs())
     assert words.endswith(".")
     assert not re.search(r"(?<! N)\. ", words)
     assert not NO_WORD.search(words), words
@@ -52,7 +58,7 @@ def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
 
 @pytest.mark.parametrize(("query", "words", "short"), CASES["said"])
 def test_a_job_is_said_as_people_say_it(query, words, short):
-    shown = options(job(query), catalogs()).job
+    shown = settled_plainly(job(query))
     assert job_sentence(shown, catalogs()) == words
     assert short_job(shown, catalogs()) == short
 
@@ -64,14 +70,10 @@ def test_jobs_that_differ_in_a_said_field_differ_in_the_sentence(work):
     assert len(set(words)) == len(words), [text for text in words if words.count(text) > 1]
 
 
-def settled_plainly(row):
-    return plain_job(settled(row, catalogs()))
-
-
-def test_what_is_usual_is_not_said():
+def test_what_is_usual_is_not_said_and_the_job_that_is_shown_is_the_settled_one():
     usual = {name: field.default for name, field in JOB.items() if name in ("confidence", "obtainable", "instances_most", "fewest_bits")}
     row = {"model": "llama-3.2-1b", "work": "training"}
-    assert sentence({**row, **usual}) == sentence(row)
+    assert sentence({**row, **usual}) == sentence(row) == job_sentence(settled_plainly(row), catalogs())
 
 
 def test_a_refused_job_is_said_as_far_as_it_can_be_read():

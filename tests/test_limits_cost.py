@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from examples import recorded
+from examples import least_usd, recorded
 from pandas.testing import assert_frame_equal
 
 from calc.search import combinations, limits_cost
@@ -38,21 +38,18 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     for easing in eased:
         bits = {key: {"fewest_bits": easing.step} for key in ("precision", "kv_precision", "precision+kv_precision")}
         limits = bits | {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
-        again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
-        least_usd = again.edge["usd"].min()
+        usd = least_usd(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
         if easing.name in ("regions", "markets", "instances_most", "requests_per_second", "users") or (
             job.get("work") != "inference" and easing.name == "fewest_bits"
         ):
             # asked of the types that promise most
-            assert least_usd <= easing.usd * (1 + 1e-9)
+            assert usd <= easing.usd * (1 + 1e-9)
         else:
-            assert easing.usd == pytest.approx(least_usd, rel=0.011)
+            assert easing.usd == pytest.approx(usd, rel=0.011)
         if easing.name in limits_cost.STEPS:
             steps = limits_cost.STEPS[easing.name]
             nearer = steps[(steps > settled(job, catalogs)[easing.name]) & (steps < easing.step)]
-            assert all(
-                options(job | {easing.name: step}, catalogs).edge["usd"].min() * 1.01 > ranked.candidates["usd"][least] for step in nearer
-            )
+            assert all(least_usd(job | {easing.name: step}, catalogs) * 1.01 > ranked.candidates["usd"][least] for step in nearer)
 
 
 def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from examples import billed_row, one, recorded
+from examples import billed_row, least_usd, one, recorded
 
 from calc import estimate
 from calc.cost.markets import BY_USE, MARKETS, sold_for
@@ -15,19 +15,14 @@ HOURLY = {"scales": "hourly", "peak_to_mean": 3}
 JOBS = recorded("cases/load.json")["jobs"]
 
 
-def usd_of(job, catalogs):
-    """The least money of a job, whatever is named for a tie."""
-    return options(job, catalogs).edge["usd"].min()
-
-
 @pytest.mark.parametrize("job", [JOBS[0], *(pytest.param(job, marks=pytest.mark.long) for job in JOBS[1:])], ids=str)
 def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never_more(job, catalogs):
-    usual = usd_of(job, catalogs)
-    spared = [usd_of(job | {"spare": spare}, catalogs) for spare in (0, 1, 2)]
+    usual = least_usd(job, catalogs)
+    spared = [least_usd(job | {"spare": spare}, catalogs) for spare in (0, 1, 2)]
     assert spared == sorted(spared)
     assert spared[0] == usual < spared[2]  # on spot one is there for interruptions
-    assert usd_of(job | {"peak_to_mean": 4}, catalogs) == usual  # it does not scale
-    scaled = [usd_of(job | {"scales": "hourly", "peak_to_mean": ratio}, catalogs) for ratio in (1, 1.5, 4, 1000)]
+    assert least_usd(job | {"peak_to_mean": 4}, catalogs) == usual  # it does not scale
+    scaled = [least_usd(job | {"scales": "hourly", "peak_to_mean": ratio}, catalogs) for ratio in (1, 1.5, 4, 1000)]
     assert scaled[0] == usual
     assert scaled == sorted(scaled, reverse=True)
 
