@@ -8,6 +8,7 @@ from calc import answer, estimate
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.csv.tables import scenarios_of
+from calc.files.oom.phases import findings_of_phase
 
 DPO = {"model": "llama-3.2-1b", "objective": "dpo", "implementation": "trl", "precision": "bf16-autocast", "recompute": "full", "batch": 4}
 GRPO = DPO | {"model": "llama-3.1-8b", "objective": "grpo", "gpus": 8, "sharding": "zero3", "gpu": "h100-80gb-sxm", "rollout_sleep": "yes"}
@@ -146,3 +147,19 @@ def test_epochs_of_a_rollout_are_read_under_their_name_of_before():
     table, complaints = scenarios_of(pd.DataFrame([row | {"epochs": 4}]), "a.csv")
     assert (table["rollout_epochs"].tolist(), complaints) == ([4], [])
     assert one(**row, epochs=4)["update_seconds"] == one(**row, rollout_epochs=4)["update_seconds"] > one(**row)["update_seconds"]
+
+
+@pytest.mark.parametrize(
+    ("line", "scenario", "said"),
+    [
+        ("in _compute_loss", DPO | {"library_version": "1.12.0", "tuning": "lora"}, ["in the update", "the newest release"]),
+        ("in _generate_and_score_completions", GRPO | {"rollout_share": 0.9}, ["while answers were generated", "half the share"]),
+        ("", GRPO | {"rollout_share": 0.9, "rollout_sleep": "no"}, ["names no phase", "an engine that sleeps"]),
+        ("in _compute_loss", DPO | {"objective": "sft"}, []),
+    ],
+)
+def test_an_error_is_told_by_its_phase_with_what_helps_there(line, scenario, said):
+    sentences = findings_of_phase(f"training_step\n{line}\n", one(**scenario), catalogs())
+    assert len(sentences) >= len(said)
+    assert all(any(words in sentence for sentence in sentences) for words in said)
+    assert said or sentences == []

@@ -10,6 +10,7 @@ from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
 from calc.files.oom.parts import MeasuredPart, cards_of_capacity, on_card, parts_of_failure, parts_of_figures
+from calc.files.oom.phases import findings_of_phase
 from calc.files.oom.snapshots import PICKLES, pickled_peaks
 from calc.say.numbers import counted
 from calc.say.place import short_card
@@ -82,7 +83,7 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     parts, sentences = [], list(meanings)
     if worst:
         parts += parts_of_failure(worst, here)
-        sentences += findings_of_failure(worst, here, catalogs)
+        sentences += [*findings_of_failure(worst, here, catalogs), *findings_of_phase(text, here, catalogs)]
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)

@@ -48,7 +48,7 @@ def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]
     cards = cards_of_capacity(total, catalogs)
     if not cards or row["gpu"] in cards:
         return dict(row)
-    return _changed(row, {"instance": "", "gpu": cards[0]}, catalogs)
+    return changed(row, {"instance": "", "gpu": cards[0]}, catalogs)
 
 
 def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
@@ -85,10 +85,10 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
     if "kv_needed" not in figures or "request_tokens" not in figures or row["work"] != "inference":
         return None
     longest = {"batch": 1, "sequence_tokens": int(figures["request_tokens"]), "prompt_tokens": None}
-    return _changed(row, longest, catalogs)["kv_cache_bytes"]
+    return changed(row, longest, catalogs)["kv_cache_bytes"]
 
 
-def _changed(row: Row, changes: Row, catalogs: Catalogs) -> Row:
+def changed(row: Row, changes: Row, catalogs: Catalogs) -> Row:
     """The estimate of a row's scenario with some columns changed."""
     scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
     return estimate({**scenario, **changes}, catalogs, solve=False)

@@ -1,0 +1,74 @@
+"""The phase of a step of preference or reward training that failed, and what helps there."""
+
+from calc.catalogs.load import Catalogs
+from calc.engine.one_scenario import phases_table
+from calc.evaluate import Row
+from calc.files.oom.logs import printed
+from calc.files.oom.parts import changed
+from calc.say.numbers import size
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.join_objectives import SUPERVISED
+from calc.units import GIB
+
+PHASES = {"generation": ("rollout",), "scoring": ("log-probs",), "update": ("forward", "backward", "step")}  # of a step, of memory
+NAMED = {"generation": "while answers were generated", "scoring": "while log-probabilities were taken", "update": "in the update"}
+CURES = {  # what is tried, by the columns that it sets
+    "the newest release": {"library_version": ""},
+    "a precomputed reference": {"reference": "precomputed"},
+    "an engine that sleeps outside the rollout": {"rollout_sleep": "yes"},
+    "half the share for the rollout engine": {"rollout_share": 0.5},
+    "weights and states in CPU memory while it generates": {"phase_offload": "all"},
+    "one sequence scored at once": {"log_prob_batch": 1},
+    "a smaller micro-batch": {"batch": 0.5},
+}
+HALVED = ("rollout_share", "batch")
+LEAST_BYTES = 0.25 * GIB  # less is not worth a change
+
+
+def phase_of(text: str) -> str:
+    """The phase that the last line of a trace names; empty where none is named."""
+    last = {phase: max((text.rfind(word) for word in words), default=-1) for phase, words in printed()["phases"].items()}
+    phase = max(last, key=last.__getitem__)
+    return phase if last[phase] >= 0 else ""
+
+
+def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
+    """The phase that failed, or that holds most by the estimate, and what helps there."""
+    if row.get("objective", SUPERVISED) in ("", SUPERVISED) or row["work"] != "training":
+        return []
+    held = _held(row, catalogs)
+    largest, phase = max(held, key=held.__getitem__), phase_of(text)
+    sentences = [f"It failed {NAMED[phase]}." if phase else f"The trace names no phase; by the estimate most is held {NAMED[largest]}."]
+    if phase and phase != largest:
+        sentences.append(f"By the estimate most is held {NAMED[largest]}: {size(held[largest])}, and {size(held.get(phase, 0.0))} here.")
+    phase = phase or largest
+    saved = {words: held[phase] - after.get(phase, 0.0) for words, after in _after(row, catalogs) if phase in held}
+    helps = sorted((words for words in saved if saved[words] > LEAST_BYTES), key=saved.__getitem__, reverse=True)
+    words = ", ".join(f"{name} ({size(saved[name])} less)" for name in helps)
+    sentences.append(f"What helps there: {words}." if helps else "Nothing of the objective's own helps there; see the changes below.")
+    return sentences
+
+
+def _held(row: Row, catalogs: Catalogs) -> dict[str, float]:
+    """Allocated bytes at the largest moment of each phase that the run has."""
+    scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
+    total = phases_table(scenario, catalogs).groupby("phase")["bytes"].sum()
+    present = {phase: [name for name in names if name in total.index] for phase, names in PHASES.items()}
+    return {phase: float(total[names].max()) for phase, names in present.items() if names}
+
+
+def _after(row: Row, catalogs: Catalogs) -> list[tuple[str, dict[str, float]]]:
+    """What each phase would hold with each cure that the run lacks and that is not refused."""
+    tried = []
+    for words, change in CURES.items():
+        change = {name: _halved(name, row[name]) if name in HALVED else value for name, value in change.items()}
+        if any(row.get(name) != value for name, value in change.items()):
+            after = changed(row, change, catalogs)
+            if not after["problem"]:
+                tried.append((words, _held(after, catalogs)))
+    return tried
+
+
+def _halved(name: str, value: float) -> float:
+    """Half of a share; half of a count, at least one."""
+    return value / 2 if name == "rollout_share" else max(value // 2, 1)
