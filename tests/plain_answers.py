@@ -12,6 +12,8 @@ from calc.scenarios.published import usual_formats
 
 STEP_TOKENS, TIE = 131_072, 1.005
 USUAL = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}
+ENGINES = [{"rollout": "colocated", "rollout_share": share} for share in (0.3, 0.5, 0.7, 0.9)]
+ENGINES += [{"rollout": "own gpus", "rollout_share": 0.9}]  # whose cards have nothing else on them
 NARROW = {16: [], 8: ["fp8", "int8"], 4: ["fp8", "int8", "awq-4bit", "gptq-4bit"]}
 
 
@@ -35,6 +37,8 @@ def training_rows(job, catalogs):
     tokens, method = job["sequence_tokens"], job.get("method", "full")
     fixed = {name: [value] for name, value in job.items() if name in ("sharding", "recompute", "batch", "tensor_parallel")}
     run = {"model": job["model"], "tuning": "full" if method == "full" else "lora", "train_tokens": 150_000_000, "sequence_tokens": tokens}
+    run |= {name: job[name] for name in ("objective", "implementation") if name in job}
+    engines = ENGINES if job.get("objective") == "grpo" else [{}]
     for instance in job["instance"]:
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         eight_bit = ["fp8-mixed"] if job.get("fewest_bits") == 8 and native and "method" not in job else []
@@ -52,7 +56,8 @@ def training_rows(job, catalogs):
             for batch in fixed.get("batch", batches):
                 choices = product([batch], accumulations(batch, replicas, tokens), shardings, recomputes, precisions)
                 names = ("batch", "accumulation_steps", "sharding", "recompute", "precision")
-                yield from ({**run, **layout, **dict(zip(names, values, strict=True))} for values in choices)
+                rolled = product(choices, engines)
+                yield from ({**run, **layout, **dict(zip(names, values, strict=True)), **engine} for values, engine in rolled)
 
 
 def serving_rows(job, catalogs):
