@@ -9,7 +9,7 @@ from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
-from calc.say.setting import arrangement, name_of
+from calc.say.setting import arrangement, name_of, spoken
 from calc.search.answer_name import method
 from calc.search.step_variants import Walk
 from calc.units import GIB
@@ -35,7 +35,13 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     how = f" {TRAINED[method(row, catalogs).lower()]}" if row["work"] == "training" else ""
     plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
     within = f", within {percent(walk.miss_ratio)} of the estimate" if walk.miss_ratio > MOST_MISS else ""
-    return f"Around the plan: {plan}. Move a slider: the picture follows{within}."
+    walked = f" It walks {spoken('objective', row['objective'])}'s update; rollout and scoring stand on Method." if scores(row) else ""
+    return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{walked}"
+
+
+def scores(row: Row) -> bool:
+    """Whether the row's training scores answers, in phases that are not walked here."""
+    return row["work"] == "training" and row["objective"] not in ("", "sft")
 
 
 def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
