@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from views.charts.base import ROWS, SIZE, THREE, finished, once, quantity_axis
-from views.shared.theme import BLUE, ORANGE, PALETTE, Ink
+from views.shared.theme import BLUE, INKS, ORANGE, PALETTE, Ink
 
 BAR = 26
 POOLS = {"Training": BLUE, "Rollout": ORANGE}
@@ -43,7 +43,7 @@ def two_bars(ink: Ink) -> dict[str, Any]:
     name = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
         x=alt.value(0), y="card_gib:Q", text="card:N"
     )
-    return finished(alt.layer(bars, values, rule, name), "Training and rollout on a card, by phase of a step", ink, height=300)
+    return finished(alt.layer(bars, values, rule, name), "Memory by phase of a step", ink, height=300)
 
 
 @once
@@ -64,9 +64,10 @@ def timeline(ink: Ink) -> dict[str, Any]:
             **place, color=alt.Color("activity:N", **_legend(ink, ACTIVITIES))
         ),
     ]
-    for some, colour in ((waits, ink.text), (works, ink.paper)):
+    on_bars = alt.condition("datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text))
+    for some, colour in ((waits, alt.value(ink.text)), (works, on_bars)):
         named = some.transform_filter("datum.share_ratio > 0.15").transform_calculate(
             middle="(datum.start + datum.end) / 2", words="datum.activity + ' ' + format(datum.share_ratio, '.0%')"
         )
-        layers.append(named.mark_text(color=colour, fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N"))
+        layers.append(named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=colour))
     return finished(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))
