@@ -1,5 +1,7 @@
 """The phase of a step of preference or reward training that failed, and what helps there."""
 
+from typing import Any
+
 from calc.catalogs.load import Catalogs
 from calc.engine.one_scenario import phases_table
 from calc.evaluate import Row
@@ -12,7 +14,7 @@ from calc.units import GIB
 
 PHASES = {"generation": ("rollout",), "scoring": ("log-probs",), "update": ("forward", "backward", "step")}  # of a step, of memory
 NAMED = {"generation": "while answers were generated", "scoring": "while log-probabilities were taken", "update": "in the update"}
-CURES = {  # what is tried, by the columns that it sets
+CURES: dict[str, dict[str, Any]] = {  # what is tried, by the columns that it sets
     "the newest release": {"library_version": ""},
     "a precomputed reference": {"reference": "precomputed"},
     "an engine that sleeps outside the rollout": {"rollout_sleep": "yes"},
