@@ -144,7 +144,9 @@ def tensor_parallel_seconds(
 ):
     """All-reduces of tensor parallelism in a micro-batch: two a block and pass, in 16 bits. [s]
 
-    Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3; sequence parallelism sends as much in two halves.
+    Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3; sequence parallelism sends as much in two halves, and gathers the
+    inputs again in the backward pass beside the gradient's product: Megatron-Core, tensor_parallel/layers.py,
+    LinearWithGradAccumulationAndAsyncCommunication.backward.
     """
     output_bytes = 2 * passing_sequences * np.sum(stack_layers * stack_pass_tokens * stack_hidden, axis=0)
     return 2 * output_bytes * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second

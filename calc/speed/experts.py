@@ -55,7 +55,7 @@ def tiled_experts_bytes(
     """Experts read by releases that pad each expert's tokens to tiles. [B]
 
     (1 + batch · k / (E · tile)) of all experts, as many bytes as other reads would move in their time; NaN for other releases.
-    Source: vLLM, deep_gemm_utils.py, compute_aligned_M.
+    Source: vLLM, layers/fused_moe/deep_gemm_utils.py, compute_aligned_M: M · k + experts · (alignment − 1), rounded up.
     """
     tiles = 1 + expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1) / release_expert_tile_tokens
     return np.sum(stack_expert_bytes * tiles, axis=0) / release_tiled_read_ratio

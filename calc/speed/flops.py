@@ -134,7 +134,8 @@ def expert_matmul_flops(
 def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
     """1 where experts in MXFP4 are multiplied with inputs cast to 8 bits. [0 or 1]
 
-    Source: vLLM, layers/quantization/mxfp4.py, SM100_FI_MXFP4_MXFP8_TRTLLM: on Blackwell; elsewhere weights are widened.
+    Source: vLLM 0.12, layers/quantization/mxfp4.py, get_mxfp4_backend: on Blackwell with VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8, which
+    published runs of gpt-oss set; without it, and elsewhere, weights are widened to 16 bits.
     """
     return is_engine * experts_only * tiles_experts * np.nan_to_num(card_casts_mxfp4)
 

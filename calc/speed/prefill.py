@@ -56,7 +56,7 @@ def computed_tokens(pass_tokens, cached_prompt_tokens):
 def passed_tokens(computed_tokens, engine_batched_tokens, is_engine):
     """Tokens of one prompt that pass at once: an engine cuts it at its budget. [tokens]
 
-    Source: vLLM, v1/core/sched/scheduler.py, token_budget.
+    Source: vLLM, v1/core/sched/scheduler.py, schedule: num_new_tokens = min(num_new_tokens, token_budget).
     """
     return np.where(is_engine > 0, np.minimum(computed_tokens, engine_batched_tokens), computed_tokens)
 
@@ -160,7 +160,8 @@ def shared_read_seconds(read_weights_bytes, streamed_bytes_per_second, decode_st
     """Reading the weights once for a decode step and a prompt in its pass, not twice. [s]
 
     An engine puts the tokens to decode and those of prompts into one pass; a prompt by itself takes at least this reading.
-    Source: vLLM, v1/core/sched/scheduler.py, running before waiting requests in one budget; Agrawal et al. 2024, arXiv 2403.02310.
+    Source: vLLM, v1/core/sched/scheduler.py, schedule: running, then waiting requests from one token_budget; Agrawal et al. 2024,
+    arXiv 2403.02310.
     """
     return engine_replays_steps * np.minimum(read_weights_bytes / streamed_bytes_per_second, decode_step_seconds)
 
@@ -208,7 +209,7 @@ def time_to_first_token_seconds(
 
     Where nothing is generated there is no steady rate: its prefill alone. Requests in step arrive together, round after round,
     and wait for half of each other's prompts.
-    Source: SGLang, managers/scheduler.py, get_next_batch_to_run: prompts first and alone.
+    Source: SGLang 0.5.15, managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and alone.
     Valid: prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
     alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
@@ -223,6 +224,6 @@ def closed_loop_first_token_seconds(time_to_first_token_seconds, burst_first_tok
 
     All of them are sent at one moment at the start, and as many again in each of the later rounds: the first round waits for
     half of the burst on average, 1 / (2 · rounds) of it over all requests. In step every round does.
-    Source: InferenceX, benchmark_serving.py: --request-rate inf, --max-concurrency C, --num-prompts 10 C; means are printed.
+    Source: InferenceX, README, Benchmark Client Configuration: --request-rate inf, --max-concurrency C, --num-prompts 10 C.
     """
     return time_to_first_token_seconds + np.where(in_step > 0, 0, burst_first_token_seconds / (2 * closed_loop_rounds))
