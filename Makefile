@@ -93,10 +93,11 @@ schedule: .venv/ready-schedule
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
-.venv-league/ready: requirements/lock/run.txt requirements/lock/league.txt | .venv/bin/python
+.venv-league/ready: requirements/lock/run.txt requirements/lock/hub.txt requirements/lock/league.txt | .venv/bin/python
 	@echo "Installing $<"
 	@$(BIN)/python -m venv .venv-league
 	@.venv-league/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@.venv-league/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/hub.txt
 	@.venv-league/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/lock/league.txt
 	@touch $@
 

@@ -30,7 +30,10 @@ MAY_IMPORT = {
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
     "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
     "validation/launch_parsers.py": {*("yaml", "transformers", "trl", "accelerate", "deepspeed", "axolotl", "omegaconf", "sglang", "vllm")},
-    "validation/league.py": {*("calc", "numpy", "pandas"), *("ftuneai", "gpu_estimator", "llm_sizer", "vramcalc")},
+    "validation/league.py": {
+        *("calc", "numpy", "pandas"),
+        *("ftuneai", "gpu_estimator", "iaexplore_llm_profiler", "llm_analysis", "llm_sizer", "modelinfo", "vramcalc", "vramscout"),
+    },
     "benchmarks": {"benchmarks", "calc", "numpy", "pandas", "dask"},
     "benchmarks/floor_page.py": {"altair", "numpy", "pandas", "streamlit"},
     "benchmarks/visitor.py": {"streamlit", "websockets"},

@@ -16,10 +16,16 @@ import numpy as np
 import pandas as pd
 from ftuneai import Estimator
 from gpu_estimator import GPUEstimator
+from iaexplore_llm_profiler import calculate_vram_kv, calculate_vram_overhead, calculate_vram_weights
+from llm_analysis import analysis as llm_analysis
+from llm_analysis.config import DtypeConfig, GPUConfig, ModelConfig, ParallelismConfig
 from llm_sizer.catalog import ModelSpec
 from llm_sizer.sizing import estimate_vram
+from modelinfo.calculator import calculate_footprint
 from vramcalc.arch import SUPPORTED_MODEL_TYPES, Arch
 from vramcalc.estimate import EstimateParams, estimate_from_params
+from vramscout.memory import breakdown_for_context
+from vramscout.types import ModelSpec as ScoutModel
 
 from calc import estimate, load_catalogs
 from calc.engine.pipeline import parts
@@ -132,8 +138,79 @@ def by_llm_sizer(row, model, _):
     return estimate_vram(spec, WIDTHS[row["precision"]], int(row["sequence_tokens"]), int(row["batch"])).total_bytes
 
 
+def by_llm_analysis(row, model, _):
+    """Weights, gradients, states and activations of Megatron's formulas; of serving weights and cache."""
+    trains = row["work"] == "training"
+    sharding = {"none": "NONE", "zero1": "STAGE_1", "zero2": "STAGE_2", "zero3": "STAGE_3", "fsdp": "STAGE_3"}
+    only(row, tuning=("full",), optimizer=("adamw",), recompute=("none", "full"), sharding=tuple(sharding), gpus=None)
+    precision = row["precision"].partition("-")[0]
+    if precision not in ("bf16", "fp16") or model["active_parameters"] < model["parameters"]:
+        raise Refused(f"{model['name']} in {row['precision']}")
+    config = ModelConfig(
+        name=model["name"],
+        num_layers=int(model["layers"]),
+        n_head=int(model["heads"]),
+        hidden_dim=int(model["hidden"]),
+        vocab_size=int(model["vocab"]),
+        max_seq_len=max(int(model["max_position"]), int(row["sequence_tokens"])),
+        num_key_value_heads=int(model["kv_heads"]),
+        expansion_ratio=row["ffn"] / model["hidden"],
+        model_type=model["model_type"],
+    )
+    card = GPUConfig("any", 1e6, 1e6, 1e6, 1e6, 1e6)
+    asked = llm_analysis.LLMAnalysis(config, card, DtypeConfig(), ParallelismConfig(dp_size=int(row["gpus"])), flops_efficiency=0.5)
+    if not trains:
+        kept = asked.inference(int(row["batch"]), max(int(row["sequence_tokens"]) - 1, 1), 1)
+        return kept["weight_memory_per_gpu"] + kept["kv_cache_memory_per_gpu"] + kept["prefill_activation_memory_per_gpu"]
+    recompute = "FULL" if row["recompute"] == "full" else "NONE"
+    return asked.training(
+        batch_size_per_gpu=int(row["batch"]),
+        gradient_accumulation_steps=1,
+        seq_len=int(row["sequence_tokens"]),
+        activation_recomputation=llm_analysis.ActivationRecomputation[recompute],
+        ds_zero=llm_analysis.DSZeRO[sharding[row["sharding"]]],
+        flash_attn=row["attention"] == "flash",
+    )["(weight+op_state+grad+act)_memory_per_gpu"]
+
+
+def by_profiler(row, model, is_allocated):
+    """Weights, cache and a fixed overhead of serving."""
+    only(row, work=("inference",))
+    bits = 8 * WIDTHS.get(row["precision"], np.nan)
+    cache = calculate_vram_kv(
+        *(int(model[name]) for name in ("layers", "kv_heads", "head_dim")), int(row["sequence_tokens"]), int(row["batch"])
+    )
+    return (calculate_vram_weights(model["parameters"] / 1e9, bits) + cache + calculate_vram_overhead() * (not is_allocated)) * GIB
+
+
+def by_modelinfo(row, model, is_allocated):
+    """Weights of 16 bits and cache of serving from a model's config."""
+    only(row, work=("inference",), precision=("bf16", "fp16"))
+    config = {"num_hidden_layers": "layers", "num_attention_heads": "heads", "num_key_value_heads": "kv_heads", "hidden_size": "hidden"}
+    weights = {"__metadata__": {"lazy_fetch": True, "total_size": 2 * model["parameters"]}}
+    sizes = {name: int(model[ours]) for name, ours in config.items()}
+    footprint = calculate_footprint(weights, int(row["sequence_tokens"]), int(row["batch"]), sizes)
+    return footprint["total_memory_bytes"] - footprint["overhead_bytes"] * is_allocated
+
+
+def by_vramscout(row, model, is_allocated):
+    """Weights, cache, prefill and runtime of serving."""
+    only(row, work=("inference",))
+    if row["precision"] not in WIDTHS:
+        raise Refused(row["precision"])
+    numbers = {"num_params": "parameters", "num_layers": "layers", "hidden_size": "hidden", "num_attention_heads": "heads"}
+    numbers |= {"num_kv_heads": "kv_heads", "head_dim": "head_dim", "max_context": "max_position", "vocab_size": "vocab"}
+    spec = ScoutModel(model["name"], model["model_type"], **{name: int(model[ours]) for name, ours in numbers.items()})
+    batch, tokens = int(row["batch"]), int(row["sequence_tokens"])
+    kept = breakdown_for_context(None, spec, tokens, batch, row["precision"], "fp16", safety_reserve_gib=0.0)
+    beside = 0.0 if is_allocated else kept.runtime_fixed_gib
+    return (kept.weights_gib + kept.kv_cache_gib + kept.recurrent_state_gib + kept.prefill_scratch_gib + beside) * GIB
+
+
 TITLES = tuple(system.title for system in SYSTEMS)
 PACKAGES = {"vramcalc": by_vramcalc, "ftuneai": by_ftuneai, "gpu-estimator": by_gpu_estimator, "llm-sizer": by_llm_sizer}
+PACKAGES |= {"llm-analysis": by_llm_analysis, "iaexplore-llm-profiler": by_profiler}
+PACKAGES |= {"modelinfo-cli": by_modelinfo, "vramscout": by_vramscout}
 
 
 def cases(catalogs):
@@ -164,7 +241,7 @@ def predictions_of(rows, ours, catalogs):
         for name, predicted_by in PACKAGES.items():
             try:
                 bytes_ = float(predicted_by(row | {"ffn": inner[row["model"]]}, model, is_allocated))
-            except (Refused, KeyError, ValueError):
+            except (AssertionError, KeyError, ValueError):
                 bytes_ = np.nan
             yield {"case": case["case"], "estimator": name, "predicted": bytes_, "truth": truth}
 
