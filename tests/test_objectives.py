@@ -153,6 +153,7 @@ def test_epochs_of_a_rollout_are_read_under_their_name_of_before():
     ("line", "scenario", "said"),
     [
         ("in _compute_loss", DPO | {"library_version": "1.12.0", "tuning": "lora"}, ["in the update", "the newest release"]),
+        ("loss.backward", DPO | {"implementation": "llama-factory"}, ["in the update", "fused log-probabilities"]),
         ("in _generate_and_score_completions", GRPO | {"rollout_share": 0.9}, ["while answers were generated", "half the share"]),
         ("", GRPO | {"rollout_share": 0.9, "rollout_sleep": "no"}, ["names no phase", "an engine that sleeps"]),
         ("in _compute_loss", DPO | {"objective": "sft"}, []),

@@ -58,9 +58,9 @@ def quiet_activations_bytes(scores_first, scored_batch_ratio, stack_saved_bytes_
     return scores_first * scored_batch_ratio * widest
 
 
-def quiet_logits_bytes(scores_first, scored_batch_ratio, scores_quiet_bytes):
-    """Log-probabilities of that pass. [B]"""
-    return scores_first * scored_batch_ratio * scores_quiet_bytes
+def quiet_logits_bytes(scores_first, scored_batch_ratio, scores_quiet_bytes, quiet_activations_bytes):
+    """Log-probabilities of that pass beyond its blocks' working set, which is gone by then. [B]"""
+    return np.maximum(scores_first * scored_batch_ratio * scores_quiet_bytes - quiet_activations_bytes, 0)
 
 
 def earlier_release_bytes(

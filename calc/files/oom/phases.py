@@ -16,6 +16,7 @@ PHASES = {"generation": ("rollout",), "scoring": ("log-probs",), "update": ("for
 NAMED = {"generation": "while answers were generated", "scoring": "while log-probabilities were taken", "update": "in the update"}
 CURES: dict[str, dict[str, Any]] = {  # what is tried, by the columns that it sets
     "the newest release": {"library_version": ""},
+    "fused log-probabilities": {"loss": "fused"},
     "a precomputed reference": {"reference": "precomputed"},
     "an engine that sleeps outside the rollout": {"rollout_sleep": "yes"},
     "half the share for the rollout engine": {"rollout_share": 0.5},
