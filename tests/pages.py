@@ -77,13 +77,9 @@ def with_fields(app):
     return run(app)
 
 
-def with_model_form(way, **query):
-    """The Your files page with the form for another model open."""
-    app = opened("bring", **query)
-    app.session_state["model_form"] = True
-    run(app)
-    run(app.segmented_control(key="model_way").set_value(way))
-    return app
+def pasted(app, text):
+    """The app after a text was put into the one field."""
+    return run(app.text_area(key="pasted").set_value(text))
 
 
 def with_share(app):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from examples import catalogs, recorded
-from pages import by_hand, job_line, opened, page_text, run, title
+from pages import by_hand, job_line, opened, page_text, pasted, run, title
 
 from calc.files.brought import brought, sorted_documents
 from calc.files.configs.run import read_run
@@ -83,9 +83,9 @@ def table(app, column):
 
 
 def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_and_every_line(app):
-    assert (title(app), list(app.error)) == ("Start from a config, a launch file or an error", [])
+    assert (title(app), list(app.error)) == ("Paste or upload what you have", [])
     assert "axolotl" in app.caption[0].value
-    run(app.text_area(key="brought_text").set_value(LORA))
+    pasted(app, LORA)
     assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
     shown = table(app, "What became of it").set_index("Field")
     assert (shown.index[0], shown.loc["packing", "What became of it"]) == ("packing", "not used by the estimate")
@@ -93,7 +93,7 @@ def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_an
 
 
 def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
-    run(app.text_area(key="brought_text").set_value(LORA))
+    pasted(app, LORA)
     run(app.button(key="keep_brought").click())
     assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [("TRL", 8)]
     run(app.button(key="take_brought").click())
@@ -104,19 +104,19 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
 
 def test_a_training_that_is_brought_while_the_page_serves_becomes_a_training():
     app = opened("bring", goal="serve", model="qwen3-14b")
-    run(app.text_area(key="brought_text").set_value(LORA))
+    pasted(app, LORA)
     run(app.button(key="take_brought").click())
     assert job_line(app).startswith("Fine-tune ")
 
 
 def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_first(app):
-    run(app.text_area(key="brought_log").set_value(MESSAGE))
+    pasted(app, MESSAGE)
     assert ["by its capacity A10G or L4" in page_text(app), "The card was full" in page_text(app)] == [True, False]
     assert ["this is another run" in page_text(app), app.dataframe, taken(app)] == [True, [], []]
     run(app.selectbox(key="brought_model").set_value("qwen3-0.6b"))
     assert ["The card was full" in page_text(app), table(app, "measured_gib")["measured_gib"].iloc[0]] == [True, pytest.approx(20.3)]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
-    run(app.text_area(key="brought_text").set_value(LORA))
+    pasted(app, LORA)
     assert "brought_model" not in {box.key for box in app.selectbox}
     assert table(app, "measured_gib")["estimated_gib"].iloc[0] != before
 
@@ -124,7 +124,7 @@ def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_f
 def test_a_message_of_the_plans_card_is_explained_beside_it_and_the_machine_at_hand_comes_first():
     app = opened("bring", instance="p5.48xlarge")
     text = MESSAGE.replace("21.96", "79.65").replace("21.80", "79.50").replace("20.30", "77.00")
-    run(app.text_area(key="brought_log").set_value(text))
+    pasted(app, text)
     assert "brought_model" not in {box.key for box in app.selectbox}
     heads = [head.value for head in app.header]
     assert heads == ["Why it ran out", "On the machine you have", "On another machine"]
@@ -138,14 +138,14 @@ def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
     app.file_uploader(key="brought_files").set_value(
         [("a.yaml", config.encode(), "text/yaml"), ("ours-8l.json", json.dumps(HF).encode(), "")]
     )
-    run(app.text_area(key="brought_log").set_value(MESSAGE))
+    pasted(app, MESSAGE)
     run(taken(app)[0].click())
     assert (app.session_state["model"], [*app.session_state["custom_models"]]) == ("ours-8l", ["ours-8l"])
 
 
 @pytest.mark.parametrize("text", ["vllm serve ./ours --max-model-len 8192", TRL.replace("meta-llama/Llama-3.1-8B", "./ours")])
 def test_files_without_a_model_of_the_catalog_ask_for_it(app, text):
-    run(app.text_area(key="brought_text").set_value(text))
+    pasted(app, text)
     assert [title(app).endswith(": which model does it run?"), list(app.error), list(app.warning)] == [True, [], []]
     assert len(table(app, "In the file"))
     run(app.selectbox(key="brought_model").set_value("qwen3-8b"))
@@ -158,8 +158,26 @@ def taken(app):
     return [button for button in app.button if button.key and button.key.removeprefix("take_").isdigit()]
 
 
-@pytest.mark.parametrize(("key", "text", "sentence"), CASES["unreadable"])
-def test_what_cannot_be_read_is_one_sentence(app, key, text, sentence):
-    run(app.text_area(key=key).set_value(text))
+@pytest.mark.parametrize(("text", "sentence"), CASES["unreadable"])
+def test_what_cannot_be_read_is_one_sentence(app, text, sentence):
+    pasted(app, text)
     assert [sentence in error.value for error in app.error] == [True]
-    assert title(app) == "Start from a config, a launch file or an error"
+    assert title(app) == "Paste or upload what you have"
+
+
+def test_one_field_on_plan_takes_words_addresses_links_and_sends_a_run_to_its_page():
+    app = pasted(opened(), "qwen3 32b for 20 people, zyx")
+    assert job_line(app).startswith("Serve Qwen3 32B to 20 people")
+    assert "Assumed: prompts of 1,024 tokens" in page_text(app)
+    assert "Not understood, and left out: 'zyx'." in page_text(app)
+    assert app.text_area(key="pasted").value == ""
+    app = pasted(app, "https://huggingface.co/Qwen/Qwen3-8B")  # the rest of the plan stays
+    assert job_line(app).startswith("Serve Qwen3 8B to 20 people")
+    app = pasted(app, "http://localhost:8501/?goal=tune&method=lora&model=llama-3.1-8b")
+    assert job_line(app).startswith("Fine-tune Llama 3.1 8B by LoRA")
+    app = pasted(app, LORA)
+    assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
+    app = pasted(app, MESSAGE)
+    assert app.header[0].value == "Why it ran out"
+    run(app.button(key="clear_pasted").click())
+    assert title(app) == "Paste or upload what you have"

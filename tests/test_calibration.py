@@ -185,7 +185,7 @@ def test_readings_travel_in_the_link_and_what_is_none_is_said():
 def test_a_pasted_benchmark_calibrates_the_plan_and_one_press_takes_it_off():
     query = {"goal": "serve", "model": "llama-3.1-8b", "users": "8", "prompt_tokens": "512", "answer_tokens": "128", "gpu": "h100-80gb-sxm"}
     app = pages.opened("bring", **query, fewest_bits="16")
-    pages.run(app.text_area(key="brought_log").set_value(LOGS["guidellm"]["text"]))
+    app = pages.pasted(app, LOGS["guidellm"]["text"])
     pages.run(app.button(key="calibrate").click())
     assert len(pages.address(app)["run"]) == 2
     pages.turned(app, "plan")

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from examples import recorded
-from pages import address, by_hand, job_line, opened, run, title, with_model_form
+from pages import address, by_hand, job_line, opened, pasted, run, title
 
 from calc.catalogs.load import FOLDER
 from calc.charts.tables import catalog_table, screen_names
@@ -43,35 +43,28 @@ def test_prices_of_another_day_are_messages_of():
 
 
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
-    app = with_model_form("hand")
-    app.text_input(key="new_model").set_value("Mine")
-    app.number_input(key="size_layers").set_value(16)
-    run(app.button(key="add_model").click())
-    assert job_line(app).startswith("Fine-tune all weights of Mine on ")
+    app = pasted(opened(), "16 layers, hidden 4096, 32 heads, 8 kv heads, ffn 14336, vocab 128256")
+    assert job_line(app).startswith("Fine-tune all weights of my-model on ")
     choices, complaints = link.parse(address(app), catalogs)
-    assert (choices["custom_models"]["mine"]["layers"], complaints) == (16, [])
+    assert (choices["custom_models"]["my-model"]["layers"], complaints) == (16, [])
     assert title(opened(**address(app))) == title(app)
 
 
 @pytest.mark.parametrize(("goal", "stored", "precision"), [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])])
 def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(goal, stored, precision):
-    app = with_model_form("paste", goal=goal)
-    app.text_input(key="new_model").set_value("Mine")
     config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
               "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
     config |= {"quantization_config": {"quant_method": stored}} if stored else {}
-    app.text_area(key="config_text").set_value(json.dumps(config))
-    run(app.button(key="add_model").click())
-    assert job_line(app).lower().startswith(("serve mine,", "fine-tune all weights of mine on ")[goal == "tune"])
+    app = pasted(opened(goal=goal), json.dumps(config))
+    assert job_line(app).lower().startswith(("serve my-model,", "fine-tune all weights of my-model on ")[goal == "tune"])
     assert by_hand(app, "precision") == precision
 
 
-def test_a_pasted_config_that_is_none_says_what_is_wrong():
-    app = with_model_form("paste")
-    app.text_area(key="config_text").set_value("hello")
-    run(app.button(key="add_model").click())
-    assert "this is not JSON" in messages_of(app)
-    assert title(app) == "Start from a config, a launch file or an error"
+def test_a_pasted_text_that_says_nothing_is_answered_in_one_sentence_and_the_plan_stays():
+    before = title(app := opened())
+    app = pasted(app, "hello")
+    assert "No model is named" in app.error[0].value
+    assert (title(app), app.text_area(key="pasted").value) == (before, "hello")
 
 
 def test_every_catalog_is_shown(catalogs):

@@ -12,7 +12,7 @@ from threading import Thread
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
-from pages import opened, page_text, run, with_model_form
+from pages import opened, page_text, pasted
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
@@ -122,9 +122,7 @@ def test_what_is_no_repository_is_not_asked_for():
 
 def test_where_the_library_is_missing_the_page_says_to_paste(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    app = with_model_form("hub")
-    run(app.text_input(key="repository").set_value("Qwen/Qwen3-4B"))
-    run(app.button(key="add_model").click())
+    app = pasted(opened(), "https://huggingface.co/acme/Our-9B")
     assert ["paste its config.json instead" in error.value for error in app.error] == [True]
 
 
@@ -200,9 +198,7 @@ def test_an_index_beside_a_config_is_found(tmp_path):
 
 
 def test_the_page_says_the_least_and_its_link_keeps_the_model():
-    app = with_model_form("paste")
-    app.text_area(key="config_text").set_value(TEXT)
-    run(app.button(key="add_model").click())
+    app = pasted(opened(), TEXT)
     least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"
     assert least in page_text(app)
     assert least in page_text(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))

@@ -73,4 +73,4 @@ def is_model(content: bytes) -> bool:
 def model_name(name: str) -> str:
     """The id of a model by the name of its file: my-model for config.json."""
     stem = PurePath(name).stem.lower()
-    return "my-model" if stem in ("", "config") else stem
+    return "my-model" if stem in ("", "config", "pasted") else stem

@@ -52,7 +52,6 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         if generates(fields["model"], catalogs):
             _shares(fields)
-        st.caption("As fast as people read.")
 
 
 def _shares(fields: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
 from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row
+from views.your_files import field
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
@@ -100,7 +101,10 @@ def _objective(by_hand_now: dict[str, Any]) -> None:
 def _model(catalogs: Catalogs) -> None:
     names = _model_names(catalogs)
     st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
-    st.page_link("views/your_files/page.py", label=":primary[Start from a config, a launch file or an error]")
+    with row():
+        field.field(field.PLAN, **field.SMALL)
+        st.page_link(field.FILES, label="Files", icon=":material/upload_file:", width="content")
+    field.outcome()
 
 
 @kept("models")

@@ -12,6 +12,7 @@ from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
+from calc.files.request import PASTED, Request, request_of
 from calc.models.huggingface.config import ConfigError
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
@@ -28,13 +29,11 @@ from views.shared.markdown import plain
 from views.shared.row_words import figures, on_screen
 from views.shared.tables import TEXT, grid
 from views.shared.theme import Ink
+from views.your_files import field
 
-TITLE = "Start from a config, a launch file or an error"
-INTRO = "Paste or upload the files of one run. Headroom reads them as text and never runs them."
-CONFIG = "Configs and launch commands: {}. Add the model's config.json where the catalog lacks the model."
-EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
-MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
-LOGS = "trainers, vLLM, SGLang, serving benchmarks, nvidia-smi, memory_summary, memory snapshots"
+TITLE = "Paste or upload what you have"
+READS = "Read as text, never run. Configs and launch commands of {}. Logs, which correct the estimate: {}."
+LOGS = "trainers, vLLM, SGLang, serving benchmarks, nvidia-smi, memory_summary"
 WHICH_MODEL = "Which model does it run?"
 QUESTION = "This is the memory of your run as its files set it. What to rent for it is on Plan: "
 STANDINGS = {  # of a line, in the order of the table -> what became of it
@@ -52,18 +51,17 @@ CHOSEN = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the mic
 
 def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of its failure."""
-    st.markdown(INTRO)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        text = st.text_area("Config or launch command", key="brought_text", height=150, placeholder=EXAMPLE, **SESSION)
-    with right:
-        log = st.text_area("Error, log or benchmark of a run", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
-    files = st.file_uploader("Or upload them, several at once", key="brought_files", accept_multiple_files=True)
-    st.caption(f"{CONFIG.format(names_of_tools())} Errors: torch's messages. Logs, which correct the estimate: {LOGS}.")
+    field.field(field.FILES, height=150)
+    field.outcome()
+    files = st.file_uploader("Or upload files, several at once", key="brought_files", accept_multiple_files=True)
+    pasted = field.texts()
+    if pasted:
+        button("Clear what was pasted", field.clear, icon="close", type="tertiary", key="clear_pasted")
+    else:
+        st.caption(READS.format(names_of_tools(), LOGS))
     configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
-    if text.strip():
-        configs.insert(0, ("pasted", text.encode()))
-    return configs, [content for _, content in logs] + ([log.encode()] if log.strip() else [])
+    configs += [(PASTED, pasted[name]) for name in ("run", "model") if name in pasted]
+    return configs, [content for _, content in logs] + ([pasted["log"]] if "log" in pasted else [])
 
 
 def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
@@ -71,6 +69,11 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
     if not documents:
         return None
     try:
+        request = request_of(documents, catalogs)
+        if request.run is None:
+            button("Use in Plan", _take_model, request, icon="arrow_forward", type="primary", key="take_model")
+            st.markdown(plain(f"The config of {', '.join(request.models)}: it becomes the model of the plan."))
+            return None
         result = _read(documents, "", catalogs)
         if result.lacks_model and (model := which_model(result.catalogs, result.row["problem"])):
             result = _read(documents, model, catalogs)
@@ -123,6 +126,11 @@ def lines(result: Brought) -> None:
 def _take(result: Brought) -> None:
     """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
     adopt(result, result.scenario, "", result.catalogs)
+
+
+def _take_model(request: Request) -> None:
+    """Callback: a config alone is the model of the plan."""
+    field.make_plan(request)
 
 
 def _keep(result: Brought) -> None:

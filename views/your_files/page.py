@@ -7,14 +7,13 @@ from views.session.present_plan import as_set, present
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 from views.your_files import brought as panel
-from views.your_files import calibration, model_form, out_of_memory
+from views.your_files import calibration, out_of_memory
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 
 title = st.container()
 documents, logs = panel.documents_and_logs()
-model_form.add_a_model()
 run = panel.read(documents, catalogs)
 title.title(plain(panel.heading(run)), anchor=False)
 if run:

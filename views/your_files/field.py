@@ -1,0 +1,100 @@
+"""One field for any text: a job in words, an address, a config, a launch script, an error.
+
+What changes the plan alone does so at once; a run and its errors are read on Your files.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from calc.files.configs.problem import ConfigProblem
+from calc.files.oom.explain import LogProblem
+from calc.files.request import KINDS, PASTED, Request, assumed, job_choices, job_of_columns, link_query, request_of, with_model
+from calc.models.huggingface.config import ConfigError
+from calc.scenarios.problems import TableError
+from views.session import address, job_state
+from views.session import catalogs as session_catalogs
+from views.shared.markdown import plain
+
+LABEL = "Paste or say anything"
+SMALL: dict[str, Any] = {"height": 68, "width": 272, "label_visibility": "collapsed"}  # in the sidebar, whose job is on one screen
+EXAMPLES = "Paste a link, config or error, or say: qwen3 32b for 20 people"
+PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
+SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
+
+
+def field(page: str, **look: Any) -> None:
+    """The field of a page; another page opens where the text belongs there."""
+    state = st.session_state
+    st.text_area(LABEL, key="pasted", placeholder=EXAMPLES, on_change=_take, **look)
+    if (opens := state.pop("pasted_opens", page)) != page:
+        st.switch_page(opens)
+
+
+def outcome() -> None:
+    """What the last text was, what was read and what is assumed; or why it cannot be read."""
+    is_fault, sentence = st.session_state.get("pasted_outcome", (False, ""))
+    if is_fault:
+        st.error(plain(sentence), icon=":material/block:")
+    elif sentence:
+        st.caption(plain(sentence))
+
+
+def texts() -> dict[str, bytes]:
+    """The pasted texts of a run, by what they are."""
+    return st.session_state.setdefault("pasted_texts", {})
+
+
+def clear() -> None:
+    """Callback: nothing is pasted."""
+    st.session_state.update(pasted_texts={}, pasted_outcome=(False, ""))
+
+
+def _take() -> None:
+    """Callback: the text becomes the plan, or part of the run on Your files."""
+    state, text = st.session_state, st.session_state["pasted"]
+    if not text.strip():
+        return
+    try:
+        request = request_of([(PASTED, text.encode())], session_catalogs.catalogs())
+        kind = request.kinds[-1]
+        if kind in ("run", "log") or ("run" in texts() and kind == "model"):
+            texts()[kind] = text.encode()
+            state["pasted_opens"], sentence = FILES, f"{_begun(KINDS[kind])}."
+        else:
+            sentence = make_plan(request, text)
+            state["pasted_opens"] = PLAN
+    except (ConfigProblem, ConfigError, LogProblem, TableError) as error:
+        state["pasted_outcome"] = (True, str(error))
+        return
+    state["pasted"], state["pasted_outcome"] = "", (False, sentence)
+
+
+def make_plan(request: Request, text: str = "") -> str:
+    """The request becomes the plan; returns what it was, what was read and what is assumed."""
+    if query := link_query(text):
+        address.open_link(query, session_catalogs.catalogs())
+        return f"{_begun(KINDS['link'])}."
+    columns = with_model(request)
+    for model, entry in request.models.items():
+        session_catalogs.add_model(model, entry)
+    if columns.keys() != {"model"}:
+        job_state.start(job_choices(columns))
+    job_state.choose(model=columns["model"], **_as_stored(request, columns))
+    st.session_state["introduced"] = True
+    st.session_state.pop("looked", None)
+    if columns.keys() == {"model"}:  # all else of the plan stays
+        return f"The model {request.catalogs.models['name'][columns['model']]}. {request.remark}".strip()
+    usual = assumed(job_of_columns(columns), request)
+    return " ".join(filter(None, (f"{_begun(KINDS['words'])}. Read: {', '.join(request.read)}.", usual, request.remark)))
+
+
+def _as_stored(request: Request, columns: dict[str, Any]) -> dict[str, str]:
+    """The precision of an added model whose weights are quantised, where the work can use it."""
+    stored = request.models.get(columns["model"], {}).get("stored_precision", "")
+    able = stored in job_state.possible_precisions(request.catalogs)
+    return {"precision": stored} if able and "precision" not in columns else {}
+
+
+def _begun(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
