@@ -97,6 +97,13 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     )
 
 
+@pytest.mark.parametrize(("name", "text", "sentence"), CASES["asked"])
+def test_a_model_or_a_count_that_the_files_leave_open_is_asked_for_and_never_guessed(name, text, sentence):
+    row = row_of(text, name=name)
+    assert sentence in row["problem"]
+    assert row["model" if "is it" in sentence else "gpus"] == ""
+
+
 @pytest.mark.usefixtures("read_once")
 def test_the_output_is_a_scenario_csv(tmp_path):
     (tmp_path / "a.yaml").write_text(GOOD, encoding="utf-8")

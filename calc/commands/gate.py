@@ -32,10 +32,10 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
         yield f"it does not run on {row['instance'] or row['gpu']}; {row['note']}"
     elif limits.fits and row["fits"] != "yes":
         yield _fits(row)
-    bill = "the run" if ends_of(row) else "a month"
+    ends = ends_of(row)
     for what, value, most, unit in (
-        (f"USD of {bill}", row["usd"], limits.usd_most, "USD"),
-        (f"hours of {bill}", row["hours"], limits.hours_most, "hours"),
+        (f"USD of {'the run' if ends else 'a month'}", row["usd"], limits.usd_most, "USD"),
+        ("hours of the run", row["hours"], limits.hours_most if ends else None, "hours"),  # a service has no end
         ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
     ):
         if most is not None and is_missing(value):
@@ -64,7 +64,7 @@ GATE = Command(
         PLAN,
         ("--fits", {"action": "store_true", "help": "the card holds the memory at least 95 times of 100"}),
         ("--usd-most", {"type": float, "help": "USD of the run, of a service a month"}),
-        ("--hours-most", {"type": float, "help": "hours of the run"}),
+        ("--hours-most", {"type": float, "help": "hours of the run; a service has none"}),
         ("--usd-per-hour-most", {"type": float, "help": "USD of an hour of all instances"}),
     ),
     _gate,

@@ -46,7 +46,7 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
     run = read_run([document for document in documents if document not in configs], extended, next(iter(models), model))
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
     row = estimate({"model": "", **choices}, extended, solve=False)
-    row["problem"] = run.row["problem"] or row["problem"]
+    row |= {"problem": run.row["problem"] or row["problem"], "note": f"{run.row['note']} {row['note']}".strip()}
     return Brought({name: row[name] for name in choices if name != "scenario"}, row, run.lines, run.row["source_tool"], models, extended)
 
 

@@ -19,6 +19,7 @@ HERE = re.compile(r"^[ \t]*read[ \t][^\n]*?(\w+)[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
+OVERRIDE = re.compile(r"[+~]*[A-Za-z_][\w.]*=")  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 
@@ -119,6 +120,8 @@ def fields_of(
         if not equals:
             values = [] if name in switches else list(takewhile(lambda word: not FLAG.fullmatch(word.partition("=")[0]), words[place:]))
             place += len(values)
+            others += [value for value in values[1:] if OVERRIDE.match(value)]
+            values = values[:1] + [value for value in values[1:] if not OVERRIDE.match(value)]
             setting = values[0] if len(values) == 1 else values or True
         if fields.setdefault(name, setting) != setting:
             raise ConfigProblem(f"{file}: --{name} has two values; keep one of them.")

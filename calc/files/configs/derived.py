@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.files.configs.fields import Tool
-from calc.files.configs.model_names import stored_as
+from calc.files.configs.model_names import model_id, stored_as
 from calc.files.configs.settled import Settled
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
@@ -194,9 +194,11 @@ def _generating(settled: Settled) -> None:
         settled.unused |= dict.fromkeys(settled.fields[part] for part in parts)
 
 
-def stored(settled: Settled) -> None:
-    """Settle the part `stored`: the number format in the model's name."""
-    name = stored_as(str(settled.values.get("model", "")))
-    if name:
+def stored(settled: Settled, catalogs: Catalogs) -> None:
+    """Settle the part `stored`: the number format in the model's name, else its maker's."""
+    model = str(settled.values.get("model", ""))
+    if name := stored_as(model):
         settled.values["stored"], settled.fields["stored"] = name, settled.fields["model"]
         settled.explicit.add("stored")
+    elif name := catalogs.models["published_precision"].get(model_id(model, catalogs), ""):
+        settled.values["stored"], settled.fields["stored"] = name, settled.fields["model"]

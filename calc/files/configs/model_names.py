@@ -6,6 +6,9 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from calc.files.configs.fields import table
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what was done to it.
@@ -13,14 +16,29 @@ COPIES = re.compile(
     r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
 )
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
+TRAITS = {"ffn": "ffn_width", "experts": "experts", "expert_ffn": "expert_ffn_width", "shared_ffn": "shared_ffn_width"}
+TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms": "rms_norm_width"}
+CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
+REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
 OWNERS = re.compile(r"^(meta|nvidia)-")
-STORED = {"awq": "awq-4bit", "gptq": "gptq-4bit", "fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4"}
+STORED = {
+    "bf16": "bf16",
+    "fp16": "fp16",
+    "awq": "awq-4bit",
+    "gptq": "gptq-4bit",
+    "fp8": "fp8",
+    "nvfp4": "nvfp4",
+    "mxfp4": "mxfp4",
+    "bnb": "nf4",
+}
 
 
 def model_id(name: str, catalogs: Any) -> str:
     """The id that a name means: an id, a repository or a copy of one; empty if ambiguous."""
     if name in catalogs.models.index:
         return name
+    cached = CACHED.search(name)
+    name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
     tail = PurePosixPath(name.rstrip("/")).name
     keys = ((name.lower(), str.lower), (tail.lower(), _tail), (_plain(tail), lambda text: _plain(_tail(text))))
@@ -39,26 +57,39 @@ def nearest_id(name: str, catalogs: Any) -> str:
     return close[0] if close else ""
 
 
-def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
-    """The model of the catalog with all these sizes, or empty.
+def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> tuple[list[str], str]:
+    """The models with all these sizes and traits, one of each shape, and the closest of all.
 
-    Of several, the preferred one (`named`), else the base model, which has the shortest id. Unless the sizes say otherwise, there are
-    as many key heads as heads, and no experts.
+    Of models of one shape, the preferred one (`named`), else the base model, which has the shortest id. Unless the sizes say otherwise,
+    there are as many key heads as heads, no experts, and a network without a gate is four times as wide as the model.
     """
     models = catalogs.models
-    wide = catalogs.stacks.groupby("model")["ffn_width"].max()
-    experts = catalogs.stacks.groupby("model")["experts"].max()
-    has = {"ffn": wide.reindex(models.index), "experts": experts.reindex(models.index)}
+    traits = catalogs.stacks.groupby("model")[[*TRAITS.values()]].max().reindex(models.index).fillna(0)
+    has = {name: traits[column].astype(float) for name, column in TRAITS.items()} | {"learned": models["longest_sequence_tokens"] < np.inf}
+    has |= {name: (has[name] > 0).astype(float) for name in ("gated", "rms", "learned")}
     wanted = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
-    model_type = wanted.pop("model_type", "")
-    same = (models["kind"] == "decoder") & ((models["model_type"] == model_type) | (model_type == ""))
-    for name, value in wanted.items():
-        same &= abs(has.get(name, models.get(name)).astype(float) / float(value) - 1 if value else has[name].astype(float)) <= SAME_RATIO
-    return min(map(str, models.index[same]), key=lambda model: (model != named, len(model), model), default="")
+    gated = float(wanted.get("gated", 0))
+    if float(wanted["experts"]):
+        wanted.pop("gated", None)  # of the dense network
+        wanted |= {} if "expert_ffn" in wanted or "ffn" not in wanted else {"expert_ffn": wanted.pop("ffn")}
+    elif "ffn" not in wanted and not gated:
+        wanted["ffn"] = 4 * int(wanted["hidden"])
+    model_type = str(wanted.pop("model_type", ""))
+    kind = (models["kind"] == "decoder") & ((model_type == "") | models["model_type"].isin(model_type.split("|")))
+    apart = {name: _apart(has.get(name, models.get(name)).astype(float), float(value)) for name, value in wanted.items()}
+    same = kind & (pd.DataFrame(apart) <= SAME_RATIO).all(axis=1)
+    shapes = models.index[same].to_series().groupby(models.loc[same, "parameters"]).agg(list)
+    fits = [min(map(str, shape), key=lambda model: (model != named, len(model), model)) for shape in shapes]
+    return [named] if named in fits else fits, str(pd.DataFrame(apart).sum(axis=1)[kind].idxmin()) if kind.any() else ""
+
+
+def _apart(values: pd.Series, wanted: float) -> pd.Series:
+    """How far values are from one, as a share of it; 1 where just one of both is 0."""
+    return abs(values / wanted - 1) if wanted else (values != 0).astype(float)
 
 
 def stored_as(name: str) -> str:
-    """The quantised format in a repository's name; empty where there is none."""
+    """The number format in a repository's name; empty where there is none."""
     words = re.split(r"[-_./]", name.lower())
     return next((STORED[word] for word in words if word in STORED), "")
 

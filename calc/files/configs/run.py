@@ -17,7 +17,10 @@ from calc.files.configs.texts import checked_text
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
 SIZE = "size_"  # prefix of the parts that give a size of the model
-ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "problem")
+STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
+FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
+SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
+ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "note", "problem")
 
 
 class Run(NamedTuple):
@@ -49,7 +52,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
         settle_reading(settled, reading, frozenset(others))
     for reading in readings:
         _defaults(settled, reading, main)
-    stored(settled)
+    stored(settled, catalogs)
     settle_objective(settled, main, *(named or ("", "")))
     for name in main.rules:
         _apply(settled, table("rules")[name], main)
@@ -129,18 +132,22 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
 
 def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None:
     """Settle the model of a tool that gives its sizes; `instead` where no model has them."""
-    parts = {name: name.removeprefix(SIZE) for name in settled.explicit if name.startswith(SIZE)}
+    parts = {name: name.removeprefix(SIZE) for name in settled.values if name.startswith(SIZE)}
     if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
-        settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
+        settled.unused |= dict.fromkeys(settled.fields[name] for name in parts if name in settled.explicit)
         return
     tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
-    model = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
-    if model:
-        origin = (*parts, "tokenizer") if model == tokenizer else tuple(parts)
-        settled.values["model"], settled.fields["model"], settled.made_of["model"] = model, main.name, origin
+    models, closest = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
+    unread = [settled.fields.get(name, name.removeprefix(SIZE)) for name in settled.left if name.startswith((SIZE, FAMILY))]
+    if len(models) == 1 and not unread:
+        origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = models[0], main.name, origin
     elif not instead:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
-        settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
+        nothing_fits = f"no model of the catalog has these sizes ({shown}); is it {closest}"
+        settled.problems.append(
+            f"{main.name}: {SEVERAL.format(shown, ' or '.join(models)) if models else nothing_fits}? Choose it, or add its config.json."
+        )
 
 
 def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
@@ -167,6 +174,7 @@ def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalo
         "source_defaults": "+".join(name for name in BY_NAME if name in columns and name in settled.defaulted),
         "not_said": "+".join(name for name in BY_NAME if name not in columns and name not in skipped),
         "unused": "+".join(settled.unused),
+        "note": STORED.format(columns["precision"]) if "stored" in settled.made_of.get("precision", ()) else "",
         "problem": " ".join(settled.problems),
     }
     return dict.fromkeys((*BY_NAME, *ABOUT), "") | {name: _text(value) for name, value in columns.items()} | about

@@ -24,6 +24,7 @@ NOTHING = (
     "No out-of-memory message, memory_summary or engine's log is in this text; paste the lines from 'CUDA out of memory' or "
     "'Tried to allocate' on."
 )
+HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimate, part by part."
 
 
 class LogProblem(ValueError):
@@ -87,5 +88,7 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
+    if not sentences:
+        sentences = [HEALTHY]
     lacking = worst.tried + SPARE_RATIO * (total or 0.0) if worst else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
     return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking)

@@ -22,7 +22,7 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
     sentences = []
     if shape := _shape(tried, row, catalogs):
-        sentences.append(f"The request of {size(tried)} is {shape}.")
+        sentences.append(f"The request of {size(tried)} has the size of {shape}.")
     if total and allocated > total:
         sentences.append(
             f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved some to CPU memory, which is slow; "

@@ -42,7 +42,7 @@ def logged_figures(text: str) -> dict[str, float]:
 def silent(text: str) -> list[str]:
     """The meaning of failures that give no size."""
     line = one_line(text)
-    return [meaning for words, meaning in printed()["silent"].items() if words in line]
+    return list(dict.fromkeys(meaning for words, meaning in printed()["silent"].items() if words in line))
 
 
 def _values(kind: dict[str, Any], line: str) -> Iterator[float]:

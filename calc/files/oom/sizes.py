@@ -2,7 +2,7 @@
 
 import re
 
-SIZE = r"(\d{1,9}(?:\.\d{1,6})?)\s?(bytes|B|[KMGT]i?B)"
+SIZE = r"(\d{1,15}(?:\.\d{1,6})?)\s?(bytes|B|[KMGT]i?B)"
 POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 MOST_CHARACTERS = 200_000
 # What loggers and launchers write before each line: [rank0]: and (VllmWorker rank=1 pid=12) ERROR 06-05 12:00:00 [file.py:1]
