@@ -21,16 +21,8 @@ TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms"
 CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
 OWNERS = re.compile(r"^(meta|nvidia)-")
-STORED = {
-    "bf16": "bf16",
-    "fp16": "fp16",
-    "awq": "awq-4bit",
-    "gptq": "gptq-4bit",
-    "fp8": "fp8",
-    "nvfp4": "nvfp4",
-    "mxfp4": "mxfp4",
-    "bnb": "nf4",
-}
+STORED = {"bf16": "bf16", "fp16": "fp16", "awq": "awq-4bit", "gptq": "gptq-4bit"}
+STORED |= {"fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4"}
 
 
 def model_id(name: str, catalogs: Any) -> str:

@@ -19,6 +19,7 @@ from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_O
 SIZE = "size_"  # prefix of the parts that give a size of the model
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
 FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
+NO_MODEL = "no model of the catalog has these sizes ({}); is it {}"
 SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "note", "problem")
 
@@ -144,10 +145,8 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None
         settled.values["model"], settled.fields["model"], settled.made_of["model"] = models[0], main.name, origin
     elif not instead:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
-        nothing_fits = f"no model of the catalog has these sizes ({shown}); is it {closest}"
-        settled.problems.append(
-            f"{main.name}: {SEVERAL.format(shown, ' or '.join(models)) if models else nothing_fits}? Choose it, or add its config.json."
-        )
+        doubt = SEVERAL.format(shown, " or ".join(models)) if models else NO_MODEL.format(shown, closest)
+        settled.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
 
 
 def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
