@@ -5,15 +5,8 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-ROOMS = (
-    "models",
-    "scenarios",
-    "rules",
-    "memory",
-    "speed",
-    "cost",
-    "engine",
-)  # the rooms of an estimate; the files at the top of calc count too
+# The rooms of an estimate; the files at the top of calc count too.
+ROOMS = ("models", "scenarios", "rules", "memory", "speed", "cost", "engine")
 DIGITS = 8
 
 

@@ -12,20 +12,8 @@ from streamlit.util import calc_hash
 from calc.search.job_fields import COMPARED
 from views.session.tabs import TABS, key_of, page_of
 
-PAGES = (
-    "plan",
-    "compare",
-    "pay",
-    "team",
-    "shelf",
-    "explore",
-    "method",
-    "instances",
-    "models",
-    "prices",
-    "accuracy",
-    "bring",
-)  # pages without tabs, and tabs
+# Pages without tabs, and tabs.
+PAGES = ("plan", "compare", "pay", "team", "shelf", "explore", "method", "instances", "models", "prices", "accuracy", "bring")
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")

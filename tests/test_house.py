@@ -63,14 +63,8 @@ LEVELS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
-    *(
-        "calc/__main__.py",
-        "calc/columns.py",
-        "calc/explain/calculators.py",
-        "calc/say/setting.py",
-        "calc/versions.py",
-        "calc/models/huggingface/config.py",
-    ),
+    *("calc/__main__.py", "calc/columns.py", "calc/explain/calculators.py", "calc/say/setting.py"),
+    *("calc/versions.py", "calc/models/huggingface/config.py"),
     *(f"calc/catalogs/{name}.py" for name in ("checked", "history", "load")),
     *(f"calc/files/{name}.py" for name in ("hub", "launch_files", "model_configs", "streams")),
     *("calc/files/csv/tables.py", *(f"calc/commands/{name}.py" for name in ("command", "imports", "oom"))),

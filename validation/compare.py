@@ -25,18 +25,8 @@ BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 RAN, FAILED = "ran", "out of memory"
 OPEN = ("recompute", "as many sequences as the memory holds")  # what the source of a speed does not say
 ASKED = [
-    "work",
-    "model",
-    "precision",
-    "implementation",
-    "gpu",
-    "gpus",
-    "batch",
-    "sequence_tokens",
-    "fits",
-    "fit_probability",
-    "memory_basis",
-    "problem",
+    *("work", "model", "precision", "implementation", "gpu", "gpus", "batch", "sequence_tokens"),
+    *("fits", "fit_probability", "memory_basis", "problem"),
 ]
 
 

@@ -28,19 +28,8 @@ from calc.models.huggingface.model_types import ModelTypes
 __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
-    *(
-        "attentions",
-        "compiled_sizes",
-        "compiles",
-        "interruption_bands",
-        "load_patterns",
-        "losses",
-        "model_kinds",
-        "number_formats",
-        "objectives",
-        "offloads",
-    ),
-    *("optimizer_kernels", "scored_logits"),
+    *("attentions", "compiled_sizes", "compiles", "interruption_bands", "load_patterns", "losses"),
+    *("model_kinds", "number_formats", "objectives", "offloads", "optimizer_kernels", "scored_logits"),
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
 NOT_TABLES = {"choices", "families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads", "quality"}

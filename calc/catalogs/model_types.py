@@ -11,15 +11,8 @@ from calc.models.huggingface.rules import RULES, rule_of
 FILE = label_of("model_types")
 LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # keys that a type and its layouts share
 SECTIONS = (
-    "aliases",
-    "pairs",
-    "not_covered",
-    "not_covered_begins",
-    "nearest",
-    "sketches",
-    "harmless_fields",
-    "rule_fields",
-    "tower_fields",
+    *("aliases", "pairs", "not_covered", "not_covered_begins", "nearest"),
+    *("sketches", "harmless_fields", "rule_fields", "tower_fields"),
 )
 
 

@@ -25,18 +25,8 @@ MODEL_COLUMNS = (
     *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout"),
     *("attention_dropout", "softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused"),
     *("left_out_parameters", "stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
-    *(
-        "leaves_out",
-        "sized",
-        "simulated_here",
-        "tower_layers",
-        "tower_full_layers",
-        "tower_window_tokens",
-        "tower_hidden",
-        "tower_heads",
-        "tower_ffn",
-    ),
-    *("tower_linear_parameters", "tower_block"),
+    *("leaves_out", "sized", "simulated_here", "tower_layers", "tower_full_layers"),
+    *("tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn", "tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 FORMULAS = tuple(formula for module in (outside_parameters, outside_adapters) for formula in formulas_of(module))

@@ -5,14 +5,14 @@ import pandas as pd
 from calc.evaluate import Row
 from calc.say.numbers import about, is_missing, percent
 from calc.say.place import place
+from calc.search.board import is_sound
 
 SURE = 0.99  # from here on nothing is said
 
 
 def surest(board: pd.DataFrame) -> pd.Series | None:
     """The cheapest row of the ranked table that keeps its limits and fits 99 times of 100."""
-    able = board[(board["fits"] == "yes") & (board["runs"] == "yes") & (board["misses"] == "") & (board["fit_probability"] >= SURE)]
-    able = able[able["usd"].notna()]
+    able = board[is_sound(board) & (board["fit_probability"] >= SURE)]
     return able.loc[able["usd"].idxmin()] if len(able) else None
 
 

@@ -16,10 +16,14 @@ def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
     return board.iloc[order].reset_index(drop=True)
 
 
+def is_sound(board: pd.DataFrame) -> pd.Series:
+    """Which rows are known to run and to fit, keep every limit and have a price."""
+    return (board["fits"] == "yes") & (board["runs"] == "yes") & (board["misses"] == "") & board["usd"].notna()
+
+
 def qualifies(board: pd.DataFrame) -> pd.Series:
-    """Which rows run the job: the memory fits, limits are kept, money and time known."""
-    sure = (board["fits"] == "yes") & (board["misses"] == "") & (board["runs"] == "yes")
-    return sure & board[["usd", "seconds"]].notna().all(axis=1)
+    """Which rows run the job: they are sound, and their time is known."""
+    return is_sound(board) & board["seconds"].notna()
 
 
 def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from calc.evaluate import Row
 from calc.plan.figures import figures, records
 from calc.say.numbers import about, is_missing, percent
 from calc.say.place import place
+from calc.search.board import is_sound
 from calc.search.options import Options
 from calc.search.tightened import Turn
 
@@ -30,7 +31,7 @@ class CloseTypes(NamedTuple):
 def close_types(options: Options) -> CloseTypes:
     """The first answer and every type within 10 % of its money, at least two and at most six."""
     board = options.board
-    sound = (board["fits"] == "yes") & (board["misses"] == "") & (board["runs"] == "yes") & board["usd"].notna()
+    sound = is_sound(board)
     if options.problem or not sound.any():
         return CloseTypes(records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None)
     types = board[sound].drop_duplicates("instance")

@@ -132,7 +132,7 @@ def merged(several: list[Combinations]) -> Combinations:
         used, layout = np.unique(one.candidates["layout"], return_inverse=True)
         tables.append(one.candidates | {"layout": layout + sum(grid.size for grid in grids)})
         grids.append(only(one.grid, used))
-    candidates = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]} if tables else {}
+    candidates = together(tables) if tables else {}
     fits = any(np.isnan(one.smallest_bytes) for one in with_candidates)
     least = np.nan if fits else min((one.smallest_bytes for one in with_candidates), default=np.nan)
     problem = "" if any(not one.problem for one in several) else several[0].problem
