@@ -6,7 +6,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import counted
-from calc.search.card_lines import Card, layout_line
+from calc.search.card_lines import Card, card_line, layout_line
 from calc.search.options import Options, options
 from calc.search.tightened import most_possible
 
@@ -19,12 +19,8 @@ SMALLER = {  # work -> what takes less memory, the smallest loss first: words, f
 def owned_cards(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[Card]:
     """The cards of a job on one's machines: as it is and at its largest; else what would fit."""
     row, renting = answered.rows[0], options({**job, "have": ""}, catalogs)
-    rented = renting.rows[0]
-    instead = (
-        [Card("Rented instead", rented, layout_line(rented, catalogs), {"have": ""}, "Rent instead")]
-        if rented["answer"] and not renting.problem
-        else []
-    )
+    rented = [] if renting.problem else [row for row in renting.rows[:1] if row["answer"]]
+    instead = [Card("Rented instead", row, layout_line(row, catalogs), {"have": ""}, "Rent instead") for row in rented]
     if row["answer"] != "fastest":
         return [*_nearest(row, catalogs), *_that_fits(job, answered.job, catalogs), *instead]
     as_it_is = Card("As it is", row, layout_line(row, catalogs), {})
@@ -32,11 +28,7 @@ def owned_cards(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -
 
 
 def _nearest(row: Row, catalogs: Catalogs) -> list[Card]:
-    return (
-        [Card("Nearest", row, f"In the way: {row['misses']}." if row["misses"] else layout_line(row, catalogs), {})]
-        if row["answer"]
-        else []
-    )
+    return [Card("Nearest", row, card_line(row, row, catalogs), {})] if row["answer"] else []
 
 
 def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Catalogs) -> list[Card]:
@@ -45,17 +37,10 @@ def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Cat
     present = [changes for _, changes in SMALLER[work]]
     begun = next((number + 1 for number, changes in enumerate(present) if changes.items() <= dict(job).items()), 0)
     for words, changes in SMALLER[work][begun:]:
-        other = options({**job, **changes}, catalogs)
-        if other.rows[0]["answer"] == "fastest":
-            return [
-                Card(
-                    "What would make it fit",
-                    other.rows[0],
-                    f"The same {words}: {layout_line(other.rows[0], catalogs)}",
-                    changes,
-                    f"Take {words.split(' ', 1)[1]}",
-                )
-            ]
+        row = options({**job, **changes}, catalogs).rows[0]
+        if row["answer"] == "fastest":
+            line = f"The same {words}: {layout_line(row, catalogs)}"
+            return [Card("What would make it fit", row, line, changes, f"Take {words.split(' ', 1)[1]}")]
     return []
 
 
