@@ -1,22 +1,36 @@
-"""Every launch kit of a folder through the parser of the tool that it is for: `python validation/launch_parsers.py FOLDER`.
+"""Every launch kit of a folder as far as a machine without a GPU starts it: `python validation/launch_parsers.py FOLDER [TABLE]`.
 
-It needs the tools of requirements/launch.txt and neither a GPU nor this project.
-Exit 0: every file was accepted; 1: one was refused, or its tool is not installed.
+Each file goes through the parser of the pinned release of its tool, each command through its launcher's, each script through bash and
+shellcheck; uv resolves what setup.sh installs, and aws runs without sending. TABLE, a CSV, gets one line per kit. It needs the tools of
+requirements/launch.txt and neither a GPU nor this project. Exit 0: all was accepted; 1: something was refused or not checked.
 """
 
 import argparse
-import dataclasses
+import csv
+import importlib.util
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import yaml
 
+BESIDE = Path(sys.executable).parent
 RUN_CLM = {"model_name_or_path", "train_file", "block_size", "dtype"}  # of the example's own ModelArguments and DataTrainingArguments
+SETUP_PLACE = ("--python-version", "3.12", "--python-platform", "x86_64-manylinux_2_34")  # the Deep Learning AMI's Ubuntu 22.04
+
+
+def words_of(path, program):
+    """The words after a program in the commands of a script."""
+    lines = path.read_text("utf-8").replace("\\\n", " ").splitlines()
+    line = next(line for line in lines if program in line and not line.startswith("#"))
+    words = shlex.split(line.removesuffix("&"))
+    return words[words.index(program) + 1 :]
 
 
 def training_json(path):
@@ -31,15 +45,25 @@ def training_json(path):
 
 
 def training_yaml(path):
-    """TRL: every argument is SFTConfig's, ModelConfig's or ScriptArguments'."""
-    from trl import ModelConfig, SFTConfig
+    """TRL: the parser of its own script for the objective, as `--config` gives it the file."""
+    import importlib
 
+    from trl import ModelConfig, ScriptArguments, TrlParser
+
+    objective = re.search(r"trl\.scripts\.(\w+)|(\w+)\.py --config", path.with_name("launch.sh").read_text("utf-8"))
+    name = objective[1] or objective[2]
+    if objective[1]:
+        parser = importlib.import_module(f"trl.scripts.{name}").make_parser()
+    else:
+        parser = TrlParser(
+            (ScriptArguments, getattr(importlib.import_module(f"trl.experimental.{name}"), f"{name.upper()}Config"), ModelConfig)
+        )
     fields = yaml.safe_load(path.read_text("utf-8"))
-    fields.pop("dataset_name")
     fields.pop("deepspeed", None)  # named beside it and read on its own
-    of_model = {field.name for field in dataclasses.fields(ModelConfig)}
-    ModelConfig(**{name: value for name, value in fields.items() if name in of_model})
-    SFTConfig(**{name: value for name, value in fields.items() if name not in of_model} | {"use_cpu": True})
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "training.yaml"
+        file.write_text(yaml.safe_dump(fields | {"use_cpu": True, "output_dir": folder}))
+        parser.parse_args_and_config(["--config", str(file)], fail_with_unknown_args=True)
 
 
 def accelerate_yaml(path):
@@ -74,38 +98,136 @@ def axolotl_yaml(path):
         raise ValueError(f"unknown fields {sorted(unknown)}")
 
 
-def torchtune_yaml(path):
-    """torchtune's OmegaConf; its `validate` wants tokenizer and data set, which are the user's."""
-    from omegaconf import OmegaConf
+def torchtitan_toml(path):
+    """torchtitan's own reader, strict about names."""
+    from torchtitan.config.manager import ConfigManager
 
-    OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    ConfigManager().parse_args(["--job.config_file", str(path)])
+
+
+def llamafactory_yaml(path):
+    """LLaMA-Factory's own argument classes; it asks for older transformers than the others, so its check of them is off."""
+    os.environ["DISABLE_VERSION_CHECK"] = "1"
+    from llamafactory.hparams.parser import _TRAIN_ARGS, HfArgumentParser
+
+    fields = yaml.safe_load(path.read_text("utf-8")) | {"use_cpu": True, "output_dir": "/dev/null"}
+    HfArgumentParser(_TRAIN_ARGS).parse_dict(fields)
+
+
+def sky_yaml(path):
+    """SkyPilot's own task."""
+    import sky
+
+    here = os.getcwd()
+    os.chdir(path.parent)
+    try:
+        sky.Task.from_yaml("sky.yaml")
+    finally:
+        os.chdir(here)
 
 
 def vllm_yaml(path):
-    """vLLM's parser, with the file as `--config` gives it."""
-    os.environ["VLLM_TARGET_DEVICE"] = "cpu"
-    from vllm.entrypoints.common.cli_args import make_arg_parser
+    """vLLM's parser, with the file as `--config` gives it, and the flags of its command."""
+    import vllm.platforms
+    from vllm.platforms.cpu import CpuPlatform
+
+    vllm.platforms._current_platform = CpuPlatform()
+    from vllm.entrypoints.openai.cli_args import make_arg_parser
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
     fields = yaml.safe_load(path.read_text("utf-8"))
     words = [word for name, value in fields.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
-    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words])
+    flags = [word.replace("${NODE_RANK:-0}", "0") for word in words_of(path.with_name("launch.sh"), "serve")[3:]]
+    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words, *flags])
 
 
-def sglang_command(path):
-    """SGLang's parser, with the flags of its command."""
-    command = next(line for line in path.read_text("utf-8").replace("\\\n", " ").splitlines() if "sglang.launch_server" in line)
+def sglang(words):
+    """SGLang's parser."""
     from sglang.srt.server_args import ServerArgs
 
     parser = argparse.ArgumentParser()
     ServerArgs.add_cli_args(parser)
-    words = shlex.split(command)
-    parser.parse_args(words[words.index("sglang.launch_server") + 1 :])
+    parser.parse_args(words)
+
+
+def accelerate(words):
+    """accelerate's launcher."""
+    from accelerate.commands.launch import launch_command_parser
+
+    launch_command_parser().parse_args(words)
+
+
+def torchrun(words):
+    """torch's launcher."""
+    from torch.distributed.run import get_args_parser
+
+    get_args_parser().parse_args(words)
+
+
+def tune(words):
+    """torchtune: its recipe's own config with the overrides, through its `validate`, which builds each call."""
+    from omegaconf import OmegaConf
+    from torchtune import config
+
+    recipes = Path(importlib.util.find_spec("recipes").submodule_search_locations[0]) / "configs"
+    name = next(word for word in words if word.startswith("--config=")).removeprefix("--config=")
+    overrides = OmegaConf.from_dotlist([word for word in words if "=" in word and not word.startswith("--")])
+    config.validate(OmegaConf.merge(OmegaConf.load(recipes / f"{name}.yaml"), overrides))
+
+
+def verl(words):
+    """verl: hydra over its own config, which refuses names that it does not have."""
+    from hydra import compose, initialize_config_dir
+
+    configs = Path(importlib.util.find_spec("verl").submodule_search_locations[0]) / "trainer" / "config"
+    with initialize_config_dir(str(configs), version_base=None):
+        compose("ppo_trainer", overrides=words)
+
+
+def vllm_serve(words):
+    """TRL's own server."""
+    from trl.scripts.vllm_serve import make_parser
+
+    make_parser().parse_args_and_config(words, fail_with_unknown_args=True)
+
+
+COMMANDS = {  # a word of a command -> the parser of what follows it
+    "sglang.launch_server": sglang,
+    "launch": accelerate,
+    "torchrun": torchrun,
+    "run": tune,
+    "verl.trainer.main_ppo": verl,
+    "vllm-serve": vllm_serve,
+}
+
+
+def launch_script(path):
+    """The script, and its commands through their launchers' and tools' parsers."""
+    shell_script(path)
+    text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.startswith("#"))
+    for program, parse in COMMANDS.items():
+        if re.search(rf"(?<![\w.-]){re.escape(program)} ", text.replace("\\\n", " ")):
+            parse(words_of(path, program))
+
+
+@cache
+def resolved(packages):
+    """Whether uv finds releases of all that is installed together: empty, or why not."""
+    command = [BESIDE / "uv", "pip", "compile", "--quiet", *SETUP_PLACE, "-"]
+    done = subprocess.run(command, input="\n".join(packages), capture_output=True, text=True, check=False)
+    return done.stderr.strip() if done.returncode else ""
+
+
+def setup_script(path):
+    """The script, and its packages resolved for the machine's Python."""
+    shell_script(path)
+    if why := resolved(tuple(words_of(path, "uv")[4:])):
+        raise ValueError(why)
 
 
 def aws_script(path):
     """aws.sh as it stands, with an `aws` before the real one that asks it for a skeleton: parameters are checked, nothing is sent."""
-    real = Path(sys.executable).parent / "aws"
+    real = BESIDE / "aws"
     stand_in = f'''#!/bin/bash
 [ "$1 $2" = "ssm get-parameter" ] && set -- "$@" --generate-cli-skeleton output && "{real}" "$@" >/dev/null && echo ami-0 && exit
 exec "{real}" "$@" --generate-cli-skeleton output
@@ -122,45 +244,58 @@ exec "{real}" "$@" --generate-cli-skeleton output
 
 
 def shell_script(path):
-    """bash's parser."""
-    done = subprocess.run(["bash", "-n", str(path)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(done.stderr.strip())
-    if "sglang.launch_server" in path.read_text("utf-8"):
-        sglang_command(path)
+    """bash's parser, and shellcheck."""
+    for check in (["bash", "-n"], [BESIDE / "shellcheck", "--severity=warning"]):
+        done = subprocess.run([*check, str(path)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ValueError((done.stderr + done.stdout).strip())
 
 
 PARSERS = {
-    "launch.sh": shell_script,
+    "setup.sh": setup_script,
+    "launch.sh": launch_script,
     "spot_watch.sh": shell_script,
     "aws.sh": aws_script,
+    "sky.yaml": sky_yaml,
     "training.json": training_json,
     "training.yaml": training_yaml,
     "accelerate.yaml": accelerate_yaml,
     "deepspeed.json": deepspeed_json,
     "axolotl.yaml": axolotl_yaml,
-    "torchtune.yaml": torchtune_yaml,
+    "llamafactory.yaml": llamafactory_yaml,
+    "torchtitan.toml": torchtitan_toml,
     "vllm.yaml": vllm_yaml,
 }
 
 
-def main(folder: str) -> int:
-    """A line for each file that a parser is for; the same file in several kits is asked about once."""
-    refused, seen = 0, set()
-    for path in sorted(Path(folder).glob("*/*")):
-        content = (path.name, path.read_bytes())
-        if path.name not in PARSERS or content in seen:
-            continue
-        seen.add(content)
-        try:
-            PARSERS[path.name](path)
-            verdict = "accepted"
-        except ImportError as error:
-            refused, verdict = refused + 1, f"NOT CHECKED: {error.name or error} is not installed"
-        except (Exception, SystemExit) as error:  # parsers refuse in exceptions of their own
-            refused, verdict = refused + 1, f"REFUSED: {type(error).__name__} {error}"
-        print(f"{path.parent.name}/{path.name}: {verdict[:300]}")
-    return 1 if refused else 0
+def verdict_of(path):
+    """accepted, or what the parser says against the file."""
+    try:
+        PARSERS[path.name](path)
+    except ImportError as error:
+        return f"NOT CHECKED: {error.name or error} is not installed"
+    except (Exception, SystemExit) as error:  # parsers refuse in exceptions of their own
+        return f"REFUSED: {type(error).__name__} {error}"
+    return "accepted"
+
+
+def main(folder: str, table: str = "") -> int:
+    """A line for each file, and for each kit a line of the table."""
+    lines = []
+    for kit in sorted(Path(folder).iterdir()):
+        verdicts = {path.name: " ".join(verdict_of(path).split())[:300] for path in sorted(kit.iterdir()) if path.name in PARSERS}
+        for name, verdict in verdicts.items():
+            print(f"{kit.name}/{name}: {verdict}", flush=True)
+        against = [f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict != "accepted"]
+        accepted = [name for name, verdict in verdicts.items() if verdict == "accepted"]
+        unread = sorted(path.name for path in kit.iterdir() if path.name.endswith((".yaml", ".json", ".toml")) and path.name not in PARSERS)
+        lines.append({"kit": kit.name, "accepted": " ".join(accepted), "no_parser": " ".join(unread), "against": "; ".join(against)})
+    if table:
+        with Path(table).open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+    return 1 if any(line["against"] for line in lines) else 0
 
 
 if __name__ == "__main__":

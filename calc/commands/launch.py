@@ -5,12 +5,10 @@ import sys
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows
-from calc.evaluate import Row
-from calc.files.launch.kit import comment, kits
+from calc.files.launch.kit import comment, kits, not_to_launch
 from calc.files.launch_files import files_of, warned, write_folder
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
-from calc.units import GIB
 
 
 def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -29,7 +27,7 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
         cure = f"use {' or '.join(by_tool)}" if by_tool else "name software and sharding that a tool of the launch kit runs"
         raise TableError(f"{options.plan}, {row['scenario']}: no launch kit runs it so; {cure}.")
     kit = by_tool[options.tool or next(iter(by_tool))]
-    warning = _not_to_launch(row)
+    warning = not_to_launch(row)
     if warning and not options.anyway:
         print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
         return OVER_THE_LIMIT
@@ -38,16 +36,6 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     for difference in kit.differences:
         print(comment(difference, kit.name), file=sys.stderr)
     return 0
-
-
-def _not_to_launch(row: Row) -> str:
-    """Why a plan should not be started, as a sentence; empty where it runs and fits."""
-    if row["runs"] == "no":
-        return f"This plan does not run: {row['note'].rstrip('.')}."
-    if row["fits"] == "no":
-        needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
-        return f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has {available:,.1f}."
-    return ""
 
 
 LAUNCH = Command(

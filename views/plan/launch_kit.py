@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.files.launch.kit import Kit, comment, kits
+from calc.files.launch.kit import Kit, comment, kits, not_to_launch
 from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zipped
 from calc.say.setting import name_of
@@ -23,6 +23,9 @@ def panel(plan: Present, catalogs: Catalogs) -> None:
 
 
 def _kits(plan: Any, catalogs: Catalogs) -> None:
+    if reason := not_to_launch(plan.row):
+        st.markdown(plain(f"{reason} No files are written for it."))
+        return
     result = remembered("kits", (plan.row, plan.market, catalogs.version), lambda: kits(plan.row, catalogs, plan.market))
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,6 +25,15 @@ def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
 def flags(fields: Row) -> list[str]:
     """The fields as flags, --a-field value: true without a value, false left out."""
     return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
+
+
+def settings(fields: Row) -> list[str]:
+    """The fields as overrides, a.field=value, quoted for the shell where they need it."""
+    return [shlex.quote(f"{name}={_setting(value)}") for name, value in fields.items()]
+
+
+def _setting(value: Any) -> str:
+    return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
 def _nested(fields: Row) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The launch kit of a row: files for each tool, and the choices that they cannot express."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
@@ -9,20 +9,15 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import idle_inputs, read_run
-from calc.files.launch.formats import file_text, flags
+from calc.files.launch.formats import file_text, flags, settings
 from calc.files.launch.specs import KitSpec, Spec, filled, kit_specs, matches, place_files
 from calc.files.launch.values import launch_values
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
+from calc.units import GIB
 
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
-# transformers writes trainer_state.json after weights, optimizer and random state: where it is, the checkpoint is complete.
-LAST_CHECKPOINT = "LAST=$(ls -d checkpoints/checkpoint-*/trainer_state.json 2>/dev/null | sort -V | tail -n 1 || true)"
-FETCHED = '[ -z "${BUCKET:-}" ] || aws s3 sync --only-show-errors "s3://$BUCKET/checkpoints" checkpoints'
-INSERTED = {  # the field as the first of its file, replacing an earlier one
-    "json": """-e '/"resume_from_checkpoint"/d' -e "1a \\"resume_from_checkpoint\\": \\"${LAST%/*}\\"," """,
-    "yaml": """-e "1i resume_from_checkpoint: ${LAST%/*}" -e "/^resume_from_checkpoint:/d" """,
-}
+NOT_READ = ("setup.sh", "spot_watch.sh", "dataset_info.json")  # files that say nothing of the scenario
 
 
 class Inexpressible(NamedTuple):
@@ -44,9 +39,9 @@ class Kit(NamedTuple):
 
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
-    values = {**launch_values(row, catalogs), "market": market, "spot": str(market == "spot").lower()}
+    values = launch_values(row, catalogs, market)
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
-    written = [_kit(spec, row, values, catalogs, market) for spec in chosen]
+    written = [_kit(spec, row, values, catalogs) for spec in chosen]
     return sorted(written, key=lambda kit: len(kit.differences))
 
 
@@ -57,33 +52,26 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
     return estimate(choices, catalogs, solve=False), set(BY_NAME) - set(choices)
 
 
-def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, market: str) -> Kit:
-    files = {name: file_text(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
-    start = "#!/bin/bash\nset -euo pipefail\n"
-    command = " \\\n  ".join([filled(spec.command, values), *flags(_fields(spec.flags, values))])
-    before = resuming(spec.resume, spec.files[spec.resume][0] if spec.resume else "", market == "spot") if row["work"] == "training" else ""
-    place = place_files(values) if row["instance"] else {}
-    readable = {
-        **files,
-        "launch.sh": f"{start}{before}{command}\n",
-        **{name: text for name, text in place.items() if name != "spot_watch.sh"},
-    }
-    differences = _differences(row, readable, catalogs)
+def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) -> Kit:
+    saves = "yes" if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no" else "no"  # a notice is for one node
+    values = {**values, "kit": spec.id, "saves": saves, "prepares": "yes" if spec.setup else "no", "resume": spec.resume}
+    values["resumed"] = spec.files[spec.resume][0] if spec.resume else "no"
+    values |= {name: filled(getattr(spec, name), values) for name in ("packages", "setup", "before")}
+    words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
+    values["command"] = values["before"] + " \\\n  ".join([filled(spec.command, values), *words])
+    written = _written(spec, values, ["read back"])
+    differences = _differences(row, {name: text for name, text in written.items() if name not in NOT_READ}, catalogs)
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
-    head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, filled(spec.about, values)]
-    commented = {name: file_text(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
-    launch = start + "".join(f"# {line}\n" for line in head) + f"{before}{command}\n"
-    return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
+    tight = ["TIGHT: it fits as estimated, and may run out of memory all the same."] if row["fits"] == "tight" else []
+    head = [*tight, f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, filled(spec.about, values)]
+    return Kit(spec.id, spec.name, _written(spec, values, head, missing), differences)
 
 
-def resuming(file: str, form: str, spot: bool) -> str:
-    """Shell lines that fetch the checkpoints and point `file` to the last one.
-
-    Empty `file`: the tool looks for it itself.
-    """
-    lines = [LAST_CHECKPOINT, f'[ -z "$LAST" ] || sed -i {INSERTED[form]}{file}'] if file else []
-    return "".join(f"{line}\n" for line in [*([FETCHED] if spot else []), *lines])
+def _written(spec: KitSpec, values: dict[str, Any], head: list[str], comments: Sequence[str] = ()) -> dict[str, str]:
+    """The tool's own files and the scripts, `head` on top of the one that starts it."""
+    files = {name: file_text(_fields(specs, values), form, comments) for name, (form, specs) in spec.files.items()}
+    return files | place_files({**values, "head": "\n".join(f"# {line}" for line in head)})
 
 
 def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +97,16 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
         return abs(wanted - got) <= row["batch"] * row["accumulation_steps"] * row["gpus"] * row["sequence_tokens"]  # whole steps
     return str(wanted) == str(got) or (wanted != wanted and got != got)
+
+
+def not_to_launch(row: Row) -> str:
+    """Why a plan should not be started, as a sentence; empty where it runs and fits."""
+    if row["runs"] == "no":
+        return f"This plan does not run: {row['note'].rstrip('.')}."
+    if row["fits"] == "no":
+        needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
+        return f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has {available:,.1f}."
+    return ""
 
 
 def comment(difference: Inexpressible, tool: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from calc.catalogs.load import FOLDER, read_document
 from calc.evaluate import Row
 
+RENTED = ("sky.yaml", "aws.sh")  # files that name the instance
 TYPED = {"true": True, "false": False}
 
 
@@ -45,9 +46,14 @@ class KitSpec:
     software: tuple[str, ...]
     when: Mapping[str, str]
     about: str
+    packages: str
     command: str
-    flags: tuple[Spec, ...] = ()
+    setup: str = ""  # further lines of setup.sh
+    before: str = ""  # lines before the command
+    flags: tuple[Spec, ...] = ()  # --a-field value
+    settings: tuple[Spec, ...] = ()  # a.field=value
     resume: str = ""  # the file that names the checkpoint to resume from; empty: the tool finds it
+    saves: str = "no"  # yes: it saves when it is asked to end
     files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(default_factory=dict)  # name -> form, fields
 
 
@@ -62,12 +68,18 @@ def kit_specs() -> tuple[KitSpec, ...]:
 
 
 def place_files(values: Row) -> dict[str, str]:
-    """The files that rent the machines and watch them: name -> text."""
+    """The scripts that set up, start, rent the machines and watch them: name -> text."""
     blocks = {
         name: [filled(block["text"], values) for block in blocks if matches(block.get("when", {}), values)]
         for name, blocks in launch_document()["places"].items()
     }
-    return {name: "".join(texts) for name, texts in blocks.items() if texts}
+    return {name: "".join(texts) for name, texts in blocks.items() if texts and (values["instance"] or name not in RENTED)}
+
+
+@cache
+def torchtune_recipes() -> frozenset[str]:
+    """The configs that torchtune ships."""
+    return frozenset(launch_document()["torchtune_recipes"])
 
 
 def check_file(limits: str) -> str:
@@ -82,7 +94,7 @@ def filled(text: str, values: Row) -> str:
 
 def matches(when: Mapping[str, str], values: Row) -> bool:
     """Whether each named value is one of those listed (a|b)."""
-    return all(str(values.get(name, "")) in listed.split("|") for name, listed in when.items())
+    return all(str(values.get(name) or "-") in listed.split("|") for name, listed in when.items())
 
 
 @cache
@@ -92,8 +104,15 @@ def launch_document() -> dict[str, Any]:
 
 
 def _kit(name: str, entry: Row) -> KitSpec:
-    files = {file: (details["form"], tuple(map(_spec, details["fields"]))) for file, details in entry.get("files", {}).items()}
-    return KitSpec(name, **{**entry, "files": files, "flags": tuple(map(_spec, entry.get("flags", ())))})
+    files = {file: _file(file, details) for file, details in entry.get("files", {}).items()}
+    words = {name: tuple(map(_spec, entry.get(name, ()))) for name in ("flags", "settings")}
+    return KitSpec(name, **{**entry, "files": files, **words})
+
+
+def _file(file: str, details: Row) -> tuple[str, tuple[Spec, ...]]:
+    """The form and the fields of a file, or those of the kit that has the same file."""
+    details = launch_document()["kits"][details["of"]]["files"][file] if "of" in details else details
+    return details["form"], tuple(map(_spec, details["fields"]))
 
 
 def _spec(entry: dict[str, Any]) -> Spec:

@@ -1,26 +1,29 @@
 """The columns of a row in the terms of launch files."""
 
 import re
-from math import ceil
+from math import ceil, lcm
 from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.configs.fields import tools
+from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
 MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "gate_proj", "up": "up_proj", "down": "down_proj"}
 TARGETS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
+NO_ALIBI = ("bloom", "mpt")  # families whose positions Megatron-LM has no word for
 FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: how its name begins
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
-def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
+def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> dict[str, Any]:
     """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, nodes, copies = values["gpus"], _plain(row.get("instances_needed")) or 1, int(replicas(values))
+    apart = values["rollout_gpus"] or 0 if values["rollout"] == "own gpus" else 0
     global_batch = values["batch"] * values["accumulation_steps"] * copies
     steps = ceil(values["train_tokens"] / (global_batch * values["sequence_tokens"])) if values["train_tokens"] else None
     split = any(values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"))
@@ -34,6 +37,15 @@ def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
         "nodes": nodes,
         "gpus_per_node": ceil(gpus / nodes),
         "replicas": copies,
+        "trainers": gpus - apart,
+        "training_devices": _devices(range(gpus - apart)),
+        "rollout_devices": _devices(range(gpus - apart, gpus)),
+        "rollout_copies": apart // (values["rollout_tensor_parallel"] or 1),
+        "prompts": max(global_batch // (values["generations"] or 1), 1),
+        "generation_steps": _generation_steps(values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1),
+        "score_batch": values["log_prob_batch"] or values["batch"],
+        "engine": "vllm" if values["rollout"] in ("colocated", "own gpus") else "",
+        "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
         "alone": _yes(gpus == 1),
         "several_nodes": _yes(nodes > 1),
         "tensor_split": _yes(values["tensor_parallel"] > 1),
@@ -53,11 +65,44 @@ def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
         "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
         "kv_offload_gib": values["kv_offload_bytes"] / GIB if values["kv_offload_bytes"] else None,
         "experts_spread": _yes(values["expert_parallel"] > 1),
+        "target_names": ",".join(MODULES[target] for target in targets if target in MODULES),
+        "trainer_recomputes": _yes(not sharded or values["implementation"] == "deepspeed"),
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
-        "arch": "arm64" if row.get("instance") and bool(catalogs.instances["arm"].get(row["instance"])) else "x86_64",
+        "rendezvous": '--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ' if nodes > 1 else "",
+        **_place(row, catalogs, market, nodes),
         **_names(values),
         **_sizes(values["model"], catalogs),
     }
+
+
+def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, Any]:
+    """The machines: processor, network cards, how AWS sells them, and what it asks per hour."""
+    instance = row.get("instance")
+    card = catalogs.instances.loc[instance] if instance else {}
+    usd = _plain(row.get("instance_usd_per_hour_on_demand"))
+    return {
+        "arch": "arm64" if card.get("arm") else "x86_64",
+        "efa_interfaces": int(card.get("efa_interfaces", 0)),
+        "efa": _yes(nodes > 1 and card.get("efa_interfaces", 0) > 0),
+        "many_cards": _yes(card.get("efa_interfaces", 0) > 1),
+        "market": market,
+        "spot": str(market == "spot").lower(),
+        "watched": _yes(market == "spot" and row["work"] == "training"),
+        "saves": "no",
+        "placement_group": _yes(nodes > 1 and market != "capacity-block"),  # a block lies close together of itself
+        "priced": _yes(usd),
+        "usd_per_hour": usd,
+        "limit": f'"MaxPrice": "{usd}", ' if usd else "",
+    }
+
+
+def _generation_steps(sequences: int, accumulation_steps: int, generations: int) -> int | None:
+    """Micro-batches that one generation serves where those of one step do not hold whole prompts."""
+    return None if sequences * accumulation_steps % generations == 0 else lcm(sequences, generations) // sequences
+
+
+def _devices(cards: range) -> str:
+    return ",".join(map(str, cards))
 
 
 def _names(values: dict[str, Any]) -> dict[str, str]:
@@ -68,16 +113,34 @@ def _names(values: dict[str, Any]) -> dict[str, str]:
     name, _, flavor = flavour.partition(" ")
     family = FAMILY.match(builder)
     component = f"torchtune.models.{family[1]}.{method}{builder}" if family else ""
-    return {"component": component, "name": name, "flavor": flavor.upper()}
+    size = builder.removeprefix(family[0]).removesuffix("_base").replace("_", ".") if family else ""
+    alone = "_single_device" if values["gpus"] == 1 else ""
+    recipe = f"{family[1]}/{size if size == 'mini' else size.upper()}_{method[:-1] or 'full'}{alone}" if family else ""
+    kin = family[1].rstrip("_0123456789") if family else ""
+    return {
+        "component": component,
+        "recipe_config": recipe,
+        "recipe_ships": _yes(recipe in torchtune_recipes()),
+        "family": kin if kin in ("llama", "qwen") and not builder.startswith("llama2") else "other",
+        "name": name,
+        "flavor": flavor.upper(),
+    }
 
 
 def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
     """The model's sizes for Megatron's flags, which take dense models with equal blocks only."""
     sizes, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack, grouped = stacks.iloc[0], sizes["kv_heads"] != sizes["heads"]
+    norms = stack["rms_norm_width"] + 2 * stack["layer_norm_width"] + 2 * stack["head_dim"] * stack["norms_heads"]
+    biases = stack["block_parameters"] - stack["block_linear_parameters"] - norms
+    products = sum(stack[f"{name}_width"] for name in ("query", "key", "value"))
+    beside = sizes["outside_parameters"] - sizes["embedding_parameters"] - sizes["head_parameters"]
     return {
-        **{name: _plain(sizes[name]) for name in ("layers", "hidden", "heads", "vocab", "max_position")},
-        "dense": _yes(len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max()),
+        **{name: _plain(sizes[name]) for name in ("layers", "hidden", "heads", "head_dim", "vocab", "max_position")},
+        "dense": _yes(len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max() and sizes["family"] not in NO_ALIBI),
+        "rotary": _yes(beside < sizes["max_position"] * sizes["hidden"]),
+        "biases": "no" if biases <= 0 else "qkv" if biases == products else "yes",
+        "norms_heads": _yes(stack["norms_heads"]),
         "kv_heads": _plain(sizes["kv_heads"]) if grouped else None,
         "grouped": _yes(grouped),
         "ffn": _plain(stack["ffn_width"]),
@@ -88,11 +151,11 @@ def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
 
 
 def _save_steps(row: Row, steps: int | None) -> int | None:
-    """Steps between checkpoints: Daly's interval, where the row has it. [steps]"""
-    interval, step = row.get("checkpoint_interval_seconds"), row.get("step_seconds")
-    if not steps or not interval or not step or interval != interval or step != step:
+    """Steps between checkpoints: Daly's interval, at most half of the run. [steps]"""
+    if not steps:
         return None
-    return int(min(max(1, interval // step), steps))
+    interval, step = (_plain(row.get(name)) for name in ("checkpoint_interval_seconds", "step_seconds"))
+    return int(max(1, min(interval // step if interval and step else steps, steps // 2)))
 
 
 def _plain(value: Any) -> Any:
