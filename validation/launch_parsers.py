@@ -27,8 +27,9 @@ SETUP_PLACE = ("--python-version", "3.12", "--python-platform", "x86_64-manylinu
 
 def words_of(path, program):
     """The words after a program in the commands of a script."""
-    lines = path.read_text("utf-8").replace("\\\n", " ").splitlines()
-    line = next(line for line in lines if program in line and not line.startswith("#"))
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8"))  # a variable with its default
+    lines = text.replace("\\\n", " ").splitlines()
+    line = next(line for line in lines if not line.startswith("#") and program in line.split())
     words = shlex.split(line.removesuffix("&"))
     return words[words.index(program) + 1 :]
 
@@ -48,6 +49,7 @@ def training_yaml(path):
     """TRL: the parser of its own script for the objective, as `--config` gives it the file."""
     import importlib
 
+    from transformers import TrainingArguments
     from trl import ModelConfig, ScriptArguments, TrlParser
 
     objective = re.search(r"trl\.scripts\.(\w+)|(\w+)\.py --config", path.with_name("launch.sh").read_text("utf-8"))
@@ -60,6 +62,9 @@ def training_yaml(path):
         )
     fields = yaml.safe_load(path.read_text("utf-8"))
     fields.pop("deepspeed", None)  # named beside it and read on its own
+    launcher = path.with_name("accelerate.yaml")
+    processes = yaml.safe_load(launcher.read_text("utf-8"))["num_processes"] if launcher.exists() else 1
+    TrainingArguments.world_size = property(lambda self: processes)  # a generation's batch is divided by it
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "training.yaml"
         file.write_text(yaml.safe_dump(fields | {"use_cpu": True, "output_dir": folder}))
@@ -137,8 +142,7 @@ def vllm_yaml(path):
 
     fields = yaml.safe_load(path.read_text("utf-8"))
     words = [word for name, value in fields.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
-    flags = [word.replace("${NODE_RANK:-0}", "0") for word in words_of(path.with_name("launch.sh"), "serve")[3:]]
-    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words, *flags])
+    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words, *words_of(path.with_name("launch.sh"), "serve")[3:]])
 
 
 def sglang(words):
@@ -221,7 +225,7 @@ def resolved(packages):
 def setup_script(path):
     """The script, and its packages resolved for the machine's Python."""
     shell_script(path)
-    if why := resolved(tuple(words_of(path, "uv")[4:])):
+    if why := resolved(tuple(words_of(path, "pip")[3:])):
         raise ValueError(why)
 
 

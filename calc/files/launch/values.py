@@ -22,10 +22,12 @@ RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> dict[str, Any]:
     """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
-    gpus, nodes, copies = values["gpus"], _plain(row.get("instances_needed")) or 1, int(replicas(values))
+    gpus, nodes = values["gpus"], _plain(row.get("instances_needed")) or 1
     apart = values["rollout_gpus"] or 0 if values["rollout"] == "own gpus" else 0
+    copies = int(replicas({**values, "gpus": gpus - apart}))
     global_batch = values["batch"] * values["accumulation_steps"] * copies
-    steps = ceil(values["train_tokens"] / (global_batch * values["sequence_tokens"])) if values["train_tokens"] else None
+    sequences = global_batch * int(catalogs.objectives.at[values["objective"] or "sft", "sequences_each"])
+    steps = ceil(values["train_tokens"] / (sequences * values["sequence_tokens"])) if values["train_tokens"] else None
     split = any(values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"))
     targets = TARGETS.get(values["lora_targets"], values["lora_targets"]).split("+")
     sharding = catalogs.shardings.loc[values["sharding"]]
@@ -42,6 +44,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "rollout_devices": _devices(range(gpus - apart, gpus)),
         "rollout_copies": apart // (values["rollout_tensor_parallel"] or 1),
         "prompts": max(global_batch // (values["generations"] or 1), 1),
+        "generation_batch": copies * lcm(values["batch"], values["generations"] or 1),  # whole groups on each GPU, as axolotl asks for
         "generation_steps": _generation_steps(values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1),
         "score_batch": values["log_prob_batch"] or values["batch"],
         "engine": "vllm" if values["rollout"] in ("colocated", "own gpus") else "",
