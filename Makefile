@@ -6,7 +6,7 @@
 #   make long       the tests that take longer: servers that are killed, refreshes that are cut off
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the tests' generated input
-#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; 6 GB with the CUDA libraries of torch)
+#   make validate   every launch kit as far as a machine without a GPU starts it, told in validation/results/launch.csv (no GPU; 6 GB with the CUDA libraries of torch)
 #   make league     other estimators of memory on the same peaks, written to validation/results/league.csv
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
@@ -64,8 +64,9 @@ bench: .venv/ready-dev
 	HEADROOM_TIMES=15 $(PYTEST) -m long tests/test_physics.py
 
 validate: .venv/ready-run .venv-tools/ready
+	rm -rf .venv-tools/kits
 	$(BIN)/python -m validation.launch_files .venv-tools/kits
-	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
+	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits validation/results/launch.csv
 
 league: .venv-league/ready
 	.venv-league/bin/python -m validation.league

@@ -64,7 +64,7 @@ def training_yaml(path):
     fields.pop("deepspeed", None)  # named beside it and read on its own
     launcher = path.with_name("accelerate.yaml")
     processes = yaml.safe_load(launcher.read_text("utf-8"))["num_processes"] if launcher.exists() else 1
-    TrainingArguments.world_size = property(lambda self: processes)  # a generation's batch is divided by it
+    TrainingArguments.world_size = property(lambda _: processes)  # a generation's batch is divided by it
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "training.yaml"
         file.write_text(yaml.safe_dump(fields | {"use_cpu": True, "output_dir": folder}))
@@ -154,18 +154,12 @@ def sglang(words):
     parser.parse_args(words)
 
 
-def accelerate(words):
-    """accelerate's launcher."""
+def launcher(words):
+    """accelerate's parser, or torchrun's, whose flags begin with --nnodes."""
     from accelerate.commands.launch import launch_command_parser
-
-    launch_command_parser().parse_args(words)
-
-
-def torchrun(words):
-    """torch's launcher."""
     from torch.distributed.run import get_args_parser
 
-    get_args_parser().parse_args(words)
+    (get_args_parser() if words[0] == "--nnodes" else launch_command_parser()).parse_args(words)
 
 
 def tune(words):
@@ -197,8 +191,8 @@ def vllm_serve(words):
 
 COMMANDS = {  # a word of a command -> the parser of what follows it
     "sglang.launch_server": sglang,
-    "launch": accelerate,
-    "torchrun": torchrun,
+    "launch": launcher,
+    "torchrun": launcher,
     "run": tune,
     "verl.trainer.main_ppo": verl,
     "vllm-serve": vllm_serve,
@@ -216,10 +210,10 @@ def launch_script(path):
 
 @cache
 def resolved(packages):
-    """Whether uv finds releases of all that is installed together: empty, or why not."""
+    """Why uv finds no releases that can be installed together; empty where it does."""
     command = [BESIDE / "uv", "pip", "compile", "--quiet", *SETUP_PLACE, "-"]
     done = subprocess.run(command, input="\n".join(packages), capture_output=True, text=True, check=False)
-    return done.stderr.strip() if done.returncode else ""
+    return " ".join(done.stderr.splitlines()[:2]) if done.returncode else ""
 
 
 def setup_script(path):
