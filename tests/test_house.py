@@ -29,7 +29,10 @@ MAY_IMPORT = {
     "dashboard.py": {"calc", "views", "streamlit"},
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
     "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
-    "validation/launch_parsers.py": {*("yaml", "transformers", "trl", "accelerate", "deepspeed", "axolotl", "omegaconf", "sglang", "vllm")},
+    "validation/launch_parsers.py": {
+        *("yaml", "torch", "transformers", "trl", "accelerate", "deepspeed", "axolotl", "omegaconf", "sglang", "vllm"),
+        *("hydra", "llamafactory", "sky", "torchtitan", "torchtune"),
+    },
     "validation/league.py": {
         *("calc", "numpy", "pandas"),
         *("ftuneai", "gpu_estimator", "iaexplore_llm_profiler", "llm_analysis", "llm_sizer", "modelinfo", "vramcalc", "vramscout"),
