@@ -100,7 +100,7 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
 
 
 def _generation_steps(sequences: int, accumulation_steps: int, generations: int) -> int | None:
-    """Micro-batches that one generation serves where those of one step do not hold whole prompts."""
+    """Micro-batches of one generation, where those of one step hold no whole prompts."""
     return None if sequences * accumulation_steps % generations == 0 else lcm(sequences, generations) // sequences
 
 
