@@ -9,6 +9,7 @@ from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.csv.tables import scenarios_of
 from calc.files.oom.phases import findings_of_phase
+from calc.say.setting import arrangement
 
 DPO = {"model": "llama-3.2-1b", "objective": "dpo", "implementation": "trl", "precision": "bf16-autocast", "recompute": "full", "batch": 4}
 GRPO = DPO | {"model": "llama-3.1-8b", "objective": "grpo", "gpus": 8, "sharding": "zero3", "gpu": "h100-80gb-sxm", "rollout_sleep": "yes"}
@@ -107,6 +108,7 @@ def test_pools_work_and_wait_as_long_as_a_step_takes(change, waits):
     assert line.groupby("rank")["share_ratio"].sum().to_numpy() == pytest.approx([1, 1])
     assert set(line.loc[line["activity"] == "waits", "rank"]) == waits
     assert "the 6 that train" in one_step.idle_sentence(row)
+    assert arrangement(row, catalogs()).startswith("FSDP (ZeRO 3) over 6 H100 SXM5 80GB, ")
     held = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(["phase", "pool"])["gib"]
     assert held["update", "Training"] == pytest.approx(row["allocated_peak_bytes"] / 2**30)
 

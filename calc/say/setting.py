@@ -53,6 +53,8 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
 
 def arrangement(row: Row, catalogs: Catalogs) -> str:
     """The layout in short: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
+    apart = generating_apart(row)
+    row = {**row, "gpus": row["gpus"] - apart}
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
     degree = ", ".join(
@@ -65,7 +67,13 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
         shared = f"{gpus:.0f} {card}" if copies == gpus else groups
         recompute = choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
         parts = [f"{sharding(row, catalogs)} over {shared}" if copies > 1 else shared, degree, recompute]
+        parts += [f"{apart:.0f} more generate answers"] if apart else []
     return ", ".join(filter(None, parts))
+
+
+def generating_apart(row: Row) -> float:
+    """GPUs of a training that generate answers apart from those that train."""
+    return row["rollout_gpus"] if row.get("rollout") == "own gpus" else 0
 
 
 def sharding(row: Row, catalogs: Catalogs) -> str:
@@ -101,8 +109,7 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
-    apart = row["rollout_gpus"] if row.get("rollout") == "own gpus" else 0
-    row = {**row, "gpus": row["gpus"] - apart}
+    row = {**row, "gpus": row["gpus"] - generating_apart(row)}
     copies = replicas(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
     shared = f"{sharding(row, catalogs)} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
