@@ -204,11 +204,5 @@ def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
 
 def _software_of(catalogs: Catalogs, objective: str) -> str:
     """The software that has entries for an objective."""
-    frame = catalogs.log_probabilities
-    named = [
-        name
-        for software, objectives in zip(frame["software"], frame["objectives"], strict=True)
-        if objective in objectives
-        for name in software
-    ]
-    return ", ".join(dict.fromkeys(named))
+    of_objective = (words.partition(" ") for words in _releases(catalogs, "log_probabilities"))
+    return ", ".join(software for name, _, software in of_objective if name == objective)

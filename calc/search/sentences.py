@@ -126,12 +126,9 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         title = _joined([_title(name, row, least, settled_job) for name in names])
         parts.append(f"{title}{f' ({reason})' if reason else ''}: {how} on {where}")
         time, usual = duration(row["seconds"]), duration(least["seconds"])
-        instead = (
-            ""
-            if time == usual
-            else f", {time}{'' if settled_job['ends'] else ' a token' if settled_job['generates'] else ' a batch'} instead of {usual}"
-        )
-        parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
+        unit = "" if settled_job["ends"] else " a token" if settled_job["generates"] else " a batch"
+        parts[0] += f", {time}{unit} instead of {usual}" if time != usual else ""
+        parts[0] += "" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money"
     if settled_job["requests_per_second"]:
         rate = count(settled_job["requests_per_second"])
         keep = "request a second keeps" if rate == "1" else "requests a second keep"

@@ -68,11 +68,9 @@ def verdict(row: Row) -> str:
         return "no card named"
     word, mark, *_ = FITS[row["fits"]]
     numbers = figures(row)
-    return (
-        f"{mark} {gib(numbers['over_gib'])} over"
-        if row["fits"] == "no" and numbers["over_gib"] > 0
-        else f"{mark} {word}, {percent(numbers['used_ratio'])}"
-    )
+    if row["fits"] == "no" and numbers["over_gib"] > 0:
+        return f"{mark} {gib(numbers['over_gib'])} over"
+    return f"{mark} {word}, {percent(numbers['used_ratio'])}"
 
 
 def tank_alt(row: Row) -> str:
