@@ -17,8 +17,8 @@ from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 
 LABEL = "Paste or say anything"
-SMALL: dict[str, Any] = {"height": 68, "width": 272, "label_visibility": "collapsed"}  # in the sidebar, whose job is on one screen
-EXAMPLES = "Paste a link, config or error, or say: qwen3 32b for 20 people"
+SMALL: dict[str, Any] = {"height": 68, "width": 226, "label_visibility": "collapsed"}  # in the sidebar, whose job is on one screen
+EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
 SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
 
