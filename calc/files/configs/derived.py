@@ -174,6 +174,8 @@ def _lengths(settled: Settled) -> None:
         _set(settled, "prompt_tokens", int(longest), ("most_prompt_tokens",))
         most = min(int(both) - int(longest), int(settled.values.get("most_new_tokens", both)))
         _set(settled, "completion_tokens", most, ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"))
+    if "prompt_tokens" in settled.defaulted and "sequence_tokens" in settled.explicit:
+        settled.values.pop("prompt_tokens")  # what the sequence leaves, not the tool's usual length
     prompt, answer = (settled.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
     if prompt and answer and "sequence_tokens" not in settled.explicit:
         _set(settled, "sequence_tokens", int(prompt) + int(answer), ("prompt_tokens", "completion_tokens"))
