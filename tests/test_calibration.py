@@ -107,11 +107,11 @@ def half_width(row):
 
 def test_a_run_moves_its_plan_by_its_weight_and_narrows_the_range_by_what_it_explains():
     before, after = plan(), estimate(SERVED, readings_of(1.3), solve=False)
-    held = catalogs().time_constants["value"]["run_held_serving_ratio"]
-    assert after["time_per_output_token_seconds"] == pytest.approx(1.3**held * before["time_per_output_token_seconds"], rel=0.01)
+    exponent = catalogs().time_constants["value"]["run_held_serving_ratio"]
+    assert after["time_per_output_token_seconds"] == pytest.approx(1.3**exponent * before["time_per_output_token_seconds"], rel=0.01)
     surprise = (np.log(1.3) / (half_width(before) / 2 / DEVIATIONS)) ** 2
-    scale = (2 + held**2 * surprise) / (2 + held**2)
-    assert half_width(after) == pytest.approx(np.sqrt((1 - held**2) * scale) * half_width(before))
+    scale = (2 + exponent**2 * surprise) / (2 + exponent**2)
+    assert half_width(after) == pytest.approx(np.sqrt((1 - exponent**2) * scale) * half_width(before))
     assert half_width(after) > half_width(estimate(SERVED, readings_of(1.05), solve=False))  # what surprises narrows less
     assert after["note"] == "Time is calibrated on your run of 12 November."
     assert after["time_reason"].endswith("corrected by your own runs")
@@ -122,7 +122,7 @@ def test_more_runs_weigh_more_and_others_less():
     """Three runs of the plan over one; another model less than the plan, another card less than that, other work nothing."""
 
     def moved(catalogs_of_runs, **choices):
-        rows = [estimate(SERVED | choices, each, solve=False) for each in (catalogs(), catalogs_of_runs)]
+        rows = [estimate(SERVED | choices, source, solve=False) for source in (catalogs(), catalogs_of_runs)]
         return np.log(rows[1]["time_per_output_token_seconds"] / rows[0]["time_per_output_token_seconds"])
 
     one = readings_of(1.3)
@@ -134,8 +134,8 @@ def test_more_runs_weigh_more_and_others_less():
 
 def test_a_first_token_that_was_measured_moves_first_tokens_alone():
     before, after = plan(), estimate(SERVED, readings_of(1.3, quantity="first_token"), solve=False)
-    held = catalogs().time_constants["value"]["run_held_serving_ratio"]
-    assert after["time_to_first_token_seconds"] == pytest.approx(1.3**held * before["time_to_first_token_seconds"], rel=0.02)
+    exponent = catalogs().time_constants["value"]["run_held_serving_ratio"]
+    assert after["time_to_first_token_seconds"] == pytest.approx(1.3**exponent * before["time_to_first_token_seconds"], rel=0.02)
     assert after["time_per_output_token_seconds"] == pytest.approx(before["time_per_output_token_seconds"], rel=0.01)
 
 

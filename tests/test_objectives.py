@@ -109,8 +109,8 @@ def test_pools_work_and_wait_as_long_as_a_step_takes(change, waits):
     assert set(line.loc[line["activity"] == "waits", "rank"]) == waits
     assert "the 6 that train" in one_step.idle_sentence(row)
     assert arrangement(row, catalogs()).startswith("FSDP (ZeRO 3) over 6 H100 SXM5 80GB, ")
-    held = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(["phase", "pool"])["gib"]
-    assert held["update", "Training"] == pytest.approx(row["allocated_peak_bytes"] / 2**30)
+    pools_gib = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(["phase", "pool"])["gib"]
+    assert pools_gib["update", "Training"] == pytest.approx(row["allocated_peak_bytes"] / 2**30)
 
 
 def test_the_longest_answer_ends_the_rollout():

@@ -26,10 +26,10 @@ def folder(tmp_path):
 
 
 def test_blocks_read_off_here_make_the_step_that_was_simulated_whole(folder):
-    own = with_simulated(CATALOGS, folder)
-    row = estimate(ROW, own, False)
+    extended = with_simulated(CATALOGS, folder)
+    row = estimate(ROW, extended, False)
     assert row["allocated_peak_bytes"] == pytest.approx(SAID["answer"]["rows"][0]["allocated_peak_bytes"], rel=1e-3)
-    assert own.models.loc["mine", "parameters"] == SAID["answer"]["blocks"]["parameters"]
+    assert extended.models.loc["mine", "parameters"] == SAID["answer"]["blocks"]["parameters"]
     assert row["memory_basis"].startswith("simulated here")
     assert "Simulated here, transformers 5.23" in row["note"]
     assert "mine" not in CATALOGS.models.index
@@ -54,26 +54,26 @@ def test_a_file_that_is_none_is_named_with_its_cure(folder):
 
 def run_as(monkeypatch, answer, code=0):
     """The simulation's process says this."""
-    told = subprocess.CompletedProcess([], code, json.dumps(answer) if isinstance(answer, dict) else answer, "no g++")
+    completed = subprocess.CompletedProcess([], code, json.dumps(answer) if isinstance(answer, dict) else answer, "no g++")
     monkeypatch.setattr(simulate, "interpreter", lambda: sys.executable)
-    monkeypatch.setattr(simulate.subprocess, "run", lambda *_, **options: asked.append(json.loads(options["input"])) or told)
-    asked: list = []
-    return asked
+    monkeypatch.setattr(simulate.subprocess, "run", lambda *_, **options: requests.append(json.loads(options["input"])) or completed)
+    requests: list = []
+    return requests
 
 
 @pytest.mark.usefixtures("read_once")
 def test_the_command_writes_the_model_or_the_peaks(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HEADROOM_CATALOGS", str(tmp_path / "own"))
     (tmp_path / "mine.json").write_text(json.dumps(SAID["config"]))
-    asked = run_as(monkeypatch, SAID["answer"])
+    requests = run_as(monkeypatch, SAID["answer"])
     assert main(["simulate", str(tmp_path / "mine.json")]) == 0
-    assert asked[0]["config"] == SAID["config"]
+    assert requests[0]["config"] == SAID["config"]
     assert (own_folder() / "mine.json").exists()
     assert "rows and the page know it as mine" in capsys.readouterr().out
     pd.DataFrame([ROW, ROW | {"gpus": 8}]).to_csv(tmp_path / "plan.csv", index=False)
     assert main(["simulate", str(tmp_path / "mine.json"), "--row", str(tmp_path / "plan.csv"), "-o", str(tmp_path / "out.csv")]) == 0
     peaks = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert len(asked[1]["rows"]) == 1
+    assert len(requests[1]["rows"]) == 1
     assert float(peaks["allocated_peak_gib"][0]) == pytest.approx(float(peaks["estimated_peak_gib"][0]), rel=1e-3)
     assert "Only one GPU" in peaks["problem"][1]
 

@@ -158,12 +158,12 @@ def by_llm_analysis(row, model, _):
         model_type=model["model_type"],
     )
     card = GPUConfig("any", 1e6, 1e6, 1e6, 1e6, 1e6)
-    asked = llm_analysis.LLMAnalysis(config, card, DtypeConfig(), ParallelismConfig(dp_size=int(row["gpus"])), flops_efficiency=0.5)
+    analysis = llm_analysis.LLMAnalysis(config, card, DtypeConfig(), ParallelismConfig(dp_size=int(row["gpus"])), flops_efficiency=0.5)
     if not trains:
-        kept = asked.inference(int(row["batch"]), max(int(row["sequence_tokens"]) - 1, 1), 1)
+        kept = analysis.inference(int(row["batch"]), max(int(row["sequence_tokens"]) - 1, 1), 1)
         return kept["weight_memory_per_gpu"] + kept["kv_cache_memory_per_gpu"] + kept["prefill_activation_memory_per_gpu"]
     recompute = "FULL" if row["recompute"] == "full" else "NONE"
-    return asked.training(
+    return analysis.training(
         batch_size_per_gpu=int(row["batch"]),
         gradient_accumulation_steps=1,
         seq_len=int(row["sequence_tokens"]),
@@ -203,8 +203,8 @@ def by_vramscout(row, model, is_allocated):
     spec = ScoutModel(model["name"], model["model_type"], **{name: int(model[ours]) for name, ours in numbers.items()})
     batch, tokens = int(row["batch"]), int(row["sequence_tokens"])
     kept = breakdown_for_context(None, spec, tokens, batch, row["precision"], "fp16", safety_reserve_gib=0.0)
-    beside = 0.0 if is_allocated else kept.runtime_fixed_gib
-    return (kept.weights_gib + kept.kv_cache_gib + kept.recurrent_state_gib + kept.prefill_scratch_gib + beside) * GIB
+    runtime_gib = 0.0 if is_allocated else kept.runtime_fixed_gib
+    return (kept.weights_gib + kept.kv_cache_gib + kept.recurrent_state_gib + kept.prefill_scratch_gib + runtime_gib) * GIB
 
 
 TITLES = tuple(system.title for system in SYSTEMS)

@@ -24,16 +24,16 @@ ROW |= {"optimizer": "adamw", "optimizer_kernel": "foreach", "attention": "flash
 
 def row_of(name, config, scenario, said, catalogs):
     """One family: the peak of its whole step, the estimate with its own blocks, and the time that both took."""
-    whole, blocks = said["rows"][0], said["blocks"]
+    first, blocks = said["rows"][0], said["blocks"]
     row = {"type": name, "batch": scenario["batch"], "sequence_tokens": scenario["sequence_tokens"]}
-    row |= {"simulated_peak_bytes": whole.get("allocated_peak_bytes"), "step_seconds": whole["seconds"]}
-    row |= {"blocks_seconds": blocks["seconds"], "problem": whole.get("problem") or blocks.get("problem", "")}
+    row |= {"simulated_peak_bytes": first.get("allocated_peak_bytes"), "step_seconds": first["seconds"]}
+    row |= {"blocks_seconds": blocks["seconds"], "problem": first.get("problem") or blocks.get("problem", "")}
     if row["problem"]:
         return row
     with tempfile.TemporaryDirectory() as folder:
         write_simulated(simulated_model(config, "it", said, catalogs), "it", Path(folder))
-        own = with_simulated(catalogs, Path(folder))
-    estimated = estimate({"model": "it", "gpu": "b200", "implementation": "transformers", **scenario}, own, False)
+        extended = with_simulated(catalogs, Path(folder))
+    estimated = estimate({"model": "it", "gpu": "b200", "implementation": "transformers", **scenario}, extended, False)
     ratio = estimated["allocated_peak_bytes"] / row["simulated_peak_bytes"] - 1
     return row | {"estimated_peak_bytes": round(estimated["allocated_peak_bytes"]), "error_ratio": f"{ratio:.7f}"}
 

@@ -29,8 +29,8 @@ def timeline(row: Row) -> pd.DataFrame:
     One-step-off the rollout is that of the next step and begins with the update of this one.
     """
     seconds = {phase: float(row[name]) for name, phase in PHASES.items()}
-    step, beside = float(row["step_seconds"]), row["asynchronous"] == "one-step-off"
-    begins = 0.0 if beside else seconds["rollout"]
+    step, overlaps = float(row["step_seconds"]), row["asynchronous"] == "one-step-off"
+    begins = 0.0 if overlaps else seconds["rollout"]
     generating, training = [("rollout", 0.0, seconds["rollout"])], []
     for phase in list(seconds)[1:]:
         training.append((phase, begins, begins + seconds[phase]))
@@ -83,6 +83,6 @@ def memory_by_pool(row: Row, phases: pd.DataFrame) -> pd.DataFrame:
         moments = [name for name in ((names,) if isinstance(names, str) else names) if name in total.index]
         if moments:
             largest = max(moments, key=total.__getitem__)
-            held = {TRAINS: total[largest] - engine[largest], GENERATES: share if apart else engine[largest]}
-            rows += [{"phase": phase, "rank": rank, "pool": pool, "gib": value / GIB} for pool, value in held.items()]
+            by_pool = {TRAINS: total[largest] - engine[largest], GENERATES: share if apart else engine[largest]}
+            rows += [{"phase": phase, "rank": rank, "pool": pool, "gib": value / GIB} for pool, value in by_pool.items()]
     return pd.DataFrame(rows)

@@ -82,9 +82,9 @@ def _config(path: str) -> dict[str, Any]:
 def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     """The peak of each row's own step beside the estimate's, or why there is none."""
     records = rows.to_dict("records")
-    asked = [{name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row} for row in records]
+    requests = [{name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row} for row in records]
     refused = ["" if row["gpus"] == 1 and row["implementation"] == "transformers" else ONE_GPU for row in records]
-    answer = answer_of({"config": config, "rows": [one for one, why in zip(asked, refused, strict=True) if not why]})
+    answer = answer_of({"config": config, "rows": [one for one, why in zip(requests, refused, strict=True) if not why]})
     simulated = iter(answer["rows"])
     made = [{"problem": why} if why else next(simulated) for why in refused]
     peaks = pd.Series([one.get("allocated_peak_bytes", float("nan")) for one in made])

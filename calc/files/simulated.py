@@ -50,16 +50,16 @@ def simulated_model(config: Mapping[str, Any], model_id: str, answer: Mapping[st
     counted = model_table({model_id: entry}, catalogs.families)[0].loc[model_id]
     release = ".".join(answer["transformers"].split(".")[:2])
     further = (simulated["parameters"] - counted["parameters"]) / counted["layers"] + entry.get("further_parameters", 0)
-    own = {"further_parameters": further, "sized": 0, "left_out": "", "left_out_parameters": 0, "simulated_here": 1}
+    fields = {"further_parameters": further, "sized": 0, "left_out": "", "left_out_parameters": 0, "simulated_here": 1}
     blocks = {}
     for trait in TRAITS.values():
         kinds = [kind for kind in simulated["kinds"] if TRAITS[kind["attends"], kind["experts"]] == trait]
         block = f"simulated-{model_id}-{trait}"
         forms = mean_forms(kinds if _stacks_are(simulated["kinds"], stacks) and kinds else simulated["kinds"])
         blocks[block] = {"families": [], "source": f"simulated here, transformers {release}", "forms": forms}
-        own[trait] = block
+        fields[trait] = block
     about = f"Simulated here, transformers {release}: its blocks are read off its class; tensor parallel is taken to divide none of them."
-    return {"entry": {**entry, **own, "remark": about, "source": f"simulated here, transformers {release}"}, "blocks": blocks}
+    return {"entry": {**entry, **fields, "remark": about, "source": f"simulated here, transformers {release}"}, "blocks": blocks}
 
 
 def _stacks_are(kinds: list[dict[str, Any]], stacks: Any) -> bool:

@@ -40,8 +40,8 @@ def stored_scores_forward_bytes(
 
     A cap keeps what its tanh gave.
     """
-    each = scoring_forward_bytes_each + scores_reference * scoring_reference_bytes_each + 2 * softcap
-    return outputs_here * (each * stored_logits_tokens + scoring_answers_forward_bytes_each * answers_tokens) + metric_bytes
+    bytes_each = scoring_forward_bytes_each + scores_reference * scoring_reference_bytes_each + 2 * softcap
+    return outputs_here * (bytes_each * stored_logits_tokens + scoring_answers_forward_bytes_each * answers_tokens) + metric_bytes
 
 
 def stored_scores_backward_bytes(

@@ -57,8 +57,8 @@ def run_place_likeness(
 
 def run_likeness(trains, run_held_training_ratio, run_held_serving_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
     """How alike each run's times are to a row's. Shape (runs, rows). [share]"""
-    held = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
-    return held * run_work_likeness * run_lengths_likeness * run_place_likeness
+    most = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
+    return most * run_work_likeness * run_lengths_likeness * run_place_likeness
 
 
 def time_run_share(run_likeness, time_run_inverse):

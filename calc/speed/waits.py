@@ -69,10 +69,10 @@ def queued_variance(arrivals_per_second, mean_prompt_seconds, prefill_squares_ra
 
     Source: Takacs 1962, Introduction to the Theory of Queues, chapter 1: the second moment of the wait of M/G/1.
     """
-    whole = mean_prompt_seconds + chunk_steps_seconds
-    busy = np.minimum(arrivals_per_second * whole, MOST_BUSY)
-    mean = arrivals_per_second * whole**2 * prefill_squares_ratio / (2 * (1 - busy))
-    return arrivals_per_second * whole**3 * prefill_cubes_ratio / (3 * (1 - busy)) + mean**2
+    occupied_seconds = mean_prompt_seconds + chunk_steps_seconds
+    busy = np.minimum(arrivals_per_second * occupied_seconds, MOST_BUSY)
+    mean = arrivals_per_second * occupied_seconds**2 * prefill_squares_ratio / (2 * (1 - busy))
+    return arrivals_per_second * occupied_seconds**3 * prefill_cubes_ratio / (3 * (1 - busy)) + mean**2
 
 
 def filled_ratio(prompt_tokens, prompt_squares_ratio, engine_batched_tokens):
@@ -94,9 +94,9 @@ def first_token_variance(
 
     Of its own prompt, of its wait, and of whether others are in flight at all. Prompts that fill steps run one after the other.
     """
-    own = mean_prompt_seconds**2 * (prefill_squares_ratio - 1)
+    prompt_variance = mean_prompt_seconds**2 * (prefill_squares_ratio - 1)
     alone = others_ratio * (1 - others_ratio) * (mixed_step_seconds + decode_token_seconds) ** 2
-    return own + alone + gathered_variance + filled_ratio * (queued_variance - gathered_variance)
+    return prompt_variance + alone + gathered_variance + filled_ratio * (queued_variance - gathered_variance)
 
 
 def backlog_seconds(prefill_busy_ratio, queued_prompt_seconds, behind_seconds):

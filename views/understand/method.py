@@ -122,11 +122,11 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
     """What training and rollout hold in each phase of a step, and when each of them waits."""
     ink, row, left, right = INKS[st.context.theme.type or "light"], plan.row, *st.columns([2, 3])
     with left:
-        held = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
+        pools = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
         rules = chart_tables.card_rules(pd.DataFrame([row]), catalogs)
-        largest = held.loc[held["gib"].idxmax()]
+        largest = pools.loc[pools["gib"].idxmax()]
         words = f"{largest['pool']} holds most, {gib(largest['gib'])} in the phase {largest['phase']}"
-        elements.draw(step_charts.two_bars(ink), held, words, "method_two_bars", rules)
+        elements.draw(step_charts.two_bars(ink), pools, words, "method_two_bars", rules)
     with right:
         sentence = one_step.idle_sentence(row)
         elements.draw(step_charts.timeline(ink), one_step.timeline(row), sentence, "method_timeline")

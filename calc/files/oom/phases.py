@@ -39,13 +39,13 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     """The phase that failed, or that holds most by the estimate, and what helps there."""
     if row.get("objective", SUPERVISED) in ("", SUPERVISED) or row["work"] != "training":
         return []
-    held = _held(row, catalogs)
-    largest, phase = max(held, key=held.__getitem__), phase_of(text)
+    used = _held(row, catalogs)
+    largest, phase = max(used, key=used.__getitem__), phase_of(text)
     sentences = [f"It failed {NAMED[phase]}." if phase else f"The trace names no phase; by the estimate most is held {NAMED[largest]}."]
     if phase and phase != largest:
-        sentences.append(f"By the estimate most is held {NAMED[largest]}: {size(held[largest])}, and {size(held.get(phase, 0.0))} here.")
+        sentences.append(f"By the estimate most is held {NAMED[largest]}: {size(used[largest])}, and {size(used.get(phase, 0.0))} here.")
     phase = phase or largest
-    saved = {words: held[phase] - after.get(phase, 0.0) for words, after in _after(row, catalogs) if phase in held}
+    saved = {words: used[phase] - after.get(phase, 0.0) for words, after in _after(row, catalogs) if phase in used}
     helps = sorted((words for words in saved if saved[words] > LEAST_BYTES), key=saved.__getitem__, reverse=True)
     words = ", ".join(f"{name} ({size(saved[name])} less)" for name in helps)
     sentences.append(f"What helps there: {words}." if helps else "Nothing of the objective's own helps there; see the changes below.")
