@@ -44,7 +44,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
 
 def _lines(result: Answered, request: Request) -> Iterator[str]:
     row, catalogs = result.row, request.catalogs
-    yield (job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}.") if row["model"] else "No model is named."
+    yield job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}."
     if row["problem"]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):

@@ -4,7 +4,7 @@ import re
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.files.configs.model_names import model_id
+from calc.files.configs.model_names import model_id, stored_as
 from calc.files.words.sentence import EDGES, Sentence
 
 HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/\S*)?")
@@ -27,8 +27,11 @@ def take_model(line: Sentence, catalogs: Catalogs) -> str:
             if re.split(r"[-_:]", words[0])[0] not in heads and _letters(words[0]) not in heads and "/" not in name:
                 continue
             if model := model_id(name, catalogs):
+                while size > 1 and model_id("-".join(words[: size - 1]), catalogs) == model:
+                    size -= 1  # what follows the name, such as int8, is read by itself
                 stretch = (tokens[place][1], tokens[place + size - 1][2])
                 line.put(line.text[slice(*stretch)].strip(EDGES), model=model)
+                line.stored = stored_as("-".join(words[:size]))
                 line.cut(*stretch)
                 return ""
             if size > 1 or "/" in name or re.search(r"\d", name):

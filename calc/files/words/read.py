@@ -53,6 +53,8 @@ def read_words(text: str, catalogs: Catalogs) -> Worded:
         for match in line.take("|".join(map(re.escape, names))):
             _put_name(line, match[0], column, names[match[0]])
     columns = _settled({**meant, **line.columns}, catalogs)
+    if line.stored and columns.get("goal") == "serve":
+        columns.setdefault("precision", line.stored)
     return Worded(columns, line.read, [*line.unread, *_left(line.text)], question)
 
 
@@ -100,7 +102,7 @@ def _settled(columns: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     trains = catalogs.implementations["trains"].get(columns.get("implementation"), True)
     if columns.keys() & {*OF_TRAINING, *TRAINING_ONLY} - {"sequence_tokens", "train_tokens"}:
         columns.setdefault("goal", "tune")
-    elif columns.keys() & {*OF_SERVING, *INFERENCE_ONLY} - {"context_tokens"} or not trains:
+    elif columns.keys() & {*OF_SERVING, *INFERENCE_ONLY} - {"context_tokens"} or not (trains and _is_trained(columns, catalogs)):
         columns.setdefault("goal", "serve")
     serves = columns.get("goal") == "serve"
     if not serves and "context_tokens" in columns:
@@ -109,6 +111,11 @@ def _settled(columns: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         tokens = columns.pop("train_tokens")
         columns |= {"tokens_total": f"{tokens:.15g}"} if serves else {"run_tokens": tokens}
     return columns
+
+
+def _is_trained(columns: dict[str, Any], catalogs: Catalogs) -> bool:
+    """Whether all weights can be trained in the precision; where none is named they can."""
+    return bool(catalogs.precisions["trains"].get(columns.get("precision", ""), True))
 
 
 def _left(text: str) -> list[str]:

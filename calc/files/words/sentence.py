@@ -18,6 +18,7 @@ class Sentence:
         self.columns: dict[str, Any] = {}
         self.read: dict[str, str] = {}
         self.unread: list[str] = []
+        self.stored = ""  # the format that the name of the model says
 
     def take(self, pattern: str) -> Iterator[re.Match]:
         """Each place of the pattern as a phrase of its own, taken out of the text."""
