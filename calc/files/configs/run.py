@@ -1,5 +1,6 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_O
 
 SIZE = "size_"  # prefix of the parts that give a size of the model
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
+CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
 FAMILY = "named_family"  # the part of a flag that says whose shapes the sizes are
 NO_MODEL = "no model of the catalog has these sizes ({}); is it {}"
 SEVERAL = "these sizes ({}) do not say which model it is: is it {}"
@@ -61,6 +63,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     _by_sizes(settled, main, catalogs, model)
     if model and not model_id(str(settled.values.get("model") or ""), catalogs):
         settled.values["model"] = model
+    _contradicted(settled, catalogs)
     row = _row(settled, main, readings, catalogs)
     return Run(row, field_lines(readings, settled, row))
 
@@ -147,6 +150,18 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
         doubt = SEVERAL.format(shown, " or ".join(models)) if models else NO_MODEL.format(shown, closest)
         settled.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
+
+
+def _contradicted(settled: Settled, catalogs: Catalogs) -> None:
+    """Leave the model open where the class that a file loads it with is that of another type."""
+    model, named = model_id(str(settled.values.get("model") or ""), catalogs), str(settled.values.get("model_class") or "")
+    stem = CLASS_ENDS.sub("", named).lower()
+    kind = str(catalogs.models["model_type"].get(model, "")).replace("_", "")
+    if model and not stem.startswith("auto") and not kind.startswith(stem) and not stem.startswith(kind):
+        settled.values.pop("model")
+        settled.problems.append(
+            f"{settled.files['model_class']}: {named} does not load {model}; is it {model}? Choose it, or name another."
+        )
 
 
 def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
