@@ -148,6 +148,8 @@ def test_an_arm_host_gets_an_arm_image_and_no_tool_no_kit():
     assert "/arm64/" in kit.files["aws.sh"]
     row = estimate({**RUN, "implementation": "litgpt"}, catalogs(), solve=False)
     assert kits(row, catalogs()) == []
+    one_by_one = next(scenario for _, scenario in EQUAL if scenario.get("objective") == "kto") | {"batch": 1}
+    assert kits(estimate(one_by_one, catalogs(), solve=False), catalogs()) == []  # TRL's trainer refuses it
 
 
 def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):

@@ -47,6 +47,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "generation_batch": copies * lcm(values["batch"], values["generations"] or 1),  # whole groups on each GPU, as axolotl asks for
         "generation_steps": _generation_steps(values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1),
         "score_batch": values["log_prob_batch"] or values["batch"],
+        "mixes": _yes(values["objective"] != "kto" or values["batch"] > 1),  # KTO of TRL refuses rows one by one
         "engine": "vllm" if values["rollout"] in ("colocated", "own gpus") else "",
         "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
         "alone": _yes(gpus == 1),
