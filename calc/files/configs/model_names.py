@@ -1,6 +1,7 @@
 """Repository names as ids of the catalog of models."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import PurePosixPath
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.kept import kept
 from calc.files.configs.fields import table
 
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what was done to it.
@@ -31,16 +33,28 @@ def model_id(name: str, catalogs: Any) -> str:
         return name
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
-    repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
     tail = PurePosixPath(name.rstrip("/")).name
-    keys = ((name.lower(), str.lower), (tail.lower(), _tail), (_plain(tail), lambda text: _plain(_tail(text))))
-    for key, spelling in (*keys, (_joined(tail), lambda text: _joined(_tail(text)))):
-        matches = [model for model, repository in repositories.items() if repository and spelling(repository) == key]
-        matches = matches or [model for model in repositories.index if spelling(str(model)) == key]
-        if len(matches) == 1:
-            return str(matches[0])
+    for key, several in zip((name.lower(), tail.lower(), _plain(tail), _joined(tail)), _spelled(catalogs), strict=True):
+        if len(matches := several.get(key, [])) == 1:
+            return matches[0]
     same = table("copies").get(_plain(tail), "")
     return same if same in catalogs.models.index else ""
+
+
+@kept("models")
+def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
+    """For each way to spell a name, its models: by repository, else by id."""
+    ids = [str(model) for model in catalogs.models.index]
+    repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else ids
+    spellings = []
+    for spelling in (str.lower, _tail, lambda text: _plain(_tail(text)), lambda text: _joined(_tail(text))):
+        by_repository, by_id = defaultdict(list), defaultdict(list)
+        for model, repository in zip(ids, repositories, strict=True):
+            by_id[spelling(model)].append(model)
+            if repository:
+                by_repository[spelling(repository)].append(model)
+        spellings.append({**by_id, **by_repository})
+    return spellings
 
 
 def nearest_id(name: str, catalogs: Any) -> str:
