@@ -28,7 +28,7 @@ from calc.scenarios.inputs import BY_NAME
 SHELLCHECK = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 CASES = recorded("cases/launch.json")
 EQUAL, FREE, RUN, SERVED = (CASES[name] for name in ("equal", "free", "run", "served"))
-EACH = {**{tool: SERVED for tool in ("sglang", "tensorrt-llm")}, **dict(CASES["written"]), **dict(reversed(EQUAL))}  # tool -> a scenario
+EACH = {**{tool: SERVED for tool in ("sglang", "tensorrt-llm")}, **dict(reversed(EQUAL))}  # tool -> a scenario
 
 
 def made(scenario, tool="", market="on-demand"):

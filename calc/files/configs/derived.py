@@ -24,10 +24,10 @@ def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
     _model(settled, main)
     _targets(settled)
     _gpus(settled, main)
+    _generating(settled)
     _groups(settled, catalogs.shardings["group_gpus"])
     _experts(settled)
     _lengths(settled)
-    _generating(settled)
     copies = _replicas(settled)
     _by_tokens(settled, copies)
     _accumulation(settled, copies)
@@ -110,8 +110,9 @@ def _experts(settled: Settled) -> None:
 
 
 def _replicas(settled: Settled) -> int | None:
-    """Replicas of the model; None where the GPUs are unknown or do not divide."""
+    """Replicas of the model that trains; None where the GPUs are unknown or do not divide."""
     sizes = {name: int(settled.values.get(name, 1)) for name in ("gpus", *LAYOUT)}
+    sizes["gpus"] = max(sizes["gpus"] - int(settled.values.get("rollout_gpus", 0)), 0)
     divides = "gpus" in settled.values and sizes["gpus"] % prod(sizes[name] for name in LAYOUT) == 0
     return int(replicas(sizes)) if divides else None
 
@@ -169,13 +170,13 @@ def _tokens(settled: Settled, copies: int | None, objective: pd.Series) -> None:
 
 def _lengths(settled: Settled) -> None:
     """The length of prompt and answer together, or what the longest sequence leaves to one."""
+    if "sequence_tokens" in settled.explicit and "prompt_tokens" not in settled.explicit:
+        settled.values.pop("prompt_tokens", None)  # what the sequence leaves, not the tool's usual length
     longest, both = settled.values.get("most_prompt_tokens"), settled.values.get("sequence_tokens")
     if longest and both and int(longest) < int(both):
         _set(settled, "prompt_tokens", int(longest), ("most_prompt_tokens",))
         most = min(int(both) - int(longest), int(settled.values.get("most_new_tokens", both)))
         _set(settled, "completion_tokens", most, ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"))
-    if "prompt_tokens" in settled.defaulted and "sequence_tokens" in settled.explicit:
-        settled.values.pop("prompt_tokens")  # what the sequence leaves, not the tool's usual length
     prompt, answer = (settled.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
     if prompt and answer and "sequence_tokens" not in settled.explicit:
         _set(settled, "sequence_tokens", int(prompt) + int(answer), ("prompt_tokens", "completion_tokens"))
@@ -185,15 +186,13 @@ def _lengths(settled: Settled) -> None:
 
 
 def _generating(settled: Settled) -> None:
-    """The GPUs that generate apart from those that train."""
+    """The GPUs that generate apart; those of the job are these and those that train."""
     values = settled.values
     parts = next((parts for parts in GENERATING if all(values.get(part) for part in parts)), ())
     if values.get("rollout") == "own gpus" and parts:
         _set(settled, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
-        if "engines" not in parts and "gpus" in values:  # the cluster's, of which these are a part
-            _set(settled, "gpus", int(values["gpus"]) - int(values["rollout_gpus"]), ("gpus_per_node", *parts))
-    elif parts and values.get("rollout") == "own gpus":
-        settled.unused |= dict.fromkeys(settled.fields[part] for part in parts)
+        if "engines" in parts and "gpus" in values:  # beside those that train; else a part of the cluster
+            _set(settled, "gpus", int(values["gpus"]) + values["rollout_gpus"], ("gpus", "gpus_per_node", *parts))
 
 
 def stored(settled: Settled, catalogs: Catalogs) -> None:

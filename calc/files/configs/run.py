@@ -17,6 +17,7 @@ from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
+OTHER_MODELS = ("value_model", "reward_model")
 SIZE = "size_"  # prefix of the parts that give a size of the model
 STORED = "The checkpoint stores its weights as {}, and the engine serves them so."
 CLASS_ENDS = re.compile(r"(For[A-Z]|LMHead|Model$).*")  # of LlamaForCausalLM
@@ -166,6 +167,7 @@ def _contradicted(settled: Settled, catalogs: Catalogs) -> None:
 
 def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
     columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
+    columns |= {name: model_id(str(columns[name]), catalogs) or columns[name] for name in OTHER_MODELS if columns.get(name)}
     files, model = "+".join(dict.fromkeys(reading.file for reading in readings)), str(columns.get("model") or "")
     if model:
         columns["model"] = model_id(model, catalogs) or model

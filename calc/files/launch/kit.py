@@ -60,7 +60,8 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
     words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
     values["command"] = values["before"] + " \\\n  ".join([filled(spec.command, values), *words])
     written = _written(spec, values, ["read back"])
-    differences = _differences(row, {name: text for name, text in written.items() if name not in NOT_READ}, catalogs)
+    read = {name: text for name, text in written.items() if name not in NOT_READ}
+    differences = [one for one in _differences(row, read, catalogs) if one.column != "implementation" or one.taken not in spec.software]
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
     tight = ["TIGHT: it fits as estimated, and may run out of memory all the same."] if row["fits"] == "tight" else []
@@ -92,7 +93,8 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     wanted, got = row.get(name), back.get(name)
-    if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's default, written or not
+    if (wanted in ("", None) or wanted != wanted) and all(str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")):
+        # the software's default, written or not
         return True
     if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
         return (
