@@ -43,7 +43,7 @@ def two_bars(ink: Ink) -> dict[str, Any]:
     name = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
         x=alt.value(0), y="card_gib:Q", text="card:N"
     )
-    return finished(alt.layer(bars, values, rule, name), "Memory by phase of a step", ink, height=300)
+    return finished(alt.layer(bars, values, rule, name), "Memory by phase of a step, without overhead", ink, height=300)
 
 
 @once
