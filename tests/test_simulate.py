@@ -7,11 +7,14 @@ import sys
 import pandas as pd
 import pytest
 from examples import catalogs, recorded
+from pages import opened, page_text, pasted, run, turned
 
 from calc import CatalogError, estimate
 from calc.__main__ import main
 from calc.commands import simulate
 from calc.files.simulated import mean_forms, own_folder, simulated_model, with_simulated, write_simulated
+from calc.scenarios.problems import TableError
+from views.your_files import simulate as page
 
 CATALOGS = catalogs()
 SAID = recorded("simulated.json")  # the answer of validation/simulate/here.py for BitNet's default config, and the peak of its whole step
@@ -92,3 +95,31 @@ def test_what_cannot_be_simulated_is_one_sentence(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(simulate, "find_spec", lambda _name: None)
     assert main(["simulate", str(tmp_path / "mine.json")]) == 2
     assert "make simulate" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_the_page_simulates_a_bounded_model_beside_its_sessions(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADROOM_CATALOGS", str(tmp_path / "own"))
+    monkeypatch.setattr(page, "interpreter", lambda: (_ for _ in ()).throw(TableError("missing")))
+    app = pasted(opened("bring"), json.dumps(SAID["config"]))
+    assert "can simulate it here" in page_text(app)
+    app = turned(app, "bring")
+    assert [*(box.key for box in app.button if box.key == "simulate_here"), "make simulate" in page_text(app)] == [True]
+    monkeypatch.setattr(page, "interpreter", lambda: sys.executable)
+    run_as(monkeypatch, SAID["answer"] | {"blocks": {"problem": "its class is odd."}})
+    run(run(app).button(key="simulate_here").click())
+    ended()
+    assert run(app).error[0].value == "The simulation failed: its class is odd."
+    run_as(monkeypatch, SAID["answer"])
+    run(app.button(key="simulate_here").click())
+    ended()
+    assert "Simulated here, transformers 5.23" in page_text(run(app))
+    assert "simulate_here" not in {box.key for box in app.button}
+    app = turned(run(app.button(key="take_model").click()), "plan")
+    assert "simulated here" in page_text(app)
+
+
+def ended():
+    """Every simulation of the page's worker has ended."""
+    for simulation in page._queue()[1].values():
+        simulation.future.exception(timeout=30)

@@ -22,6 +22,7 @@ from calc.units import GIB
 ROOT = Path(__file__).resolve().parents[2]
 OF_SIMULATE = ROOT / ".venv-simulate" / "bin" / "python"
 FORMATS = ("bf16", "amp")
+MOST_SECONDS = 1800
 SIMULATED = ("work", "tuning", "precision", "batch", "sequence_tokens", "recompute", "optimizer", "optimizer_kernel", "attention")
 BUILD_ARGUMENTS = ("lora_targets", "lora_rank")
 
@@ -38,12 +39,28 @@ def interpreter() -> str:
 def answer_of(request: dict[str, Any]) -> dict[str, Any]:
     """What the simulation says; raises TableError where it does not run at all."""
     command = [interpreter(), "-m", "validation.simulate.here"]
-    run = subprocess.run(command, cwd=ROOT, input=json.dumps(request), capture_output=True, text=True, check=False)
+    try:
+        run = subprocess.run(
+            command, cwd=ROOT, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise TableError(f"the simulation took longer than {MOST_SECONDS / 60:.0f} minutes and was stopped.") from None
     try:
         return json.loads(run.stdout)
     except ValueError:
         last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1][:200]
         raise TableError(f"the simulation did not run ({last}); it needs g++ and what make simulate installs.") from None
+
+
+def read_off(config: dict[str, Any], model_id: str, catalogs: Catalogs, progress: str = "") -> tuple[dict[str, Any], Path]:
+    """Read a model's blocks off and write its file; the answer and the path.
+
+    `progress` is a file for the share that is done.
+    """
+    answer = answer_of({"config": config, "blocks": FORMATS, "progress": progress})
+    if "problem" in answer["blocks"]:
+        raise TableError(answer["blocks"]["problem"])
+    return answer, write_simulated(simulated_model(config, model_id, answer, catalogs), model_id)
 
 
 def _simulate(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -55,10 +72,7 @@ def _simulate(options: argparse.Namespace, catalogs: Catalogs) -> int:
         with written(options.output) as target:
             write_csv(_whole(config, plan_rows(options.row, catalogs)), target)
         return 0
-    answer = answer_of({"config": config, "blocks": FORMATS})
-    if "problem" in answer["blocks"]:
-        raise TableError(f"{options.config}: {answer['blocks']['problem']}")
-    path = write_simulated(simulated_model(config, model_id, answer, catalogs), model_id)
+    answer, path = read_off(config, model_id, catalogs)
     with written(options.output) as target:
         read = answer["blocks"]
         target.write(

@@ -11,7 +11,7 @@ from calc.files.calibration.logs import runs
 from calc.files.configs.lines import Line
 from calc.files.configs.run import read_run
 from calc.files.oom.explain import tells, text_of
-from calc.models.huggingface.config import read_config_text
+from calc.files.simulated import model_entry
 from calc.scenarios.inputs import BY_NAME
 
 Documents = list[tuple[str, bytes]]
@@ -40,14 +40,19 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
     Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face config.json among the documents,
     else `model`.
     """
-    configs = [(name, content) for name, content in documents if is_model(content)]
-    models = {model_name(name): read_config_text(content.decode("utf-8-sig"), model_name(name), catalogs) for name, content in configs}
+    models = model_entries(documents, catalogs)
     extended = add_models(catalogs, models) if models else catalogs
-    run = read_run([document for document in documents if document not in configs], extended, next(iter(models), model))
+    run = read_run([document for document in documents if not is_model(document[1])], extended, next(iter(models), model))
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
     row = estimate({"model": "", **choices}, extended, solve=False)
     row |= {"problem": run.row["problem"] or row["problem"], "note": f"{run.row['note']} {row['note']}".strip()}
     return Brought({name: row[name] for name in choices if name != "scenario"}, row, run.lines, run.row["source_tool"], models, extended)
+
+
+def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
+    """The entries of the Hugging Face configs among the documents, by id."""
+    ids = {model_name(name): content.decode("utf-8-sig") for name, content in documents if is_model(content)}
+    return {model: model_entry(text, model, catalogs) for model, text in ids.items()}
 
 
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:

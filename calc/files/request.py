@@ -12,14 +12,14 @@ import pandas as pd
 from calc.catalogs.load import Catalogs, add_models
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.brought import Brought, Documents, brought, is_model, model_name, sorted_documents
+from calc.files.brought import Brought, Documents, brought, is_model, model_entries, sorted_documents
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
 from calc.files.words.read import read_words
-from calc.models.huggingface.config import custom_entry, read_config_text
+from calc.models.huggingface.config import custom_entry
 from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.say.place import region_name
@@ -105,8 +105,7 @@ def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, A
     worded = read_words(text, catalogs)
     named = worded.columns | dict(columns or {})
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
-    models = {model_name(name): read_config_text(content.decode("utf-8-sig"), model_name(name), catalogs)
-              for name, content in configs if is_model(content)}  # fmt: skip
+    models = model_entries(configs, catalogs)
     if len(sizes) == len(SIZES):
         models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
     elif "/" in str(named.get("model", "")) and named["model"] not in catalogs.models.index:

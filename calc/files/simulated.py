@@ -4,8 +4,10 @@ The folder is HEADROOM_CATALOGS, else ~/.headroom/catalogs. A form holds bytes p
 widths of that one model; tensor parallel is taken to divide none of them, which is an upper bound.
 """
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,8 @@ from calc.catalogs.load import Catalogs, add_models
 from calc.catalogs.strict_yaml import CatalogError
 from calc.files.streams import read, written
 from calc.models.architecture import model_table
-from calc.models.huggingface.config import read_config
+from calc.models.huggingface.config import read_config, read_config_text
+from calc.models.huggingface.not_covered import read_documents
 
 VECTORS, MOMENTS = ("saved", "frozen", "checkpoint"), ("backward", "recomputed", "forward")
 TRAITS = {(True, False): "block", (True, True): "moe_block", (False, False): "linear_block", (False, True): "linear_moe_block"}
@@ -41,6 +44,22 @@ def with_simulated(catalogs: Catalogs, folder: Path | None = None) -> Catalogs:
                 f"{file}: it cannot be read ({type(error).__name__}); simulate the model again, or delete the file."
             ) from None
     return add_models(replace(catalogs, blocks=catalogs.blocks | blocks), entries) if entries else catalogs
+
+
+def simulated_id(config: Mapping[str, Any]) -> str:
+    """The id of a config that has no name of its own: its type, and what tells it from others."""
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{re.sub('[^a-z0-9]+', '-', str(config.get('model_type')).lower())[:40]}-{digest}"
+
+
+def model_entry(text: str, model_id: str, catalogs: Catalogs) -> dict[str, Any]:
+    """The entry of a config in JSON text, with its own blocks where it was simulated here."""
+    entry = read_config_text(text, model_id, catalogs)
+    path = own_folder() / f"{simulated_id(read_documents(text)[0])}.json"
+    if f"simulated-{path.stem}-block" not in catalogs.blocks:
+        return entry
+    with read(str(path)) as stream:
+        return json.loads(stream.read())["entry"] | {"name": entry["name"]}
 
 
 def simulated_model(config: Mapping[str, Any], model_id: str, answer: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """What `python -m calc simulate` runs in .venv-simulate: a request as JSON on standard input, the answer as JSON on standard output.
 
-A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number formats in which blocks are read off.
+A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number formats in which blocks are read off;
+`progress`, a file for the share of them that is done.
 """
 
 import json
+import os
 import sys
 import time
+from pathlib import Path
 
 from validation.simulate.read_model import blocks_of
 from validation.simulate.whole import Refused, step, torch, transformers
@@ -26,12 +29,14 @@ def timed(make, *arguments):
 
 def answer(request):
     """The versions, the peak of each row, and the blocks where they are asked for."""
-    config, formats = request["config"], request.get("blocks")
+    config, formats, progress = request["config"], request.get("blocks"), request.get("progress")
+    tell = (lambda share: Path(progress).write_text(str(share), encoding="utf-8")) if progress else (lambda share: None)
     made = {"transformers": transformers.__version__, "torch": torch.__version__.partition("+")[0]}
     made["rows"] = [timed(step, config, row) for row in request.get("rows", ())]
-    return made | ({"blocks": timed(blocks_of, config, formats)} if formats else {})
+    return made | ({"blocks": timed(blocks_of, config, formats, tell)} if formats else {})
 
 
 if __name__ == "__main__":
     result, sys.stdout = sys.stdout, sys.stderr  # what a class prints is no part of the answer
+    os.nice(10)  # a page on this machine comes first
     json.dump(answer(json.load(sys.stdin)), result)

@@ -204,14 +204,20 @@ def has_attention(block):
     return any("attn" in name or "attention" in name for name, _ in block.named_modules())
 
 
-def blocks_of(fields, formats=("bf16", "amp")):
-    """The kinds of block of a model: how many layers of each, whether they attend and route, and their forms; and all parameters."""
+def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
+    """The kinds of block of a model: how many layers of each, whether they attend and route, and their forms; and all parameters.
+
+    `tell` gets the share that is done, from 0 to 1.
+    """
     with torch.device("meta"):
         model = made(fields, "sdpa")
     if model.config.is_encoder_decoder:
         raise Refused("its two sides are not read off apart; simulate whole steps with --row.")
     kinds, blocks = kinds_of(model), lists_of_blocks(model)[0]
-    read = [forms_of(fields, attention, number_format, kinds) for number_format in formats for attention in ATTENTIONS]
+    read, wanted = [], [(number_format, attention) for number_format in formats for attention in ATTENTIONS]
+    for number_format, attention in wanted:
+        tell(len(read) / len(wanted))
+        read.append(forms_of(fields, attention, number_format, kinds))
     return {
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "kinds": [

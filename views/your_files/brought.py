@@ -12,7 +12,7 @@ from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
-from calc.files.request import PASTED, Request, request_of
+from calc.files.request import PASTED, Request, request_of, row_of_request
 from calc.models.huggingface.config import ConfigError
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
@@ -29,7 +29,7 @@ from views.shared.markdown import plain
 from views.shared.row_words import figures, on_screen
 from views.shared.tables import TEXT, grid
 from views.shared.theme import Ink
-from views.your_files import field
+from views.your_files import field, simulate
 
 TITLE = "Paste or upload what you have"
 READS = "Read as text, never run. Configs and launch commands of {}. Logs, which correct the estimate: {}."
@@ -73,6 +73,7 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
         if request.run is None:
             button("Use in Plan", _take_model, request, icon="arrow_forward", type="primary", key="take_model")
             st.markdown(plain(f"The config of {', '.join(request.models)}: it becomes the model of the plan."))
+            simulate.panel(documents, row_of_request(request), request.models, catalogs)
             return None
         result = _read(documents, "", catalogs)
         if result.lacks_model and (model := which_model(result.catalogs, result.row["problem"])):

@@ -9,12 +9,24 @@ import streamlit as st
 
 from calc.files.configs.problem import ConfigProblem
 from calc.files.oom.explain import LogProblem
-from calc.files.request import KINDS, PASTED, Request, assumed, job_choices, job_of_columns, link_query, request_of, with_model
+from calc.files.request import (
+    KINDS,
+    PASTED,
+    Request,
+    assumed,
+    job_choices,
+    job_of_columns,
+    link_query,
+    request_of,
+    row_of_request,
+    with_model,
+)
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
 from views.session import address, job_state
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
+from views.your_files.simulate import SIMULATES, is_bounded
 
 LABEL = "Paste or say anything"
 SMALL: dict[str, Any] = {"height": 68, "width": 226, "label_visibility": "collapsed"}  # in the sidebar, whose job is on one screen
@@ -59,11 +71,15 @@ def _take() -> None:
         request = request_of([(PASTED, text.encode())], session_catalogs.catalogs())
         kind = request.kinds[-1]
         if kind in ("run", "log") or ("run" in texts() and kind == "model"):
+            if kind == "run" and "run" not in texts():
+                texts().pop("model", None)  # which came alone, so it is not the run's
             texts()[kind] = text.encode()
             state["pasted_opens"], sentence = FILES, f"{_begun(KINDS[kind])}."
         else:
-            sentence = make_plan(request, text)
-            state["pasted_opens"] = PLAN
+            sentence, state["pasted_opens"] = make_plan(request, text), PLAN
+            if request.kinds == ("model",):
+                texts()["model"] = text.encode()
+                sentence += SIMULATES if is_bounded(row_of_request(request)) else ""
     except (ConfigProblem, ConfigError, LogProblem, TableError) as error:
         state["pasted_outcome"] = (True, str(error))
         return

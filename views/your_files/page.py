@@ -7,7 +7,7 @@ from views.session.present_plan import as_set, present
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 from views.your_files import brought as panel
-from views.your_files import calibration, out_of_memory
+from views.your_files import calibration, out_of_memory, simulate
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
@@ -18,6 +18,7 @@ run = panel.read(documents, catalogs)
 title.title(plain(panel.heading(run)), anchor=False)
 if run:
     panel.estimate(run, ink)
+    simulate.panel(documents, run.row, run.models, catalogs)
 plan = as_set(present(catalogs), catalogs) if logs else None
 calibration.panel(logs, run, plan.row if plan else None, catalogs)
 if plan and (unexplained := calibration.of_memory_alone(logs)):
