@@ -107,8 +107,11 @@ def test_files_are_what_their_names_say(tool):
 @pytest.mark.parametrize("tool", ["sglang", "tensorrt-llm"])
 def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
     _, kit = made(SERVED, tool)
-    assert differing(kit) == {"implementation", "memory_utilization"}
+    assert "The memory of the plan is vLLM's" in kit.files["launch.sh"]
+    assert differing(kit) == set()
+    assert differing(made(SERVED | {"memory_utilization": 0.8}, tool)[1]) == {"memory_utilization"}
     row = brought_back(kit)
+    assert (row["implementation"], "implementation" in row["source_defaults"].split("+")) == ("vllm", True)
     columns = ("model", "sequence_tokens", "max_sequences", "max_batched_tokens")
     assert [row[name] for name in columns] == ["llama-3.1-8b", "8192", "32", "4096"]
 

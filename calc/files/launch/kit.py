@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.engine.pipeline import estimate
@@ -96,10 +98,11 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     if (wanted in ("", None) or wanted != wanted) and all(str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")):
         # the software's default, written or not
         return True
-    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
-        return (
-            abs(wanted - got) <= 2 * row["batch"] * row["accumulation_steps"] * row["gpus"] * row["sequence_tokens"]
-        )  # whole steps of pairs
+    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:  # whole steps, of pairs or of rollouts
+        sequences = max(
+            2 * row["batch"] * row["accumulation_steps"] * row["gpus"], np.nan_to_num(row["prompts_per_step"] * row["generations"])
+        )
+        return abs(wanted - got) <= sequences * row["sequence_tokens"]
     return str(wanted) == str(got) or (wanted != wanted and got != got)
 
 

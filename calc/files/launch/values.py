@@ -27,7 +27,12 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
     copies = int(replicas({**values, "gpus": gpus - apart}))
     global_batch = values["batch"] * values["accumulation_steps"] * copies
     sequences = global_batch * int(catalogs.objectives.at[values["objective"] or "sft", "sequences_each"])
-    steps = ceil(values["train_tokens"] / (sequences * values["sequence_tokens"])) if values["train_tokens"] else None
+    prompts = max(global_batch // (values["generations"] or 1), 1)
+    rolled_out = (values["prompts_per_step"] or prompts) * (values["generations"] or 1)
+    steps, rollouts = (
+        ceil(values["train_tokens"] / (number * values["sequence_tokens"])) if values["train_tokens"] else None
+        for number in (sequences, rolled_out)
+    )
     split = any(values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"))
     targets = TARGETS.get(values["lora_targets"], values["lora_targets"]).split("+")
     sharding = catalogs.shardings.loc[values["sharding"]]
@@ -43,7 +48,9 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "training_devices": _devices(range(gpus - apart)),
         "rollout_devices": _devices(range(gpus - apart, gpus)),
         "rollout_copies": apart // (values["rollout_tensor_parallel"] or 1),
-        "prompts": max(global_batch // (values["generations"] or 1), 1),
+        "prompts": prompts,
+        "step_prompts": values["prompts_per_step"] or prompts,
+        "rollouts": rollouts,
         "generation_batch": copies * lcm(values["batch"], values["generations"] or 1),  # whole groups on each GPU, as axolotl asks for
         "generation_steps": _generation_steps(values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1),
         "score_batch": values["log_prob_batch"] or values["batch"],
