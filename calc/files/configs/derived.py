@@ -16,7 +16,8 @@ SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "t
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 NODE_GPUS = 8  # where no file says how many a node has
-GENERATING = (("engines", "rollout_tensor_parallel"), ("generation_nodes", "gpus_per_node"), ("generation_gpus",))
+BESIDE = (("engines", "rollout_tensor_parallel"), ("rollout_nodes", "rollout_node_gpus"))  # GPUs that generate, more than those that train
+WITHIN = (("generation_nodes", "gpus_per_node"), ("generation_gpus",))  # those of the cluster that generate
 
 
 def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
@@ -188,10 +189,10 @@ def _lengths(settled: Settled) -> None:
 def _generating(settled: Settled) -> None:
     """The GPUs that generate apart; those of the job are these and those that train."""
     values = settled.values
-    parts = next((parts for parts in GENERATING if all(values.get(part) for part in parts)), ())
+    parts = next((parts for parts in (*BESIDE, *WITHIN) if all(values.get(part) for part in parts)), ())
     if values.get("rollout") == "own gpus" and parts:
         _set(settled, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
-        if "engines" in parts and "gpus" in values:  # beside those that train; else a part of the cluster
+        if parts in BESIDE and "gpus" in values:
             _set(settled, "gpus", int(values["gpus"]) + values["rollout_gpus"], ("gpus", "gpus_per_node", *parts))
 
 
