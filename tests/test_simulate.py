@@ -12,7 +12,7 @@ from pages import opened, page_text, pasted, run, turned
 from calc import CatalogError, estimate
 from calc.__main__ import main
 from calc.commands import simulate
-from calc.files.simulated import mean_forms, own_folder, simulated_model, with_simulated, write_simulated
+from calc.files.simulated import VECTORS, mean_forms, own_folder, simulated_model, with_simulated, write_simulated
 from calc.scenarios.problems import TableError
 from views.your_files import simulate as page
 
@@ -47,6 +47,16 @@ def test_layers_of_several_kinds_keep_their_mean_and_need_the_worst_of_all():
     (form,) = mean_forms([kind(3, 100.0), kind(1, 20.0)])
     assert form["saved"] == {"one": 80.0}
     assert form["backward"] == [{"one": 200.0}, {"one": 40.0}]
+
+
+def test_behind_a_window_only_the_layers_that_it_masks_count():
+    def kind(layers, masked):
+        forms = [("sdpa", {"one": 8.0}), ("sdpa-window", {"one": 8.0} | ({"mask": 2.0} if masked else {}))]
+        return {"layers": layers, "forms": [{"format": "bf16", "attention": case} | dict.fromkeys(VECTORS, saved) for case, saved in forms]}
+
+    plain, window = mean_forms([kind(3, True), kind(1, False)])
+    assert (plain["saved"], window["saved"]) == ({"one": 8.0}, {"one": 8.0, "mask": 2.0})
+    assert mean_forms([kind(1, False)])[1]["saved"] == {"one": 8.0}
 
 
 def test_a_file_that_is_none_is_named_with_its_cure(folder):

@@ -8,13 +8,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from validation.simulate.here import answer  # isort: skip: its device stands before torch is used
+
 import pandas as pd
 from transformers import AutoConfig
 
 from calc import estimate, load_catalogs
 from calc.files.simulated import simulated_model, with_simulated, write_simulated
 from validation.model_types import LACKS
-from validation.simulate.here import answer
 
 FILE = Path(__file__).parent / "results" / "read_here.csv"
 FAMILIES = ("afmoe", "bitnet", "blt", "diffllama", "doge", "gpt_neo", "hrm_text", "jetmoe", "nanochat", "persimmon", "zaya")
@@ -56,6 +57,8 @@ def main(names):
         "blocks_seconds",
         "problem",
     )
+    before = pd.read_csv(FILE, dtype=object, keep_default_na=False).to_dict("records") if FILE.exists() else []
+    rows = sorted([row for row in before if row["type"] not in names] + rows, key=lambda row: row["type"])
     pd.DataFrame(rows, columns=columns, dtype=object).to_csv(FILE, index=False)
 
 

@@ -88,15 +88,21 @@ def _stacks_are(kinds: list[dict[str, Any]], stacks: Any) -> bool:
 
 
 def mean_forms(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Layers of several kinds as one: what they keep on average, the worst moments of all."""
-    layers = sum(kind["layers"] for kind in kinds)
+    """Layers of several kinds as one: what they keep on average, the worst moments of all.
+
+    Behind a window only those that keep another amount there count: the others see all tokens.
+    """
+    usual = {form["format"]: number for number, form in reversed([*enumerate(kinds[0]["forms"])])}
     forms = []
-    for same in zip(*(kind["forms"] for kind in kinds), strict=True):
-        form = {name: same[0][name] for name in ("format", "attention")}
+    for every in zip(*(kind["forms"] for kind in kinds), strict=True):
+        form = {name: every[0][name] for name in ("format", "attention")}
+        of_kinds = list(zip(kinds, every, strict=True))
+        masked = [(kind, one) for kind, one in of_kinds if one["saved"] != kind["forms"][usual[form["format"]]]["saved"]]
+        counts = masked if masked and form["attention"] == "sdpa-window" else of_kinds
+        layers, same = sum(kind["layers"] for kind, _ in counts), [one for _, one in counts]
         for name in VECTORS:
             sizes = dict.fromkeys(size for one in same for size in one[name])
-            weighed = [kind["layers"] / layers for kind in kinds]
-            form[name] = {size: sum(share * one[name].get(size, 0) for share, one in zip(weighed, same, strict=True)) for size in sizes}
+            form[name] = {size: sum(kind["layers"] / layers * one[name].get(size, 0) for kind, one in counts) for size in sizes}
         for name in MOMENTS:
             if name in same[0]:
                 form[name] = [moment for one in same for moment in one[name]]

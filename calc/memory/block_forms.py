@@ -102,11 +102,12 @@ def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[
 
 @kept("models", "heads")
 def head_rows(catalogs: Catalogs) -> np.ndarray:
-    """The number of each model's head."""
+    """The number of each model's head, else that of capped logits, or the first."""
     entries = list(catalogs.heads.values())
     owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
-    default = next(number for number, head in enumerate(entries) if not head["families"])
-    return np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
+    first = next(number for number, head in enumerate(entries) if not head["families"])
+    usual = np.where(catalogs.models["softcap"] > 0, list(catalogs.heads).index("causal-softcap"), first)
+    return np.array([owner.get(kind, head) for kind, head in zip(catalogs.models["model_type"], usual, strict=True)])
 
 
 @kept("heads")

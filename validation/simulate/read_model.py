@@ -22,7 +22,8 @@ from torch.utils.checkpoint import checkpoint  # isort: skip
 BATCHES, LENGTHS = (2, 3), (160, 288, 416)  # no multiple of them is a width
 EACH = ("one", "mask", "shared_mask", "position", "fixed")  # bytes per token, per pair of tokens, the same once for a batch, and at all
 KEPT = {"saved": {}, "frozen": {"frozen": True}, "checkpoint": {"recompute": True}}
-ATTENTIONS = {"sdpa": "sdpa", "eager": "eager"}
+ATTENTIONS, WINDOW = ("sdpa", "eager"), "sdpa-window"
+WINDOW_TOKENS = 64  # shorter than every length: SDPA takes a mask then, and keeps it
 MOST_MISSED, MOST_MISSED_AT_WORST = 1e-3, 0.1
 WORTH_BYTES = 0.01  # less per token is rounding
 
@@ -194,6 +195,14 @@ def forms_of(fields, attention, number_format, kinds):
     return [{"format": number_format, "attention": attention} | form for form in forms]
 
 
+def windowed(fields):
+    """The config with its attention window shorter than every length; None without a window."""
+    if not getattr(config_of(fields).get_text_config(), "sliding_window", None):
+        return None
+    short = {"sliding_window": WINDOW_TOKENS}
+    return fields | ({"text_config": fields["text_config"] | short} if "text_config" in fields else short)
+
+
 def has_experts(block):
     """Whether a block routes tokens to experts."""
     return any("expert" in name for name, _ in block.named_modules())
@@ -214,10 +223,12 @@ def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
     if model.config.is_encoder_decoder:
         raise Refused("its two sides are not read off apart; simulate whole steps with --row.")
     kinds, blocks = kinds_of(model), lists_of_blocks(model)[0]
-    read, wanted = [], [(number_format, attention) for number_format in formats for attention in ATTENTIONS]
-    for number_format, attention in wanted:
+    inputs = [(attention, attention, fields) for attention in ATTENTIONS]
+    inputs += [(WINDOW, "sdpa", short)] if (short := windowed(fields)) else []
+    read, wanted = [], [(number_format, *of_attention) for number_format in formats for of_attention in inputs]
+    for number_format, case, attention, these in wanted:
         tell(len(read) / len(wanted))
-        read.append(forms_of(fields, attention, number_format, kinds))
+        read.append([form | {"attention": case} for form in forms_of(these, attention, number_format, kinds)])
     return {
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "kinds": [
