@@ -72,9 +72,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
 def explain_tool(catalogs: Catalogs, message: str, run: str = "", columns: Columns | None = None) -> str:
     """An out-of-memory text explained beside its run, and what would fit."""
     if not (run or columns):
-        raise TableError(
-            "Say what ran: its config or launch command, or words such as 'llama-3.1-8b lora, batch 8, context 4096, on an L4'."
-        )
+        raise TableError(NO_RUN)
     request = _request(run, columns, catalogs)
     row = row_of_request(request)
     if row["problem"] and not row["memory_bytes"] > 0:

@@ -16,8 +16,7 @@ def _schedule(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plan = schedule(jobs, pools, catalogs)
     with written(options.output) as target:
         write_csv(plan.runs, target)
-    left_out = int((plan.runs["problem"] != "").sum())
-    print(f"{len(plan.runs) - left_out} of {len(plan.runs)} runs placed, ${plan.usd:,.0f}; {plan.how}.", file=sys.stderr)
+    print(f"{len(plan.runs) - plan.left_out} of {len(plan.runs)} runs placed, ${plan.usd:,.0f}; {plan.how}.", file=sys.stderr)
     for pool in plan.pools.to_dict("records"):
         idle = f", {pool['idle_hours']:,.0f} instance-hours paid and not used" if pool["idle_hours"] >= 1 else ""
         print(f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, ${pool['usd']:,.0f}{idle}.", file=sys.stderr)

@@ -18,7 +18,7 @@ class Capacity(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Runs, pools, ways and capacities.
+    """Runs, pools, ways and capacities, first those of the pools in their order.
 
     A window is the first and the last minute of a way; minutes count from `begins`.
     """
@@ -87,7 +87,7 @@ def _taken(placed: list[Placed], capacity: Capacity, minute: int) -> int:
 
 def bought_usd(placed: list[Placed], problem: Problem) -> float:
     """The price of the machines that the plan takes from pools that are paid whole. [USD]"""
-    return sum(pool.usd * peak(placed, Capacity(pool.instances, {place: 1})) for place, pool in enumerate(problem.pools) if pool.usd)
+    return sum(pool.usd * peak(placed, problem.capacities[place]) for place, pool in enumerate(problem.pools) if pool.usd)
 
 
 def total_usd(placed: list[Placed], problem: Problem) -> float:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.schedule import solver
-from calc.schedule.problem import Capacity, Placed, Problem, cheapest_first, peak, problem_of, pushed_forward, total_usd
+from calc.schedule.problem import Placed, Problem, cheapest_first, peak, problem_of, pushed_forward, total_usd
 from calc.schedule.tables import Occurrence, Pool, pools_of, runs_of
 from calc.schedule.ways import ways_of
 from calc.units import HOUR_MINUTES
@@ -48,6 +48,11 @@ class Schedule(NamedTuple):
     least_usd: float
     how: str
 
+    @property
+    def left_out(self) -> int:
+        """Runs without a place."""
+        return int((self.runs["problem"] != "").sum())
+
 
 def schedule(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs, prove: bool = True) -> Schedule:
     """The plan of a team; raises TableError."""
@@ -61,13 +66,9 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
     rows = []
     for place, pool in enumerate(those):
         after = _schedule(runs, [*those[:place], pool._replace(instances=pool.instances + 1), *those[place + 1 :]], catalogs, True)
-        placed = _count(after) - _count(before)
+        placed = before.left_out - after.left_out
         rows.append({"pool": pool.name, "instance": pool.instance, "placed_runs": placed, "usd": after.usd - before.usd})
     return pd.DataFrame(rows).sort_values(["placed_runs", "usd"], ascending=[False, True], ignore_index=True)
-
-
-def _count(plan: Schedule) -> int:
-    return int((plan.runs["problem"] == "").sum())
 
 
 def _schedule(runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, prove: bool) -> Schedule:
@@ -109,7 +110,7 @@ def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
     for place, pool in enumerate(problem.pools):
         mine = [one for one in placed if one.way.pool == place]
         used = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
-        count = peak(mine, Capacity(pool.instances, {place: 1})) if pool.usd or pool.by_the_hour else pool.instances
+        count = peak(mine, problem.capacities[place]) if pool.usd or pool.by_the_hour else pool.instances
         span = (min(pool.ends or last, last) - max(pool.starts or problem.begins, problem.begins)) / pd.Timedelta(hours=1)
         paid = used if pool.by_the_hour else count * max(0.0, span)
         usd = sum(one.way.usd for one in mine) + pool.usd * count

@@ -64,8 +64,7 @@ def draw(title: DeltaGenerator) -> None:
 
 def _heading(placed: Schedule) -> str:
     """All 8 runs find a place, for $1,697."""
-    runs = placed.runs
-    left_out = int((runs["problem"] != "").sum())
+    runs, left_out = placed.runs, placed.left_out
     find = "finds" if len(runs) == 1 else "find"
     which = f"{left_out} of {counted(len(runs), 'run')} {find} no place" if left_out else f"{counted(len(runs), 'run')} {find} a place"
     return f"{which}, for {billed_usd(placed.usd)}"
