@@ -28,12 +28,6 @@ def read_once(monkeypatch):
     monkeypatch.setattr("calc.__main__.load_catalogs", examples.catalogs)
 
 
-@pytest.fixture
-def without_changes(monkeypatch):
-    """Plan without its changes, which cost most of its time, for tests that look at something else."""
-    monkeypatch.setattr("views.plan.changes.panel", lambda *_: None)
-
-
 def pytest_collection_modifyitems(items):
     """The tests of a file run in one process, which works out once what they share."""
     for item in items:

@@ -17,8 +17,6 @@ from views.compare_and_bill import pay, prices, sure
 from views.shared.row_words import TIME_RESTS_ON
 from views.sidebar.assumptions import ASKED_ABOVE
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
 QUOTA = "in N. Virginia: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"

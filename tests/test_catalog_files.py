@@ -3,13 +3,16 @@
 import math
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 import yaml
 from pages import cards, opened
 
 from calc.catalogs import checked
+from calc.catalogs.kept import last_few
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
 from calc.catalogs.rooms import label_of, path_of, schema_of
 from calc.catalogs.strict_yaml import read_strictly
@@ -201,3 +204,19 @@ def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(m
     app.run()
     assert not app.error
     assert cards(app)
+
+
+def test_who_asks_for_little_does_not_wait_for_who_asks_for_much_and_two_who_ask_the_same_get_one_answer():
+    small, made = Event(), []
+
+    def answer(job):
+        made.append(job)
+        assert job == "little" or small.wait(60)  # the long one ends only after the short one
+        return job
+
+    asked = last_few(2, answer)
+    with ThreadPoolExecutor() as sessions:
+        long = [sessions.submit(asked, "much") for _ in range(2)]
+        assert asked("little") == "little"
+        small.set()
+        assert ([one.result(60) for one in long], sorted(made)) == (["much", "much"], ["little", "much"])

@@ -11,8 +11,6 @@ from calc.search.answer_name import answer_name, other_work
 from views.compare_and_bill.answers import COPY, DOWN, PLAN, REMOVE, RENAME, UP
 from views.compare_and_bill.differences import in_a_line
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000~plan_months~1"
 PLAIN = f"plain~market~on-demand~{COMMON}"

@@ -12,8 +12,6 @@ from calc.charts.tables import catalog_table, screen_names
 from calc.files.link import link
 from views.catalog.prices import CATALOGS, _as_it_is
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 
 def messages_of(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)

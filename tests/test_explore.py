@@ -18,8 +18,6 @@ from calc.units import GIB
 from views.session.job_state import FIRST_VISIT
 from views.understand.comparisons_words import leaf as leaf_words
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 TRAINED = {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge"}
 TRAINED |= {"recompute": "full", "sequence_tokens": 4096, "batch": 2, "accumulation_steps": 8, "train_tokens": 150e6}
 SERVED = {"model": "qwen2.5-7b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge", "batch": 8}

@@ -11,8 +11,6 @@ from calc.search.options import options
 from views.catalog import instances as page
 from views.shared import tables
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 JOB = {"model": "llama-3.1-8b", "train_tokens": 1.5e8}
 SERVE = {"goal": "serve", "model": "qwen2.5-32b"}
 

@@ -13,8 +13,6 @@ from views.plan import shown
 from views.session import job_state
 from views.sidebar import sidebar
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 VIEWS = Path(job_state.__file__).resolve().parents[1]
 OWNER = Path(job_state.__file__).resolve()
 

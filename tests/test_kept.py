@@ -1,15 +1,12 @@
 """Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no link."""
 
 import pandas as pd
-import pytest
 from pages import address, opened, run, turned, with_share
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate
 from calc.files.link.kept import MOST_KEPT
 from views.compare_and_bill.answers import PLAN
-
-pytestmark = pytest.mark.usefixtures("without_changes")
 
 KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",

@@ -15,8 +15,6 @@ from calc.files.link import link
 from calc.search.guide import tried
 from views.session.job_state import FIRST_VISIT
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 
 def of_then(query, **figures):
     """The query of an earlier day: these figures of its answer as they were then, times a number or as a word."""

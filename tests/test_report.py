@@ -17,8 +17,6 @@ from calc.search.options import options
 from views.frame import report, share
 from views.shared import answer_words as plan_words
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 DAY = date(2026, 11, 22)
 LINK = "http://localhost:8501/?model=llama-3.1-8b&name=%3Cscript%3E"
 

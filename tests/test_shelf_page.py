@@ -14,7 +14,7 @@ from shelf.plans import newest, save, versions
 NAME = "[Plan](http://example.com) $x$ <b>"
 
 
-pytestmark = pytest.mark.usefixtures("shelf", "without_changes")
+pytestmark = pytest.mark.usefixtures("shelf")
 
 
 @pytest.fixture

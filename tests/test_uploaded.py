@@ -13,8 +13,6 @@ from calc.files.csv.earlier import MOST_ROWS, earlier
 from calc.plan.bill import billed
 from views.compare_and_bill.earlier import _csv
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
 PAIR = ({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"})
 GOOD = "plain,llama-3.2-1b,1,none,g6e.xlarge,1\n"

@@ -6,8 +6,6 @@ from pages import address, opened, run, title
 from calc.search.job_row import JobError
 from views.plan import wider_search
 
-pytestmark = pytest.mark.usefixtures("without_changes")
-
 
 def searched(**query):
     """The Plan page under an address, with the search open."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, TypeVar, cast
 
 Made = TypeVar("Made", bound=Callable)
-MAKING = RLock()
+TURN, PATIENCE_SECONDS = RLock(), 0.05  # of one slow result at a time, and of whoever waits for it
 
 
 def kept(*tables: str) -> Callable[[Made], Made]:
@@ -34,20 +34,24 @@ def kept(*tables: str) -> Callable[[Made], Made]:
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Cache the last results of a slow function; callers with the same key wait for one result.
 
-    Results are computed one at a time, which takes no longer in total and needs the memory of one computation instead of one
-    per session. A failure is not cached.
+    Results are computed in turn, which takes no longer in total and needs the memory of one computation instead of one per
+    session; beside one that takes long, the others go ahead after a moment. A failure is not cached.
     """
 
     @lru_cache(maxsize=most)
-    def cell_of(_: Hashable) -> list[Any]:
-        return []
+    def cell_of(_: Hashable) -> tuple[list[Any], Lock]:
+        return [], Lock()
 
     def result(key: Hashable) -> Any:
-        cell = cell_of(key)
-        if not cell:
-            with MAKING:
-                if not cell:
-                    cell.append(make(key))
-        return cell[0]
+        made, making = cell_of(key)
+        with making:
+            if not made:
+                is_in_turn = TURN.acquire(timeout=PATIENCE_SECONDS)
+                try:
+                    made.append(make(key))
+                finally:
+                    if is_in_turn:
+                        TURN.release()
+        return made[0]
 
     return result

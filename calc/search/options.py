@@ -123,6 +123,16 @@ def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
         return None
 
 
+def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
+    """The row of a job's first answer without its reasons; None where nothing qualifies."""
+    ranked = ranking_of(JobRow.of(job), catalogs)
+    if ranked is None or not len(ranked.qualifying):
+        return None
+    name, number = next(iter(answers_of(ranked).items()))
+    results, figures = rows_of(ranked, np.array([number]), catalogs)
+    return results.row(0) | {column: values[0] for column, values in figures.items()} | {"answer": name}
+
+
 def _rented(row: JobRow, catalogs: Catalogs) -> str:
     """What renting would add to a job on machines that one has, as one more sentence."""
     if "have" not in row.columns:

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import counted
 from calc.search.card_lines import Card, card_line, layout_line
-from calc.search.options import Options, options
+from calc.search.options import Options, first_row, options
 from calc.search.tightened import most_possible
 
 SMALLER = {  # work -> what takes less memory, the smallest loss first: words, fields of the job
@@ -37,8 +37,7 @@ def _that_fits(job: Mapping[str, Any], settled: Mapping[str, Any], catalogs: Cat
     present = [changes for _, changes in SMALLER[work]]
     begun = next((number + 1 for number, changes in enumerate(present) if changes.items() <= dict(job).items()), 0)
     for words, changes in SMALLER[work][begun:]:
-        row = options({**job, **changes}, catalogs).rows[0]
-        if row["answer"] == "fastest":
+        if row := first_row({**job, **changes}, catalogs):
             line = f"The same {words}: {layout_line(row, catalogs)}"
             return [Card("What would make it fit", row, line, changes, f"Take {words.split(' ', 1)[1]}")]
     return []
@@ -50,9 +49,9 @@ def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> l
     name, others = ("batch", {}) if trains else ("users", {"people": None})
     present = int(row["batch"] if trains else answered.job.get("users") or 0)
     most = 0 if answered.job.get("requests_per_second") or not present else most_possible({**job, **others}, name, present, catalogs)
-    if most <= present:
+    other = first_row({**job, **others, name: most}, catalogs) if most > present else None
+    if not other:
         return []
-    other = options({**job, **others, name: most}, catalogs).rows[0]
     if trains:
         return [Card("Largest batch", other, layout_line(other, catalogs), {"batch": most}, "Take the largest batch")]
     line = f"{counted(most, 'request')} at once instead of {present:,}, within the limits."

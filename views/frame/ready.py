@@ -17,7 +17,7 @@ async def getting_ready(_app: object) -> AsyncIterator[None]:
 
 
 def get_ready() -> None:
-    """Load catalogs, answer, panels and advice; the imports wait until the server is up."""
+    """Load catalogs, answer and panels; the imports wait until the server is up."""
     from calc import CatalogError
     from calc.search.job_fields import job_of
     from calc.search.options import options
@@ -25,10 +25,7 @@ def get_ready() -> None:
 
     with suppress(CatalogError):  # the page says which file it is
         read = catalogs.read_ahead()
-        first = options(job_of(job_state.first_visit(), {}), read)
+        options(job_of(job_state.first_visit(), {}), read)
         for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
             if not module.name.endswith(".page"):  # which is a script
                 import_module(module.name)
-        from views.plan import changes
-
-        changes.changes(first.rows[0], first.rows[0]["market"], first.job, read)

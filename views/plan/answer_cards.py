@@ -15,6 +15,7 @@ from calc.search.sentences import titles
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, in_other_bits, over_all
+from views.session.remembered import remembered
 from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.theme import BLUE, ORANGE, Ink
@@ -29,7 +30,7 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     """The answers, and of a service the other width of weights; on one's machines its variants."""
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
-        return owned_cards(job, options, catalogs)
+        return remembered("owned", (job, catalogs.version), lambda: owned_cards(job, options, catalogs))
     least = options.rows[0]
     answered = [row for row in options.rows if row["answer"]]
     result = [Card(titles(row), row, card_line(row, least, catalogs), {}) for row in answered]

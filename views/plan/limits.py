@@ -13,6 +13,7 @@ from calc.search.tightened import tightened, tighter_speeds
 from calc.units import DAY_HOURS
 from views.session import extra_state, job_state
 from views.session.present_plan import Present
+from views.session.remembered import remembered
 from views.shared.elements import button
 from views.shared.markdown import faint, plain
 
@@ -30,7 +31,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     eased = [easing for easing in options.eased if _set_by(easing, options.job)]
     bits = [Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"]) for card in cards if "fewest_bits" in card.changes]
     eased = [easing for easing in eased if not bits or easing.name not in BITS]
-    steps = [*eased, *bits, *tightened(job, options, catalogs)]
+    steps = [*eased, *bits, *remembered("tightened", (job, catalogs.version), lambda: tightened(job, options, catalogs))]
     shown = telling_limits(steps, row)[:MOST]
     words = free_limits(eased, row, options.job, catalogs)
     if not shown and not words:
