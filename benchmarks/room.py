@@ -3,6 +3,7 @@
     python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the same run
     python -m benchmarks.room --churn 500                              memory after so many sessions came and went
     python -m benchmarks.room --minutes 30                             25 people for so long, some going and some coming
+    python -m benchmarks.room --beside 3                               new small jobs while somebody asks for 512 instances
 
 Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the machine may be shared.
 """
@@ -11,14 +12,23 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from statistics import median
+from urllib.parse import urlencode
 
 from benchmarks.floor import options, p95
 from benchmarks.server import FLOOR_PAGE, Server, machine_cpu_seconds
 from benchmarks.visitor import Visitor
+from calc.files.link.link import VERSION
 
 THINK_SECONDS = 5
 SOAKING, AT_ONCE, CHANGES_OF_ONE = 25, 20, 3
+SMALL = {"v": VERSION, "goal": "train", "model": "llama-3.2-1b"}
+LARGE = {  # what is asked for, the field that makes each job new
+    "a training": ({"goal": "train", "model": "llama-3.1-405b", "instances_most": 512, "days_most": 90}, "run_tokens", 1e12),
+    "people served": ({"goal": "serve", "model": "llama-3.1-70b", "instances_most": 512}, "users", 5_000),
+    "requests a second": ({"goal": "serve", "model": "llama-3.1-8b", "instances_most": 512}, "requests_per_second", 2_000),
+}
 
 
 @dataclass
@@ -122,10 +132,48 @@ async def _soak(server, minutes):
     await asyncio.gather(*chairs)
 
 
+async def _opened(server, job):
+    """The first page of a job, by its link. [s]"""
+    visitor = Visitor(server.address, 0, urlencode(job))
+    seconds = await visitor.open()
+    await visitor.close()
+    return seconds
+
+
+async def _beside(server, rounds):
+    numbers = count(1)
+
+    async def small():
+        return await _opened(server, SMALL | {"run_tokens": 1e9 + next(numbers)})
+
+    await small()
+    for name, (job, field_name, value) in LARGE.items():
+        alone, held, large = [], [], []
+        for _ in range(rounds):
+            alone += [await small() for _ in range(5)]
+            asking = asyncio.create_task(_opened(server, SMALL | job | {field_name: value + next(numbers)}))
+            while not asking.done():
+                held.append(await small())
+            large.append(await asking)
+        later = 1e3 * (p95(held) - median(alone))
+        print(
+            f"{name:18} {median(large):7.2f} {1e3 * median(alone):9,.0f} {1e3 * median(held):10,.0f} {1e3 * max(held):8,.0f} {later:9,.0f}"
+        )
+
+
+def beside(rounds):
+    """How much later a new small job is answered while another visitor asks for 512 instances."""
+    print("512 instances of    seconds  alone ms  beside p50     most  later p95")
+    with Server() as server:
+        asyncio.run(_beside(server, rounds))
+
+
 def main():
-    """Compare, or churn, or soak."""
-    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
-    if arguments.churn:
+    """Compare, or churn, or soak, or ask beside a large job."""
+    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, beside=0)
+    if arguments.beside:
+        beside(arguments.beside)
+    elif arguments.churn:
         churn(arguments.churn)
     elif arguments.minutes:
         with Server() as server:
