@@ -5,7 +5,7 @@
 `python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
 `python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of runs in, what they say of the estimate out.
 `python -m calc simulate config.json`: what a model's own class keeps, read off on this machine.
-`show`, `serve-mcp`, `oom`, `diff`, `gate` and `solve`: see --help.
+`schedule`, `tuned`, `show`, `serve-mcp`, `oom`, `diff`, `gate` and `solve`: see --help.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from calc.commands.show import SHOW
 from calc.commands.simulate import SIMULATE
 from calc.commands.solve import SOLVE
 from calc.commands.tables import ANSWER, ESTIMATE
+from calc.commands.tuned import TUNED
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
 from calc.files.model_configs import added_models
@@ -48,6 +49,7 @@ COMMANDS = {
     "solve": SOLVE,
     "simulate": SIMULATE,
     "schedule": SCHEDULE,
+    "tuned": TUNED,
     "show": SHOW,
     "serve-mcp": SERVE_MCP,
 }

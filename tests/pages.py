@@ -13,7 +13,7 @@ from calc.search.job_fields import COMPARED
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.
-PAGES = ("plan", "compare", "pay", "team", "shelf", "explore", "method", "instances", "models", "prices", "accuracy", "bring")
+PAGES = ("plan", "compare", "pay", "tuned", "team", "shelf", "explore", "method", "instances", "models", "prices", "accuracy", "bring")
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")

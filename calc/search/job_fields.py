@@ -3,6 +3,7 @@
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import USUAL_MARKETS, sold_for
 from calc.evaluate import parameters_of
 from calc.layout import at_once, data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY, Input
@@ -57,6 +58,7 @@ COMPARED = (
     *("recompute", "implementation", "kv_precision"),
 )
 CHOSEN = (*COMPARED, "pipeline_parallel", "context_parallel")
+ALIKE = ("private_prices", "hours_per_month", "lora_rank", "lora_targets")  # set by hand for a run and the service of its result
 DEGREES = parameters_of(data_parallel)[1:]
 
 
@@ -119,6 +121,17 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     job |= {"regions": "+".join(fields["regions"]) or ANYWHERE, "markets": "+".join(fields["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}
     return job | {name: value for name, value in fixed.items() if is_read(name, fields) or name in ASSUMED}
+
+
+def job_for(goal: str, fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
+    """The job row of the same fields for another goal.
+
+    The budget, the markets that sell no such work and what is set by hand for the present goal stay with it; a service has no end.
+    """
+    others = {name: values for name, values in by_hand.items() if name in (*ASSUMED, *ALIKE) or not is_read(name, fields)}
+    work = work_of({"goal": goal})
+    markets = [name for name in fields["markets"] if sold_for(name, work)] or USUAL_MARKETS[:1]
+    return job_of({**fields, "goal": goal, "tokens_total": "", "markets": markets, **dict.fromkeys(BUDGETS)}, others)
 
 
 def job_fields_of(scenario: dict[str, Any], catalogs: Catalogs, goal: str = "tune") -> tuple[dict[str, Any], dict[str, list]]:

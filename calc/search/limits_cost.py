@@ -217,7 +217,7 @@ def alternatives(row: Row, job: dict[str, Any], eased: list[Easing], catalogs: C
         year = row["usd_per_hour"] * here.get(MARKETS[COMMITTED_YEAR].price, np.nan) / listed * MEAN_MONTH_HOURS
         commits = not job["ends"] and year * tie < row["usd"] and not row["private_usd_per_hour"] > 0
         ways |= {"commitment": year} if commits else {}
-        tokens = _generated_tokens(row, job)
+        tokens = load_tokens_per_month(row, job)
         endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
         listed_there = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] == 0
         name = "Amazon Bedrock" if listed_there else "the endpoint at its set price"
@@ -230,7 +230,7 @@ def alternatives(row: Row, job: dict[str, Any], eased: list[Easing], catalogs: C
     return ways
 
 
-def _generated_tokens(row: Row, job: dict[str, Any]) -> float:
+def load_tokens_per_month(row: Row, job: dict[str, Any]) -> float:
     """Tokens that a service generates in a month at its load, or offline in all. [tokens]"""
     if job["ends"] or not job["generates"]:
         return float(job["tokens_total"] * job["generates"]) if job["ends"] else 0.0

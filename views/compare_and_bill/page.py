@@ -1,11 +1,12 @@
 """The Compare & bill page: kept answers and their bill, other ways to pay, the shelf."""
 
-from views.compare_and_bill import compare, earlier, pay, shelf, team
+from views.compare_and_bill import compare, earlier, pay, shelf, team, tuned
 from views.shared.elements import tabs_of
 
 tabs = {
     "compare": ("Compare and bill", compare.draw),
     "pay": ("Other ways to pay", pay.draw),
+    "tuned": ("Fine-tune, then serve", tuned.draw),
     "team": ("Schedule", team.draw),
     "shelf": (shelf.name(), shelf.draw),
 }

@@ -10,7 +10,7 @@ from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.numbers import count, counted, duration, gib, is_missing, percent, span, three, usd
-from calc.say.place import region_name
+from calc.search.tuned_words import endpoint_price, not_sold
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
 from views.compare_and_bill.sure import TEXTS, tokens
@@ -75,19 +75,14 @@ def load(row: Row) -> str:
 
 def per_token(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
     """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
-    tokens, region = row["endpoint_break_even_tokens"], region_name(row["region"], catalogs)
+    tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
-        return (
-            f"Amazon Bedrock is not known to sell this model by the token in {region}. Make prices reads its list; to compare "
-            "with another endpoint, set its prices among the assumptions below."
-        )
-    whose = f"As Amazon Bedrock lists {listed['sold_as']} in {region} ({listed['as_of']}), " if listed else ""
-    price = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
-    price = f"{whose}{price}:" if whose else f"At {price},"
+        return not_sold(row, catalogs)
+    price = endpoint_price(row, listed, catalogs)
     if row["endpoint_break_even_ratio"] > 1:
-        return f"{price} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
+        return f"{price}: own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
     share = percent(row["endpoint_break_even_ratio"])
-    return f"{price} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
+    return f"{price}: own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
 
 
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:

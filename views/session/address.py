@@ -7,11 +7,12 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.files.link import link
 from calc.files.link.earlier import is_earlier
+from calc.files.link.link import VIEW_INPUTS
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan, tabs
 from views.session.catalogs import own_models, readings, rest_on, take_models
 
-VIEW = ("looked", "sort", "budget_usd", "budget_for")
+VIEW = ("looked", "sort", *VIEW_INPUTS, "budget_for", "tuned_rounds")
 
 
 class Address(NamedTuple):
@@ -81,7 +82,7 @@ def settle(catalogs: Catalogs) -> None:
 def _read() -> None:
     """The job of this run, and the query of all that the user made."""
     state, assumed, fields = st.session_state, extra_state.assumed(), job_state.job_fields()
-    by_hand = {name: value for name in job_state.AUTO if (value := state.get(name)) not in (None, [])}
+    by_hand = job_state.set_by_hand()
     job_state.read(fields, by_hand, assumed)
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
 

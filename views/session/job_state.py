@@ -20,8 +20,10 @@ from calc.search.job_fields import (
     MAY_BE_EMPTY,
     SEVERAL,
     UNSHOWN,
+    is_offline,
     is_read,
     job_fields_of,
+    job_for,
     job_of,
     method_of,
     tokens_of_run,
@@ -55,6 +57,20 @@ def current() -> CurrentJob:
 def job_fields() -> dict[str, Any]:
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
+
+
+def set_by_hand() -> dict[str, Any]:
+    """The columns that this session has set by hand, those that its goal does not read too."""
+    return {name: value for name in AUTO if (value := st.session_state.get(name)) not in (None, [])}
+
+
+def job_of_goal(goal: str) -> dict[str, Any]:
+    """The job of this session for a goal: its own, or the same fields for another one."""
+    fields, _, job = current()
+    if fields["goal"] == goal and not is_offline(fields):
+        return job
+    by_hand = {name: value if name in LISTS else [value] for name, value in (set_by_hand() | extra_state.assumed()).items()}
+    return job_for(goal, fields, by_hand)
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:

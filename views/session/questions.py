@@ -42,10 +42,10 @@ def take_work(choice: str) -> None:
         job_state.choose(goal=choice, have=None)
 
 
-def load() -> str:
-    """The field that says how much is served; the others are not read."""
+def load(may_end: bool = True) -> str:
+    """The field that says how much is served, offline work among them; the others are not read."""
     fields = job_state.current().fields
-    if is_offline(fields):
+    if may_end and is_offline(fields):
         return "tokens_total"
     return next((name for name in ("requests_per_second", "people") if fields[name]), "users")
 

@@ -28,20 +28,13 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # which settle the format
         choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
     measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
-    state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
-    choice("Load", words=LOADS, **state, label_visibility="visible", persist_state=None)
-    if measured == KEYS.people:
-        _people(catalogs)
-    elif measured == KEYS.users:
-        count_field("Requests at once", KEYS.users)
-    elif measured == KEYS.requests_per_second:
-        number("Requests per second, at the peak", KEYS.requests_per_second, "")
-    else:
+    amount(measured, LOADS, present(catalogs).job, catalogs)
+    if measured == KEYS.tokens_total:
         with row():
             st.text_input(f"{words[1].capitalize()} in all", key=KEYS.tokens_total, **SESSION)
             number("Days at most", KEYS.days_most)
     if measured != KEYS.tokens_total or words != IMAGES:  # which are read without a text
-        _lengths(catalogs)
+        lengths(catalogs)
     if measured != KEYS.tokens_total:
         with row():
             number("First token, s", KEYS.first_token_seconds)
@@ -52,6 +45,18 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         if generates(fields["model"], catalogs):
             _shares(fields)
+
+
+def amount(measured: str, words: dict[str, str], job: dict[str, Any], catalogs: Catalogs, label: str = "Load") -> None:
+    """How much the settled job of a service is asked for, in one of these terms."""
+    state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
+    choice(label, words=words, **state, label_visibility="visible", persist_state=None)
+    if measured == KEYS.people:
+        _people(job, catalogs)
+    elif measured == KEYS.users:
+        count_field("Requests at once", KEYS.users)
+    elif measured == KEYS.requests_per_second:
+        number("Requests per second, at the peak", KEYS.requests_per_second, "")
 
 
 def _shares(fields: dict[str, Any]) -> None:
@@ -74,18 +79,18 @@ def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
 
 
-def _people(catalogs: Catalogs) -> None:
+def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
     share, usual = extra_state.assumed().get("share_active"), f"{100 * catalogs.assumptions['value']['share_active']:g}"
     with row():
         count_field("People", KEYS.people)
         take = partial(extra_state.put, "share_active")
         scaled("Active at a time, %", "active_percent", share, 100, take, usual, max_value=100.0)
-        if users := present(catalogs).job.get("users"):
+        if users := job.get("users"):
             st.caption(f"{counted(int(users), 'request')} at once")
 
 
-def _lengths(catalogs: Catalogs) -> None:
+def lengths(catalogs: Catalogs) -> None:
     """The context of a request in one figure; below it what of it is prompt."""
     prompt, answer = questions.lengths(catalogs)
     context = prompt + answer

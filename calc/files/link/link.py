@@ -22,9 +22,15 @@ from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
-VIEWS = ("compare", "pay", "team", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy")  # tabs of pages
-VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS}
-VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
+VIEWS = (  # tabs of pages
+    *("compare", "pay", "tuned", "team", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy"),
+)
+VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS, "tuned_rounds": ("0", "1", "2", "4")}
+VIEW_INPUTS = {  # of the plan's bill, and of fine-tuning that is served
+    "budget_usd": Input("budget_usd", "number", None),
+    "tuned_models": Input("tuned_models", "count", None, most=1000),
+    "tuned_months": Input("tuned_months", "count", None, most=BY_NAME["plan_months"].most),
+}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ONE_VALUE = ("v", "prices_as_of", "looked", "then")
 LONGEST_VALUE = 200

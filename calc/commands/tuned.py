@@ -1,0 +1,60 @@
+"""`python -m calc tuned jobs.csv`: repeated runs and the service of their result."""
+
+import argparse
+import sys
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import Command, cells_of
+from calc.files.csv.writer import write_csv
+from calc.files.streams import written
+from calc.plan.tuned import by_month
+from calc.scenarios.problems import TableError
+from calc.search.options import options
+from calc.search.tuned import at_more_load, services, tuned_plan
+from calc.search.tuned_words import BASE_PRICE, against_endpoint, plan_money, serving
+
+
+def _tuned(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write a row for each month; the service, the money and the day go to standard error."""
+    answers = [options({name: cell for name, cell in row.items() if cell}, catalogs) for row in cells_of(arguments.jobs).to_dict("records")]
+    jobs = {"inference" if one.job.get("work") == "inference" else "training": one for one in answers}
+    if len(answers) != 2 or len(jobs) != 2:
+        raise TableError(f"{arguments.jobs} has no pair of jobs; give it one row that trains and one that serves.")
+    for one in answers:
+        if one.problem:
+            raise TableError(f"{arguments.jobs}: {one.problem}")
+    run, job = {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")}, jobs["inference"].job
+    possible = services(job, run, arguments.models, catalogs)
+    if possible[0].options.problem:
+        raise TableError(f"{arguments.jobs}: {possible[0].options.problem}")
+    plan = tuned_plan(run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs)
+    with written(arguments.output) as target:
+        write_csv(by_month(plan), target)
+    larger = at_more_load(plan, job, run, arguments.models, catalogs)
+    for sentence in (plan_money(plan), serving(possible, catalogs), against_endpoint(plan, larger, catalogs), BASE_PRICE):
+        print(sentence, file=sys.stderr)
+    return 0
+
+
+def _count(least: int, most: int) -> Any:
+    """A whole number from least to most."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+TUNED = Command(
+    "Fine-tune, then serve: the bill by month, and the day from which it costs less than an endpoint.",
+    (
+        ("jobs", {"metavar": "jobs.csv", "help": "two jobs: one that trains, one that serves the load of all tuned models"}),
+        ("--models", {"type": _count(1, 1000), "default": 1, "help": "models tuned at once"}),
+        ("--rounds", {"type": _count(0, 31), "default": 1, "help": "runs of each in a month; 0: once"}),
+        ("--months", {"type": _count(1, 120), "default": 12, "help": "months of the service"}),
+    ),
+    _tuned,
+)

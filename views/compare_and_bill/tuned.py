@@ -1,0 +1,123 @@
+"""The tab Fine-tune, then serve: the runs and the service of their result as one bill."""
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.charts.money import money_over_days
+from calc.evaluate import Row
+from calc.files.csv.tables import to_csv
+from calc.plan.figures import records
+from calc.plan.tuned import ENDPOINT, SUM, TunedPlan, break_even_day, by_day, by_month
+from calc.say.numbers import is_missing, usd
+from calc.search import tuned_words
+from calc.search.job_words import job_sentence, short_job
+from calc.search.options import options
+from calc.search.tuned import Service, at_more_load, services, tuned_plan
+from views.charts.money import over_days
+from views.compare_and_bill import the_bill
+from views.session import SESSION, job_state, kept, questions
+from views.session import catalogs as session_catalogs
+from views.session.job_state import KEYS
+from views.session.present_plan import present
+from views.shared import elements, row_words, tables
+from views.shared.elements import button, segments
+from views.shared.markdown import plain
+from views.shared.theme import INKS
+from views.sidebar import served
+from views.sidebar.fields import number
+
+FIRST = {"tuned_models": 1, "tuned_rounds": "1", "tuned_months": 12}
+ROUNDS = {"0": "Once", "1": "Monthly", "2": "2 a month", "4": "4 a month"}
+LOADS = {name: words for name, words in served.LOADS.items() if name != "tokens_total"}
+LINES = {SUM: "This plan", ENDPOINT: "Paid per token"}
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs, state = session_catalogs.catalogs(), st.session_state
+    for name, first in FIRST.items():
+        state[name] = state.get(name) or first
+    run, run_job, problem = _run(catalogs)
+    service_job = job_state.job_of_goal("serve")
+    if is_missing(run["memory_bytes"]):
+        title.title("No fine-tuning to plan", anchor=False)
+        title.markdown(plain(row_words.on_screen(problem)))
+        return
+    possible = services(service_job, run, state["tuned_models"], catalogs)
+    heading = title.container()
+    serving = options(service_job, catalogs).job
+    title.caption(plain(f"{job_sentence(run_job, catalogs)} {job_sentence(serving, catalogs)}"))
+    _questions(serving, catalogs)
+    if possible[0].options.problem:
+        heading.title("No service for the tuned models", anchor=False)
+        st.error(plain(row_words.on_screen(possible[0].options.problem)), icon=":material/block:")
+        return
+    models, rounds = state["tuned_models"], int(state["tuned_rounds"])
+    plan = tuned_plan(run, possible[0], models, rounds, state["tuned_months"], catalogs)
+    heading.title(plain(tuned_words.plan_money(plan)), anchor=False)
+    if problem:
+        st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
+    larger = at_more_load(plan, service_job, run, models, catalogs)
+    elements.points([tuned_words.serving(possible, catalogs), tuned_words.against_endpoint(plan, larger, catalogs)])
+    st.caption(plain(f"{tuned_words.BASE_PRICE} {row_words.on_screen(plan.service['note'])}"))
+    left, right = st.columns(2, gap="large")
+    with left:
+        the_bill.draw(plan.bill, [])
+    with right:
+        _chart(plan)
+    columns = tables.columns_of("tuned_months")
+    tables.grid(by_month(plan)[list(columns)], columns, "What each month costs, and the sums since the start", "tuned_by_month")
+    _kept(plan, run_job, possible[0], catalogs)
+
+
+def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
+    """Row, job and problem of the fine-tuning: the answer on Plan, or of the same fields."""
+    if job_state.current().fields["goal"] == "tune":
+        plan = present(catalogs)
+        return {**plan.row, "market": plan.market, "have": plan.job.get("have")}, plan.job, plan.options.problem
+    answered = options(job_state.job_of_goal("tune"), catalogs)
+    return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
+
+
+def _questions(job: dict[str, Any], catalogs: Catalogs) -> None:
+    """How many models, how often, for how long; the load of their service."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.number_input("Tuned models", 1, 1000, key="tuned_models", width=150, **SESSION)
+            st.number_input("Months", 1, 120, key="tuned_months", width=150, **SESSION)
+            number("Hours a month", KEYS.hours_per_month, "730", width=150, max_value=744.0)
+        segments("Each is tuned", ROUNDS, "tuned_rounds", **SESSION)
+    with right:
+        served.amount(questions.load(may_end=False), LOADS, job, catalogs, "Load of all together")
+        served.lengths(catalogs)
+
+
+def _chart(plan: TunedPlan) -> None:
+    """Dollars over days, against the price per token where it is known."""
+    days = by_day(plan)
+    day = break_even_day(days)
+    table = money_over_days(days, LINES, day)
+    if table.empty:
+        return
+    ends = f"{usd(days[SUM].iloc[-1])} for this plan, {usd(days[ENDPOINT].iloc[-1])} paid per token"
+    crossing = "the plan is never less" if is_missing(day) else f"the plan is less from day {day:,.0f} on"
+    alt = f"Cost since the start over {len(days):,} days: {ends} at the end; {crossing}"
+    elements.draw(over_days(INKS[st.context.theme.type or "light"]), table, alt, "tuned_days")
+
+
+def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: Catalogs) -> None:
+    """Both answers kept with their runs, servers and months, on a click; the months as CSV."""
+    rows = list(zip(records(plan.bill), (run_job, service.options.job), strict=True))
+
+    def keep_both() -> None:
+        for row, job in rows:
+            kept.keep({**row, "in_bill": "yes"}, row["scenario"], short_job(job, catalogs), is_planned=True)
+
+    with st.container(horizontal=True):
+        is_done = all(kept.is_kept(row) for row, _ in rows)
+        button("Keep both in the bill", keep_both, icon="bookmark_add", key="tuned_keep", disabled=is_done or kept.is_full())
+        tables.download("Months as CSV", lambda: to_csv(by_month(plan)), "headroom-fine-tune-then-serve.csv", "tuned_csv", type="tertiary")
