@@ -11,18 +11,22 @@
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make agent      what `python -m calc serve-mcp` needs to serve its tools to an agent: docs/agent.md
-#   make schedule what `python -m calc schedule` needs to prove its plan
-#   make simulate  what `python -m calc simulate` takes: the CPU build of PyTorch and transformers, about 250 MB to download
+#   make cluster    a Dask cluster on this machine for `python -m calc estimate --cluster`: docs/scale.md  (WORKERS=2 MEMORY=2GiB CLUSTER_PORT=8786)
+#   make schedule   what `python -m calc schedule` needs to prove its plan
+#   make simulate   what `python -m calc simulate` takes: the CPU build of PyTorch and transformers, about 250 MB to download
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/  (REGIONS="us-east-1 eu-west-1" or all, ARGS=--dry-run; docs/prices.md)
 
 PYTHON ?= python3
 PORT ?= 8501
+WORKERS ?= 2
+MEMORY ?= 2GiB
+CLUSTER_PORT ?= 8786
 BIN = .venv/bin
 PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule simulate lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub agent schedule cluster simulate lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -92,6 +96,12 @@ simulate: .venv-simulate/ready
 
 schedule: .venv/ready-schedule
 
+cluster: .venv/ready-cluster
+	@echo "Dask: $(WORKERS) workers of $(MEMORY), a core each: --cluster tcp://127.0.0.1:$(CLUSTER_PORT)"
+	@export DASK_LOGGING__DISTRIBUTED=warning MALLOC_TRIM_THRESHOLD_=268435456 MALLOC_MMAP_THRESHOLD_=33554432; \
+	  $(BIN)/python -m dask scheduler --host 127.0.0.1 --port $(CLUSTER_PORT) --no-dashboard & trap "kill $$!" EXIT INT TERM; \
+	  $(BIN)/python -m dask worker tcp://127.0.0.1:$(CLUSTER_PORT) --nworkers $(WORKERS) --nthreads 1 --memory-limit $(MEMORY) --no-dashboard
+
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
 .venv-league/ready: requirements/lock/run.txt requirements/lock/hub.txt requirements/lock/league.txt | .venv/bin/python
@@ -112,7 +122,7 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in agent hub measure prices schedule shelf validation; do \
+	@for name in agent cluster hub measure prices schedule shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
 	@$(LOCK) --no-deps requirements/league.txt --output-file requirements/lock/league.txt

@@ -23,11 +23,11 @@ def crossed(rows):
     return pd.DataFrame({name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}).astype({"batch": int})
 
 
-def all_distinct(rows):
+def all_distinct(rows, seed=SEED):
     """Free batch and sequence over every model and instance: hardly a row comes twice, and most are sound."""
     catalogs = load_catalogs()
     models, instances = catalogs.models[catalogs.models["refused"] == ""], catalogs.instances
-    draw = np.random.default_rng(SEED)
+    draw = np.random.default_rng(seed)
     longest = models["max_position"].fillna(0).clip(64, 131_072).to_numpy(dtype=float)
     model, instance = draw.integers(len(longest), size=rows), draw.integers(len(instances), size=rows)
     trains = draw.random(rows) < 0.5

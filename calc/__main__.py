@@ -1,5 +1,6 @@
 """`python -m calc scenarios.csv -o estimates.csv`: scenarios in, results out.
 
+`python -m calc estimate 'scenarios-*.parquet' -o folder`: the same of many files, here or on a Dask cluster.
 `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
 `python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out.
@@ -15,7 +16,7 @@ from errno import EDQUOT, ENOSPC
 
 from calc import CatalogError, add_models, load_catalogs
 from calc.commands.calibrate import CALIBRATE
-from calc.commands.command import UNUSABLE, Command, columns_of_flags
+from calc.commands.command import INTERRUPTED, UNUSABLE, Command, columns_of_flags
 from calc.commands.diff import DIFF
 from calc.commands.gate import GATE
 from calc.commands.imports import IMPORT
@@ -39,6 +40,7 @@ from calc.scenarios.problems import TableError
 
 COMMANDS = {
     "": ESTIMATE,
+    "estimate": ESTIMATE,
     "answer": ANSWER,
     "import": IMPORT,
     "launch": LAUNCH,
@@ -53,7 +55,6 @@ COMMANDS = {
     "show": SHOW,
     "serve-mcp": SERVE_MCP,
 }
-INTERRUPTED = 130  # as shells have it
 
 
 def main(arguments: list[str] | None = None) -> int:

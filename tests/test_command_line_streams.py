@@ -59,7 +59,7 @@ def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, m
     last, sentence = LATE[fault]
     if rows > 50:  # beyond the block that is read and checked at once
         monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", rows // 3)
-        monkeypatch.setattr("calc.commands.tables.estimate", lambda table, _: table.assign(problem=""))
+        monkeypatch.setattr("calc.commands.many_files.estimate", lambda table, *_, **__: table.assign(problem=""))
         moved = {"line 52": f"line {rows + 2}", "row 51": f"row {rows + 1}", "byte 363": f"byte {12 + 7 * rows + 1}"}
         for old, new in moved.items():
             sentence = sentence.replace(old, new)
@@ -97,13 +97,13 @@ def test_a_table_may_be_replaced_by_its_own_results(tmp_path):
 def test_interrupted_it_says_so_and_leaves_nothing(tmp_path, capsys, monkeypatch):
     calls = []
 
-    def interrupted(table, _):
+    def interrupted(table, *_, **__):
         calls.append(len(table))
         if len(calls) == 3:
             raise KeyboardInterrupt
         return estimate(table, catalogs())
 
-    monkeypatch.setattr("calc.commands.tables.estimate", interrupted)
+    monkeypatch.setattr("calc.commands.many_files.estimate", interrupted)
     assert main([str(many_rows(tmp_path / "in.csv")), "-o", str(tmp_path / "out.csv")]) == 130
     assert calls == [10, 10, 10]
     assert capsys.readouterr().err == f"Interrupted; {tmp_path}/out.csv was left as it was.\n"
@@ -123,7 +123,7 @@ def test_a_full_disk_is_said_in_one_sentence(tmp_path):
 @pytest.mark.usefixtures("by_tens")
 def test_a_long_run_says_how_far_it_is(terminal, tmp_path, capsys, monkeypatch):
     seconds = iter(range(0, 1000, 4))
-    monkeypatch.setattr("calc.commands.tables.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("calc.commands.progress.monotonic", lambda: next(seconds))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     assert main([str(many_rows(tmp_path / "in.csv")), "-o", str(tmp_path / "out.csv")]) == 0
     progress = capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from examples import recorded
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/api.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/api.md", "docs/scale.md")
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 SOURCE = re.compile(r"`((?:calc|catalogs|views|tests|validation|refresh|shelf|benchmarks|docs)/[\w./]*)`")

@@ -10,7 +10,7 @@ from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
-LOCKED = ("agent", "dev", "hub", "launch", "measure", "prices", "shelf", "validation")
+LOCKED = ("agent", "cluster", "dev", "hub", "launch", "measure", "prices", "shelf", "validation")
 LOCKS = {"run": "requirements.txt"} | {name: f"requirements/{name}.txt" for name in LOCKED}
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)\s*(?:;\s*([^\\]+?))?\s*\\?$", re.MULTILINE)
 

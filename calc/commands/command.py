@@ -18,7 +18,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
 
-UNUSABLE, OVER_THE_LIMIT = 2, 3  # exit statuses
+UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as shells have it
 PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})
 
 

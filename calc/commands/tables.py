@@ -3,25 +3,32 @@
 import argparse
 import sys
 from collections.abc import Callable
-from time import monotonic
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import Command
-from calc.engine.pipeline import estimate
-from calc.files.csv.tables import as_written, counted_since, read_tables
+from calc.commands.many_files import CHUNK_ROWS, estimate_files, estimated_as_written
+from calc.commands.progress import Progress
+from calc.engine.pipeline import COLUMNS
+from calc.files.csv.tables import counted_since, read_tables
 from calc.files.csv.writer import write_csv
+from calc.files.parts import is_many
 from calc.files.streams import read, written
+from calc.scenarios.problems import TableError
 from calc.search.answer import answer
 
-CHUNK_ROWS, CHUNK_JOBS = 60_000, 20
-TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two reports of progress, on a terminal and elsewhere
+CHUNK_JOBS = 20
 
 
 def _estimate(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """Write the results of every scenario."""
-    return _stream(options, CHUNK_ROWS, lambda table: as_written(estimate(table, catalogs), table), "rows")
+    """Write the results of every scenario, of one table or of many files."""
+    columns = options.results.split(",") if options.results else None
+    if unknown := next((name for name in columns or () if name not in COLUMNS), ""):
+        raise TableError(f"There is no result column '{unknown}'; the first line of results without --columns names them.")
+    if options.cluster or is_many(options.table, options.output):
+        return estimate_files(options.table, options.output, columns, options.cluster, catalogs)
+    return _stream(options, CHUNK_ROWS, lambda table: estimated_as_written(table, catalogs, columns), "rows")
 
 
 def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -32,22 +39,17 @@ def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
 def _stream(options: argparse.Namespace, size: int, results_of: Callable[[pd.DataFrame], pd.DataFrame], unit: str) -> int:
     """Write the results table by table; report progress on standard error."""
     name = "standard input" if options.table == "-" else options.table
-    rows, begun, reported, terminal = 0, monotonic(), 0.0, sys.stderr.isatty()
+    progress = Progress(unit)
     with read(options.table) as source, written(options.output) as target:
         try:
             for table in read_tables(source, name, size):
-                for sentence in counted_since(table, name) if not rows else ():
+                for sentence in counted_since(table, name) if not progress.rows else ():
                     print(sentence, file=sys.stderr)
-                write_csv(results_of(table), target, header=not rows)
+                write_csv(results_of(table), target, header=not progress.rows)
                 target.flush()
-                rows, seconds = rows + len(table), monotonic() - begun
-                if seconds - reported >= (TERMINAL_SECONDS if terminal else QUIET_SECONDS):
-                    reported = seconds
-                    progress = f"{rows:,} {unit}, {rows / seconds:,.0f} per second"
-                    print(f"\r{progress:<50}" if terminal else progress, end="" if terminal else "\n", file=sys.stderr, flush=True)
+                progress.add(len(table))
         finally:
-            if reported and terminal:
-                print(file=sys.stderr)
+            progress.close()
     return 0
 
 
@@ -55,5 +57,13 @@ def _table(name: str) -> tuple:
     return (("table", {"metavar": name, "nargs": "?", "default": "-", "help": f"CSV of {name}; - or none: standard input"}),)
 
 
-ESTIMATE = Command("Estimate GPU memory and AWS cost of every scenario of a CSV.", _table("scenarios"), _estimate)
+ESTIMATE = Command(
+    "Estimate GPU memory and AWS cost of every scenario of a CSV, or of many CSV and Parquet files.",
+    (
+        *_table("scenarios"),
+        ("--columns", {"dest": "results", "metavar": "NAME,NAME", "default": "", "help": "of the results these alone, which is faster"}),
+        ("--cluster", {"metavar": "ADDRESS", "default": "", "help": "a Dask scheduler, whose workers estimate the files"}),
+    ),
+    _estimate,
+)
 ANSWER = Command("Answer every job of a CSV: what to rent on AWS.", _table("jobs"), _answer)

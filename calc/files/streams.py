@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shutil import copymode
 from typing import Any
+from uuid import uuid4
 
 
 def read(path: str) -> Any:
@@ -15,18 +16,20 @@ def read(path: str) -> Any:
 
 
 @contextmanager
-def written(path: str) -> Iterator[Any]:
-    """A text stream that replaces the file once it is complete."""
+def written(path: str, binary: bool = False) -> Iterator[Any]:
+    """A stream of text, or of bytes, that replaces the file once it is complete."""
+    mode = "b" if binary else ""
+    text: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": ""}
     if path == "-":
         yield sys.stdout
     elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe cannot be replaced
-        with Path(path).open("w", encoding="utf-8", newline="") as stream:
+        with Path(path).open(f"w{mode}", **text) as stream:
             yield stream
     else:
         final = Path(path).resolve()
-        partial = final.with_name(f".{final.name}.{os.getpid()}")
+        partial = final.with_name(f".{final.name}.{uuid4().hex}")
         try:
-            with partial.open("x", encoding="utf-8", newline="") as stream:
+            with partial.open(f"x{mode}", **text) as stream:
                 yield stream
             if final.exists():
                 copymode(final, partial)

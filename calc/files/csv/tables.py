@@ -43,9 +43,9 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """The results, with the table's cells where a row has a problem."""
     wrong = (results["problem"] != "").to_numpy()
     kept = results.copy()
-    for name in inputs_by_name().keys() & set(table.columns) if wrong.any() else ():
+    for name in inputs_by_name().keys() & set(table.columns) & set(results.columns) if wrong.any() else ():
         cells = table[name].to_numpy(dtype=object)
-        restored = wrong & (cells != "")
+        restored = wrong & table[name].notna().to_numpy() & (cells != "")
         if restored.any():
             kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
     return kept
@@ -89,10 +89,7 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None, column: st
         reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
         names = [unmarked(str(cell).strip()) or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
         if column not in names:
-            raise TableError(
-                f"{name} has no column '{column}' (its columns: {quoted(', '.join(names[:6]))}); the first line "
-                "must name the columns, separated by commas."
-            )
+            raise TableError(f"{missing_column(name, names, column)}; the first line must name the columns, separated by commas.")
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
         while table is not None:
             table = table.map(unmarked) if text.holds_marks else table
@@ -103,6 +100,11 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None, column: st
     except pd.errors.ParserError as error:
         reason = str(error).strip().rstrip(".").split("C error: ")[-1]
         raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
+
+
+def missing_column(name: str, names: list[str], column: str) -> str:
+    """The first half of a sentence on a table without a column that it must have."""
+    return f"{name} has no column '{column}' (its columns: {quoted(', '.join(names[:6]))})"
 
 
 def read_csv(content: str | bytes, name: str = "the file", column: str = "model") -> pd.DataFrame:
