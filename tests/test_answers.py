@@ -201,6 +201,15 @@ def test_an_encoder_is_served_by_transformers(model, catalogs):
     assert "choose implementation transformers" in answer(job | {"implementation": "vllm"}, catalogs)["problem"].iloc[0]
 
 
+def test_a_decoder_without_a_head_answers_no_token(catalogs):
+    """An embedding model reads its prompt, whatever its blocks; an engine may read it too."""
+    job = {"work": "inference", "model": "qwen3-embedding-0.6b", "users": 4, "context_tokens": 1024}
+    assert settled(job, catalogs)["sequence_tokens"] == settled(job, catalogs)["prompt_tokens"] == 1024
+    rows = answer(job | {"implementation": "vllm"}, catalogs)
+    assert rows["fits"].eq("yes").all()
+    assert rows["time_per_output_token_seconds"].isna().all()
+
+
 def test_a_context_beyond_the_model_is_refused_with_what_extends_it(catalogs):
     refused = answer({"model": "qwen3-8b", "work": "inference", "context_tokens": 65_536}, catalogs)["problem"].iloc[0]
     assert refused.startswith("qwen3-8b takes 40,960 tokens, and 65,536 are asked for, which vllm refuses; YaRN by 4 ")

@@ -9,6 +9,7 @@ from examples import MODELS, PARTS, answered, catalogs, many, one, recorded
 
 from calc import estimate, estimate_distinct
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.memory import fit
 from calc.memory.basis import AXES, BASES, GROUNDS
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
@@ -80,6 +81,16 @@ def test_the_verdict_is_the_contracts():
     assert answered()["fit_probability"][answered()["gpu_memory_bytes"].isna()].isna().all()
     assert (results["fits"][results["memory_bytes"] * 1.25 <= results["gpu_memory_bytes"]] == "yes").mean() > 0.99
     assert np.allclose(results["headroom_bytes"], results["gpu_memory_bytes"] - results["memory_bytes"])
+
+
+@pytest.mark.parametrize(("left_out_bytes", "verdict"), [(0.0, "yes"), (49.0, "yes"), (51.0, "tight")])
+def test_a_fit_holds_what_is_not_counted_95_times_of_100(left_out_bytes, verdict):
+    """Of a model that is only sized, or whose parts are left out, the upper end of its parameters counts."""
+    sure_ratio, needed, limit = 1.1, 100.0, 165.0
+    number = fit.fits(needed, needed, limit / sure_ratio, limit, 110.0, 200.0, left_out_bytes)
+    scale_ratio = np.log(sure_ratio) / np.log(fit.SURE_ODDS)
+    probability = fit.fit_probability(needed, limit, 0.0, 0.0, scale_ratio, 0.0, left_out_bytes)
+    assert (fit.FITS[number], bool(probability >= 0.95)) == (verdict, verdict == "yes")
 
 
 def test_inference_trains_nothing_and_training_caches_nothing():

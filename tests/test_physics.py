@@ -108,7 +108,7 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     products, attention, tower = _forward(numbers, model, prompt - shared, 0)
     attention += 4 * model["score_width"] * (prompt - shared) * shared
     prefill = (products / rate + (attention + tower) / wide_rate) / numbers["replica_gpus"]
-    generates = model["kind"].isin(GENERATE)
+    generates = model["kind"].isin(GENERATE) & (model["head"] > 0)
     weights = np.where(generates, model["blocks"] - model["encoder"], np.nan)
     matrix_bytes = the_catalogs().precisions["matrix_bytes_each"]
     width, cached = (rows[name].astype(str).map(matrix_bytes) for name in ("precision", "kv_precision"))

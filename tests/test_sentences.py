@@ -58,6 +58,11 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     words = arrangement(row, catalogs)
     assert words.startswith("ZeRO 2 over 8 replicas of 2 ")
     assert words.endswith("tensor parallel 2, selective recompute per operator")
+    words = arrangement(row | {"tensor_parallel": 1, "context_parallel": 16}, catalogs)
+    assert words.startswith("ZeRO 2 over 16 ")
+    assert ", context parallel 16, " in words
+    elsewhere = options({"model": "deepseek-v3", "work": "inference", "regions": "eu-central-1"}, catalogs).problem
+    assert elsewhere.endswith("; allow other regions, or take fewer bits.")
     job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
     problem = options(job, catalogs).problem
     assert problem.startswith("Nothing runs so on the instances allowed: ")

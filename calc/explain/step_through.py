@@ -220,7 +220,7 @@ def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     taken = table["context_bytes"] + table["graphs_bytes"] + table["matrix_waste_bytes"] + table["reduction_pool_bytes"]
     free = table["gpu_memory_bytes"] - taken
     shown = np.minimum(free / (1 + table["slack_ratio"]), free - table["least_cached_bytes"] * table["trains"])
-    sure = np.where(table["is_engine"] > 0, table["limit_bytes"], table["sure_limit_bytes"])
+    sure = np.where(table["is_engine"] > 0, table["limit_bytes"], table["sure_limit_bytes"] - table["parts_left_out_bytes"])
     return np.broadcast_to(np.maximum(np.minimum(shown, sure) / table["memory_run_ratio"] / GIB, 0), len(scenarios))
 
 

@@ -206,6 +206,7 @@ def assumed(job: Mapping[str, Any], request: Request) -> str:
         return ""
     columns, values = request.columns, settled(job, request.catalogs)
     names = [name for name in TELLING[values["work"]] if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]]
+    names = [name for name in names if name not in LENGTHS or (values[name] > 1 and (values["generates"] or name != "answer_tokens"))]
     values["regions"] = ", ".join(region_name(region, request.catalogs) for region in values["regions"])
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
     words += [ASSUMED_WORDS[name].format(values[name]) for name in names]

@@ -183,7 +183,9 @@ RULES = (
         "The memory that a prefix cache saves for {model} is not known; leave shared_prompt_tokens empty.",
     ),
     Rule(
-        lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),
+        lambda trains, generates, is_decoder, implementation_decoders_only: (
+            (trains == 0) & (generates == 0) & (is_decoder == 0) & (implementation_decoders_only > 0)
+        ),
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(

@@ -56,17 +56,16 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     apart = generating_apart(row)
     row = {**row, "gpus": row["gpus"] - apart}
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
+    kinds = ("tensor", "pipeline", "context", "expert")
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
-    degree = ", ".join(
-        f"{kind} parallel {row[f'{kind}_parallel']:.0f}" for kind in ("tensor", "expert") if row.get(f"{kind}_parallel", 1) > 1
-    )
+    degree = ", ".join(f"{kind} parallel {row[f'{kind}_parallel']:.0f}" for kind in kinds if row.get(f"{kind}_parallel", 1) > 1)
     if row["work"] == "inference":
         cache = f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
     else:
-        shared = f"{gpus:.0f} {card}" if copies == gpus else groups
+        shared = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
         recompute = choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
-        parts = [f"{sharding(row, catalogs)} over {shared}" if copies > 1 else shared, degree, recompute]
+        parts = [f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared, degree, recompute]
         parts += [f"{apart:.0f} more generate answers"] if apart else []
     return ", ".join(filter(None, parts))
 
@@ -74,6 +73,11 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
 def generating_apart(row: Row) -> float:
     """GPUs of a training that generate answers apart from those that train."""
     return row["rollout_gpus"] if row.get("rollout") == "own gpus" else 0
+
+
+def sharding_ranks(row: Row) -> float:
+    """GPUs or replicas that a training divides over; those of context parallel share too."""
+    return replicas(row) * (row.get("context_parallel", 1) if row["sharding"] != "none" else 1)
 
 
 def sharding(row: Row, catalogs: Catalogs) -> str:
@@ -110,12 +114,12 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     row = {**row, "gpus": row["gpus"] - generating_apart(row)}
-    copies = replicas(row)
+    ranks = sharding_ranks(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
-    shared = f"{sharding(row, catalogs)} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
+    shared = f"{sharding(row, catalogs)} over {ranks:.0f} {'GPUs' if ranks == row['gpus'] else 'replicas'}"
     yield spoken("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
     yield name_of("optimizer", row["optimizer"], catalogs)
-    yield "1 GPU" if row["gpus"] == 1 else shared if copies > 1 else ""
+    yield "1 GPU" if row["gpus"] == 1 else shared if ranks > 1 else ""
     yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"
     yield choice("recompute", row["recompute"], catalogs)
     if not is_missing(row["decoder_tokens"]) and row["decoder_tokens"] != row["sequence_tokens"]:

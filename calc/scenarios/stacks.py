@@ -22,9 +22,11 @@ ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # the matrices
 
 @kept("models", "model_kinds")
 def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
-    """A column of each model's kind; 0 for a model without a kind."""
-    kinds = catalogs.model_kinds.index.get_indexer(catalogs.models["kind"])
-    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[kinds])
+    """A column of each model's kind, 0 without a kind; what has no head of words generates none."""
+    models = catalogs.models
+    kinds = catalogs.model_kinds.index.get_indexer(models["kind"])
+    writes = (models["outputs"] >= models["vocab"]).to_numpy() if name == "generates" else 1
+    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[kinds]) * writes
 
 
 @kept("models", "stacks", "implementations", "blocks")

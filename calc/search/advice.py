@@ -107,11 +107,11 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
     """A change in words; another step with its size, and what is emulated marked as such."""
     placed = {"gpus": row["gpus"], **change} if "instance" in change else change
     words = change_in_words(placed, catalogs, row["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
-    if kind != "step" and not (kind == "batch" and ends_of(row)):
+    if kind != "step":
         return words
     times = at_once({**row, **change}) / at_once(row)
     size = f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{times:.0%}".replace("%", " % of")
-    return f"{words}: {size} the {'tokens per step' if kind == 'step' else 'sequences at once'}"
+    return f"{words}: {size} the tokens per step"
 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:

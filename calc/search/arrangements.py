@@ -26,7 +26,7 @@ from calc.search.settle import bounded_by, fixed_at, tunings
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
-LONG_TOKENS = 65_536  # of a sequence, from which a training divides it over GPUs
+LONG_TOKENS = 64_000  # of a sequence, from which a training divides it over GPUs
 LONGEST_BATCH = 4096
 # Sequences at once on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs 1 to 2 % more or less.
 OFFLINE_BATCHES = (1, 2, 4, 8, 12, 16, 24, *(2**power * part // 4 for power in range(5, 10) for part in range(4, 8)), 1024)

@@ -107,5 +107,5 @@ def step_words(easing: Easing, row: Row) -> str:
     if name == "spare" and step:
         return "a spare instance"
     encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
-    value = str(step) if isinstance(step, str | int) else say_limit(name)(float(step)).replace(".0 ", " ")
+    value = f"{step:,}" if isinstance(step, int) else step if isinstance(step, str) else say_limit(name)(step).replace(".0 ", " ")
     return STEPPED["batch_seconds" if encodes else name].format(value)

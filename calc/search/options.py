@@ -16,6 +16,7 @@ from calc.plan.figures import records
 from calc.say.place import card_name, place
 from calc.search import limit_words, ranking, sentences
 from calc.search.arrangements import COUNTS
+from calc.search.being_wrong import SURE
 from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
 from calc.search.inputs import ANSWER_COLUMNS
@@ -216,7 +217,8 @@ def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:
     if row["misses"]:
         name = max(ranked.limits, key=lambda limit: limit.excess[number]).name
         return f"Nothing keeps every limit: {where} {row['misses']}; {sentences.MISSED[name][2]}."
-    against = [] if ranked.candidates["fits"][number] == FITS.index("yes") else ["is tight and may run out of memory"]
+    tight = "is tight and may run out of memory" if row["fit_probability"] < SURE else "fits only after the allocator's cache is returned"
+    against = [] if ranked.candidates["fits"][number] == FITS.index("yes") else [tight]
     if ranked.classes[number] > ranking.TIGHT:
         runs = {"emulated": "runs only by emulation", "unknown": "is not known to run"}.get(row["runs"], "has no known speed")
         against.append(runs)
@@ -239,9 +241,10 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
     card = card_name(largest.gpu or catalogs.instances["gpu"][largest.instance], catalogs)
     reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
     nothing, allowed = ("Nothing that you have", "that you have") if job["have"] else ("Nothing allowed", "allowed")
+    cure = sentences.smaller(job, published_bits(job, catalogs), catalogs)
     return (
         f"{nothing} is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
-        f"largest card {allowed}, {card}, has {card_bytes / GIB:,.1f}{reserve}; {sentences.smaller(job, published_bits(job, catalogs))}."
+        f"largest card {allowed}, {card}, has {card_bytes / GIB:,.1f}{reserve}; {cure}."
     )
 
 

@@ -75,8 +75,8 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
     return f"{has.format(has=say(limit * ratio))}{share_words(name, settled_job)}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
 
 
-def smaller(settled_job: Row, published_bits: int) -> str:
-    """What to change for a smaller arrangement: first what is set by hand, then the bits."""
+def smaller(settled_job: Row, published_bits: int, catalogs: Catalogs) -> str:
+    """What to change for a smaller arrangement: what is set by hand, then where, then the bits."""
     fixed, serves = settled_job["fixed"], settled_job["work"] == "inference"
     cures = {
         "sharding": "FSDP" if "none" in fixed.get("sharding", ()) else "",
@@ -84,7 +84,8 @@ def smaller(settled_job: Row, published_bits: int) -> str:
         "recompute": "recompute" if "none" in fixed.get("recompute", ()) else "",
     }
     by_hand = f"set {' or '.join(filter(None, cures.values()))}, " if any(cures.values()) else ""
-    larger = "" if settled_job["have"] else "allow larger instances, or "
+    elsewhere = not fixed.keys() & {"instance", "gpu"} and len(settled_job["regions"]) < len(catalogs.regions)
+    larger = "" if settled_job["have"] else f"allow {'other regions' if elsewhere else 'larger instances'}, or "
     fewer = "take fewer bits" if serves or settled_job["method"] != "full" else "take LoRA or fewer bits"
     bits = f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer
     return f"{by_hand}{larger}{bits}"
@@ -134,7 +135,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         keep = "request a second keeps" if rate == "1" else "requests a second keep"
         parts.append(f"{rate} {keep} {counted(round(at_once(row)), 'sequence')} busy (rate × time of a request)")
     elif not trains and settled_job["people"]:
-        parts.append(f"{count(settled_job['people'])} people are {counted(int(settled_job['users']), 'request')} at once")
+        people = "1 person is" if settled_job["people"] == 1 else f"{count(settled_job['people'])} people are"
+        parts.append(f"{people} {counted(int(settled_job['users']), 'request')} at once")
     parts += _of_machines(row)
     if settled_job["ends"] and not trains:
         amount, unit_tokens = amount_words(settled_job, catalogs), measure(row["model"], settled_job["answer_tokens"], catalogs).tokens

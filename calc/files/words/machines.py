@@ -7,14 +7,16 @@ from calc.catalogs.load import Catalogs
 from calc.files.words.sentence import Sentence
 
 BARE_CARD = re.compile(r"\d\d90")  # a number that people write without rtx
+NUMBERS = {"one": 1, "a single": 1, "single": 1, "two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16}
 OWNED = re.compile(r"\b(?:my|our|have|own)(?: (?:own|an?|one|two|single))? $")  # before a card
 
 
 def take_machines(line: Sentence, catalogs: Catalogs) -> None:
     """Instances and cards with their counts; cards that one has or that AWS lacks are one's own."""
     table = catalogs.instances
-    for match in line.take(rf"(?:(?P<count>\d+) ?x? ?)?(?P<name>{'|'.join(map(re.escape, sorted(table.index, key=len, reverse=True)))})s?"):
-        counted = {"gpus": int(match["count"]) * int(table["gpus"][match["name"]])} if match["count"] else {}
+    several = rf"(?:(?P<count>\d+|{'|'.join(NUMBERS)}) ?x? ?)?"
+    for match in line.take(rf"{several}(?P<name>{'|'.join(map(re.escape, sorted(table.index, key=len, reverse=True)))})s?"):
+        counted = {"gpus": _number(match["count"]) * int(table["gpus"][match["name"]])} if match["count"] else {}
         line.put(match[0], instance=[match["name"]], **counted)
     families = {str(name).partition(".")[0] for name in table.index}
     for match in line.take(rf"(?P<name>{'|'.join(sorted(families, key=len, reverse=True))})(?: instances?)?"):
@@ -23,18 +25,21 @@ def take_machines(line: Sentence, catalogs: Catalogs) -> None:
     made = r"(?:[ -](?:sxm\d?|pcie|nvl|ada|server|(?:16|24|32|40|48|80|94|96|141) ?gb?)(?![\w-]*\d))*"
     makers = r"(?:nvidia[ -]|amd[ -])?(?:geforce[ -])?(?:(?:rtx[ -])?(?:pro[ -])?)"
     keys = "|".join(sorted(kinds, key=len, reverse=True))
-    for match in line.take(
-        rf"(?:(?P<count>\d+) ?x? ?)?(?P<card>{makers}(?P<key>{keys})s?{made})(?: ?x ?(?P<after>\d+))?(?: gpus?| cards?)?"
-    ):
+    for match in line.take(rf"{several}(?P<card>{makers}(?P<key>{keys})s?{made})(?: ?x ?(?P<after>\d+))?(?: gpus?| cards?)?"):
         key, card = match["key"], match["card"]
         if key.isdigit() and "rtx" not in card and not BARE_CARD.fullmatch(key):
             line.unread.append(f"'{card}'")
             continue
-        gpu, count = _card(kinds[key], card, catalogs), int(match["count"] or match["after"] or 0)
+        gpu, count = _card(kinds[key], card, catalogs), _number(match["count"] or match["after"] or "0")
         if OWNED.search(line.text[: match.start()]) or gpu not in set(table["gpu"]):
             line.put(match[0], have=f"{count or 1} x {gpu}")
         else:
             line.put(match[0], gpu=gpu, **({"gpus": count} if count else {}))
+
+
+def _number(word: str) -> int:
+    """The count that a number or its word names."""
+    return NUMBERS.get(word) or int(word)
 
 
 @kept("gpus")

@@ -14,7 +14,7 @@ from calc.files.words.models import take_model
 from calc.files.words.sentence import EDGES, NUMBER, Sentence, amount_of, numbered
 from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, inputs_by_name
 from calc.search.inputs import JOB_BY_NAME, SEVERAL
-from calc.search.job_fields import JOB, OF_SERVING, OF_TRAINING
+from calc.search.job_fields import JOB, OF_SERVING, OF_TRAINING, is_read
 
 NAMED = {table: table.removesuffix("s") for table in ("optimizers", "precisions", "implementations", "objectives")} | {"regions": "regions"}
 LISTS = ("regions", "markets", "instance")
@@ -47,12 +47,16 @@ def read_words(text: str, catalogs: Catalogs) -> Worded:
             meant = {**entry.get("sets", {}), **meant}
     for entry in vocabulary()["phrases"]:
         for match in line.take(entry["pattern"]):
-            sets = {name: [value] if name in LISTS else value for name, value in entry["sets"].items()}
+            sets = {name: value.split("+") if name in LISTS else value for name, value in entry["sets"].items()}
             line.put(match[0], **sets)
     for column, names in _names(catalogs).items():
         for match in line.take("|".join(map(re.escape, names))):
             _put_name(line, match[0], column, names[match[0]])
     columns = _settled({**meant, **line.columns}, catalogs)
+    for name in [name for name in columns if name in line.phrases and not is_read(name, {"goal": "tune", "method": "full", **columns})]:
+        del columns[name]
+        line.unread.append(f"'{line.phrases[name]}'")
+        line.read.pop(line.phrases[name], None)
     if line.stored and columns.get("goal") == "serve":
         columns.setdefault("precision", line.stored)
     return Worded(columns, line.read, [*line.unread, *_left(line.text)], question)

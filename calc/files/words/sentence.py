@@ -17,6 +17,7 @@ class Sentence:
         self.text = " ".join(text.replace("×", "x").replace("\u2011", "-").lower().split())
         self.columns: dict[str, Any] = {}
         self.read: dict[str, str] = {}
+        self.phrases: dict[str, str] = {}  # column -> the phrase that set it
         self.unread: list[str] = []
         self.stored = ""  # the format that the name of the model says
 
@@ -36,6 +37,7 @@ class Sentence:
             self.unread.append(f"'{phrase.strip()}'")
             return
         self.columns = {**values, **self.columns}
+        self.phrases |= dict.fromkeys(values, phrase.strip())
         self.read[phrase.strip()] = ", ".join(f"{name} {plain_value(value)}" for name, value in values.items())
 
 
@@ -45,12 +47,13 @@ def numbered(pattern: str) -> str:
     return first + "".join(NUMBER.format(place) + part for place, part in enumerate(rest))
 
 
-def amount_of(match: re.Match, entry: dict[str, Any]) -> int | float:
-    """The number of a phrase: 8k of context is 8,192, 50k of examples 50,000."""
+def amount_of(match: re.Match, entry: dict[str, Any]) -> int | float | str:
+    """The number of a phrase, with its unit: 8k of context is 8,192, 50k examples 50,000."""
     place = next(name.removeprefix("n") for name, text in match.groupdict().items() if text and name.startswith("n"))
     number, scale = float(match[f"n{place}"].replace(",", "")), match[f"scale{place}"] or ""
     scaled = entry.get("thousand", 1000) if scale == "k" and number.is_integer() and 128 % number == 0 else SCALES[scale]
-    return as_counted(number * scaled * entry.get("each", 1))
+    amount = as_counted(number * scaled * entry.get("each", 1))
+    return f"{amount} {entry['unit']}" if "unit" in entry else amount
 
 
 def as_counted(number: float) -> int | float:
