@@ -16,7 +16,7 @@ from calc.plan.tuned import ENDPOINT, SUM, TunedPlan, break_even_day, break_even
 from calc.scenarios.problems import TableError
 from calc.search.options import options
 from calc.search.tuned import at_more_load, services, tuned_plan
-from calc.search.tuned_words import against_endpoint, plan_money, serving
+from calc.search.tuned_words import against_endpoint, plan_money, price_note, serving
 
 RUN = {
     "work": "training",
@@ -156,6 +156,7 @@ def test_a_discount_lowers_the_plan_and_not_the_price_per_token(tuned, catalogs)
     less = tuned_plan(row, least, 4, 1, 12, catalogs)
     assert by_month(less)["usd"].tolist() == pytest.approx([0.9 * (4 * tuned[0]["usd"] + MONTH)] * 12)
     assert less.endpoint_usd_per_million_tokens == pytest.approx(0.22 + 2 * 0.22)
+    assert "not of a tuned one" in price_note(less, catalogs)
     assert less.endpoint_usd_per_day == pytest.approx(less.tokens_per_day * 0.66 / 1e6)
     larger = at_more_load(less, SERVED | {"paid_ratio": 0.9}, row, 4, catalogs)
     assert larger.tokens_per_day > less.tokens_per_day
@@ -176,11 +177,11 @@ def test_the_tab_its_link_and_the_bill_of_what_is_kept_say_the_same():
 
 def test_the_command_writes_a_row_for_each_month(tmp_path, capsys, catalogs):
     jobs, months = tmp_path / "jobs.csv", tmp_path / "months.csv"
-    jobs.write_text("goal,model,method,train_tokens,users\ntune,llama-3.1-8b,lora,15000000,\nserve,llama-3.1-8b,,,8\n")
+    jobs.write_text("goal,model,method,train_tokens,requests_per_second\ntune,llama-3.1-8b,lora,15000000,\nserve,llama-3.1-8b,,,5\n")
     arguments = Namespace(jobs=str(jobs), output=str(months), models=4, rounds=0, months=3)
     assert TUNED.run(arguments, catalogs) == 0
     table = pd.read_csv(months)
-    assert table["service_usd"].tolist() == pytest.approx([MONTH] * 3)
+    assert table["service_usd"].tolist() == pytest.approx([730 * 3.36312] * 3)
     assert table["runs_usd"].tolist()[1:] == [0, 0]
     assert "Cheapest: one service with 4 adapters" in capsys.readouterr().err
     jobs.write_text("goal,model\ntune,llama-3.1-8b\n")

@@ -12,18 +12,20 @@ from calc.plan.tuned import by_month
 from calc.scenarios.problems import TableError
 from calc.search.options import options
 from calc.search.tuned import at_more_load, services, tuned_plan
-from calc.search.tuned_words import BASE_PRICE, against_endpoint, plan_money, serving
+from calc.search.tuned_words import against_endpoint, plan_money, price_note, serving
+
+WORKS = ("training", "inference")
 
 
 def _tuned(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each month; the service, the money and the day go to standard error."""
-    answers = [options({name: cell for name, cell in row.items() if cell}, catalogs) for row in cells_of(arguments.jobs).to_dict("records")]
-    jobs = {"inference" if one.job.get("work") == "inference" else "training": one for one in answers}
-    if len(answers) != 2 or len(jobs) != 2:
+    rows = cells_of(arguments.jobs).to_dict("records")
+    answers = [options({name: cell for name, cell in row.items() if cell}, catalogs) for row in rows[: len(WORKS)]]
+    for problem in filter(None, (one.problem for one in answers)):
+        raise TableError(f"{arguments.jobs}: {problem}")
+    jobs = {one.job["work"]: one for one in answers}
+    if len(rows) != len(WORKS) or {*jobs} != {*WORKS}:
         raise TableError(f"{arguments.jobs} has no pair of jobs; give it one row that trains and one that serves.")
-    for one in answers:
-        if one.problem:
-            raise TableError(f"{arguments.jobs}: {one.problem}")
     run, job = {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")}, jobs["inference"].job
     possible = services(job, run, arguments.models, catalogs)
     if possible[0].options.problem:
@@ -32,7 +34,7 @@ def _tuned(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     with written(arguments.output) as target:
         write_csv(by_month(plan), target)
     larger = at_more_load(plan, job, run, arguments.models, catalogs)
-    for sentence in (plan_money(plan), serving(possible, catalogs), against_endpoint(plan, larger, catalogs), BASE_PRICE):
+    for sentence in (plan_money(plan), serving(possible, catalogs), against_endpoint(plan, larger, catalogs), price_note(plan, catalogs)):
         print(sentence, file=sys.stderr)
     return 0
 

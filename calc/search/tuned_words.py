@@ -11,9 +11,10 @@ from calc.say.place import cards, place, region_name
 from calc.search.answer_name import bits
 from calc.search.tuned import MORE_LOADS, Service
 
-BASE_PRICE = (
-    "The price per token is that of the model as it is published, not of a tuned one: AWS bills imported weights by units of hardware "
-    "in windows of 5 minutes, at a price that is not known here. Another price per token can be set among the assumptions of Plan."
+OF_PUBLISHED = "The price per token is that of the model as it is published, not of a tuned one. "
+OF_TUNED = (  # Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x price x windows
+    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at a price that is not known here. "
+    "Another price per token can be set among the assumptions of Plan."
 )
 
 
@@ -78,6 +79,11 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     else:
         than = f"nor does it at {MORE_LOADS[-1]} times the load"
     return f"{asks} The plan never costs less; {than}."
+
+
+def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
+    """What the price per token is for, and what serving a tuned model there would cost."""
+    return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_TUNED
 
 
 def endpoint_price(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:

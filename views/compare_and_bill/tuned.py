@@ -62,7 +62,7 @@ def draw(title: DeltaGenerator) -> None:
         st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
     larger = at_more_load(plan, service_job, run, models, catalogs)
     elements.points([tuned_words.serving(possible, catalogs), tuned_words.against_endpoint(plan, larger, catalogs)])
-    st.caption(plain(f"{tuned_words.BASE_PRICE} {row_words.on_screen(plan.service['note'])}"))
+    st.caption(plain(f"{tuned_words.price_note(plan, catalogs)} {row_words.on_screen(plan.service['note'])}"))
     left, right = st.columns(2, gap="large")
     with left:
         the_bill.draw(plan.bill, [])
