@@ -5,11 +5,14 @@ from typing import Any
 
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_order, check_reference
+from calc.catalogs.strict_yaml import CatalogError, place_of_fault
+from calc.models.huggingface.expressions import formula_of
 from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
-from calc.models.huggingface.rules import RULES, rule_of
+from calc.models.huggingface.rules import RULES
 
 FILE = label_of("model_types")
 LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # keys that a type and its layouts share
+BY_LAYER = ("windowed_layers", "dense_layers", "mixed_layers")  # expressions of a layer's index
 SECTIONS = (
     *("aliases", "pairs", "not_covered", "not_covered_begins", "nearest"),
     *("sketches", "harmless_fields", "rule_fields", "tower_fields"),
@@ -45,8 +48,12 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
         check_order(document[section], FILE)
     entries = document["model_types"]
     types = {name: _model_type(name, entries, document["layouts"], families) for name in entries}
-    towers = {name: Tower(**_with_rules(entry, ("towers", name), "count")) for name, entry in document["towers"].items()}
-    parts = {name: Parts(**_with_rules(entry, ("parts", name), "projector")) for name, entry in document["parts"].items()}
+    formulas = {
+        key: _with_rules(document[section], (section,), dict.fromkeys(document[section]))
+        for key, section in (("count", "counts"), ("projector", "projectors"))
+    }
+    towers = {name: Tower(**_with_rules(entry, ("towers", name), formulas)) for name, entry in document["towers"].items()}
+    parts = {name: Parts(**_with_rules(entry, ("parts", name), formulas)) for name, entry in document["parts"].items()}
     for name, part in parts.items():
         for field, tower in (("tower", part.tower), ("audio_tower", part.audio_tower)):
             if tower:
@@ -77,7 +84,7 @@ def _model_type(name, entries, layouts, families):
         fields = _fields(entries[step], fields, layouts, ("model_types", step))
         unread += _unread(entries[step], layouts)
         merged |= {key: value for key, value in entries[step].items() if key not in LAYOUT}
-    settled = _with_rules(merged, ("model_types", name), *(RULES.keys() & ModelType.__dataclass_fields__.keys()))
+    settled = _with_rules(merged, ("model_types", name), RULES | dict.fromkeys(BY_LAYER))
     return ModelType(**{**settled, "name": name, "family": _family(name, entries, families), "fields": fields, "unread": unread})
 
 
@@ -110,9 +117,16 @@ def _family(name, entries, families):
     return family
 
 
-def _with_rules(entry, path, *keys):
-    """The entry with the names of its rules replaced by functions."""
-    for key in keys:
-        if isinstance(entry.get(key), str):
-            check_reference(entry[key], RULES[key], FILE, (*path, key), "rule")
-    return {**entry, **{key: rule_of(key, entry[key]) for key in keys if key in entry}}
+def _with_rules(entry, path, rules):
+    """The entry with the names of its rules replaced by functions, and its expressions read."""
+    made = {}
+    for key in rules.keys() & entry.keys():
+        if isinstance(entry[key], str) and rules[key] is not None:
+            check_reference(entry[key], rules[key], FILE, (*path, key), "rule")
+            made[key] = rules[key][entry[key]]
+        else:
+            try:
+                made[key] = formula_of(entry[key])
+            except ValueError as error:
+                raise CatalogError(f"{place_of_fault(FILE, (*path, key))}: {error}; correct it as the top of the file says.") from None
+    return {**entry, **made}

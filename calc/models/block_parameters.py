@@ -111,7 +111,7 @@ def block_parameters(
 ):  # fmt: skip
     """All parameters of one block. [parameters]
 
-    The rules in calc/models/huggingface/rules count what only one family has.
+    The rules of catalogs/edited/model_types.yaml count what only one family has.
     """
     parts = block_attention_parameters + network_parameters + norm_parameters + layer_scale_parameters
     return own_layers_ratio * (parts + layer_input_parameters + further_parameters)

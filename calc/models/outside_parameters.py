@@ -164,7 +164,7 @@ def outside_parameters(
 ):  # fmt: skip
     """All parameters outside the blocks. [parameters]
 
-    The rules in calc/models/huggingface/rules count what only one family has.
+    The rules of catalogs/edited/model_types.yaml count what only one family has.
     """
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
     return end_parameters + tables + stem_parameters + per_layer_parameters + further_outside_parameters

@@ -4,11 +4,21 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from calc.models.huggingface.expressions import worked_out
 from calc.models.huggingface.layers import check_layer_types, check_unread_layer_types, encodes, layer_kinds, window_tokens
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
-from calc.models.huggingface.values import ConfigError, UnknownLayer, check_covered, must_divide, need_sizes, values_of, whole_number
+from calc.models.huggingface.values import (
+    LARGEST,
+    ConfigError,
+    UnknownLayer,
+    check_covered,
+    must_divide,
+    need_sizes,
+    values_of,
+    whole_number,
+)
 
 TEXT_SIDE = "bert"  # the model_type with the fields of a pair's text side
 OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
@@ -27,7 +37,7 @@ def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_d
     values = values_of(config, model_type, class_defaults, all_defaults)
     check_covered(config, model_type, class_defaults)
     if model_type.derive and "hidden" in values and ("heads" in values or "heads" not in model_type.fields):
-        values |= model_type.derive(config, values)
+        values |= _derived(model_type.derive, config, values)
     values |= model_type.sets
     need_sizes(values, model_type)
     entry: dict[str, Any] = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
@@ -44,6 +54,20 @@ def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_d
     if "activation" in entry:
         entry["activation"] = _activation_of(entry["activation"], family["block"], family["activation"], catalogs.blocks)
     return entry
+
+
+def _derived(rule, config, values):
+    """Further sizes by a rule or by formulas of our sizes and the fields of the config.
+
+    A formula that gives None leaves a size as it was.
+    """
+    if callable(rule):
+        return rule(config, values)
+    sizes = worked_out(rule, lambda name: values[name] if name in values else config if name == "config" else config.get(name))
+    for name, size in sizes.items():
+        if isinstance(size, int | float) and (size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))):
+            raise ConfigError(f"its {name} would be {size:.12g}; it must be a whole number.")
+    return {name: int(size) if isinstance(size, int | float) else size for name, size in sizes.items() if size is not None}
 
 
 def _head_sizes(entry):

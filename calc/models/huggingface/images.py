@@ -8,9 +8,9 @@ patches. Source: the classes of transformers 5.23.
 from collections.abc import Mapping
 from typing import Any
 
+from calc.models.huggingface.expressions import side
 from calc.models.huggingface.model_types import ModelTypes, Parts, Tower
-from calc.models.huggingface.parts import tower_of
-from calc.models.huggingface.rules.shapes import Config, side
+from calc.models.huggingface.parts import Config, tower_of
 
 USUAL_PIXELS = 1024  # per side of an image, where the class does not fix it
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # most tokens per image; patches per token (image_processing_gemma4.py)

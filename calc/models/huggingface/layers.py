@@ -7,12 +7,15 @@ The rules are those of the config and model classes in transformers 5.23. The co
 from collections.abc import Mapping
 from typing import Any
 
+from calc.models.huggingface.expressions import Expression
 from calc.models.huggingface.model_types import ModelType
-from calc.models.huggingface.rules.mixed_layers import WAYS
-from calc.models.huggingface.values import ConfigError, short_value
+from calc.models.huggingface.values import ConfigError, short_value, word_of
 
 Config = Mapping[str, Any]
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees only a window
+# The names in layer_types, of current and earlier files: what the layer attends to.
+WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
+WAYS |= {"sliding_attention": "windowed"}
 UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": "", "indexed_attention": ""}
 
 
@@ -45,7 +48,35 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
     types = config.get("layer_types") if model_type.layer_types == "read" else None
     if types:
         return [LAYER_TYPES[name] for name in types]
-    return model_type.windowed_layers(config, layers) if model_type.windowed_layers else [True] * layers
+    return _by_layer(model_type.windowed_layers, config, layers) if model_type.windowed_layers else [True] * layers
+
+
+def _by_layer(formula: Expression, config: Config, layers: int) -> list[Any]:
+    """The value of an expression for each layer, which it knows by its index."""
+
+    def of(index: int) -> Any:
+        places = {"index": index, "layers": layers}
+        return formula(lambda name: places[name] if name in places else config.get(name))
+
+    return [of(index) for index in range(layers)]
+
+
+def _ways(config: Config, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
+    """What each layer attends to: as a config lists it, or else by an expression.
+
+    The expression says what, or whether it attends at all.
+    """
+    listed = config.get("layer_types") or config.get("layers_block_type") if model_type.layer_types == "by_rule" else None
+    if listed is not None:
+        return [word_of(kind, WAYS) for kind in listed]
+    return [way if isinstance(way, str) else "" if way else "linear" for way in _by_layer(formula, config, layers)]
+
+
+def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
+    """Whether each layer of a model with experts has none."""
+    if model_type.dense_listed and config.get("mlp_layer_types"):
+        return [kind == "dense" for kind in config["mlp_layer_types"]]
+    return _by_layer(model_type.dense_layers, config, layers) if model_type.dense_layers else [False] * layers
 
 
 def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
@@ -54,11 +85,10 @@ def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]
         return model_type.layer_kinds(config, values)
     layers = values["layers"]
     if model_type.mixed_layers:
-        ways = model_type.mixed_layers(config, layers)
+        ways = _ways(config, model_type, model_type.mixed_layers, layers)
     else:
         ways = ["windowed" if windowed else "" for windowed in windowed_layers(config, model_type, layers)]
-    dense = model_type.dense_layers(config, layers) if model_type.dense_layers else [False] * layers
-    networks = ["moe" if values.get("experts") and not plain else "dense" for plain in dense]
+    networks = ["moe" if values.get("experts") and not dense else "dense" for dense in _dense(config, model_type, layers)]
     kinds = ["-".join(filter(None, words)) for words in zip(networks, ways, strict=True)]
     sizes = model_type.layer_sizes(config, values, kinds) if model_type.layer_sizes else [{}] * layers
     return list(zip(kinds, sizes, strict=True))

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.models.huggingface.expressions import Expression
+
 
 @dataclass(frozen=True)
 class ModelType:
@@ -22,12 +24,13 @@ class ModelType:
     window_covers: str = ""
     two_way_window: str = ""
     layer_types: str = ""
-    windowed_layers: Callable | None = None
-    dense_layers: Callable | None = None
-    mixed_layers: Callable | None = None
+    windowed_layers: Expression | None = None
+    dense_layers: Expression | None = None
+    dense_listed: bool = False
+    mixed_layers: Expression | None = None
     layer_kinds: Callable | None = None
     layer_sizes: Callable | None = None
-    derive: Callable | None = None
+    derive: Any = None  # a rule, or formulas by size
     covered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classifier_poolers: Sequence[int] = ()
     headless_pooler: bool = False
@@ -35,9 +38,9 @@ class ModelType:
     unread: Sequence[str] = ()
 
     def rule_fields(self) -> set[str]:
-        """Fields of a config that its window and its rules by position may read."""
-        rules = (self.windowed_layers, self.dense_layers, self.mixed_layers)
-        named = {value for rule in rules for value in getattr(rule, "keywords", {}).values() if isinstance(value, str)}
+        """Fields of a config that its window and its expressions by layer may read."""
+        expressions = filter(None, (self.windowed_layers, self.dense_layers, self.mixed_layers))
+        named = {name for one in expressions for name in one.names}
         return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {""}
 
 
@@ -49,14 +52,14 @@ class Parts:
     ties: str = ""
     tower: str = ""
     audio_tower: str = ""
-    projector: Callable | None = None
+    projector: Any = None
 
 
 @dataclass(frozen=True)
 class Tower:
     """A vision or audio tower beside a text part."""
 
-    count: Callable[[Mapping[str, Any]], int]
+    count: Any
     block: str = ""
     fixed_image: bool = False
     gated: bool = False

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from calc.models.huggingface.expressions import parameters_by
 from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.values import ConfigError
@@ -118,8 +119,9 @@ def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defa
 def _tower_parameters(outer, name, usual, hidden, model_types, defaults):
     """Parameters of one tower and its projector; 0 where its config is faulty. [parameters]"""
     kind, tower = tower_of(outer, name, usual, model_types, defaults)
-    projector = model_types.parts[outer["model_type"]].projector
+    around = {**outer, "hidden": hidden, "tower": tower}
     try:
-        return max(int(model_types.towers[kind].count(tower) + projector(outer, tower, hidden)), 0)
+        projector = parameters_by(model_types.parts[outer["model_type"]].projector, around.get)
+        return max(int(parameters_by(model_types.towers[kind].count, tower.get) + projector), 0)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return 0

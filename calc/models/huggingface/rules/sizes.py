@@ -1,0 +1,217 @@
+"""Sizes that take more than an expression, as the classes of transformers 5.23 derive them.
+
+A rule reads a config, which already holds the defaults of its class, and our sizes so far; it returns further sizes.
+"""
+
+from calc.models.huggingface.remarks import class_name
+from calc.models.huggingface.rules.layer_kinds import nemotron_pattern
+from calc.models.huggingface.values import ConfigError, labels_of, must_divide, short_value, whole_number
+
+NO_EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn"), 0)
+STREAMS_READ = 4  # residual streams for which Gemma 3n's blocks were read off
+
+
+def glm_moe_dsa_sizes(config, values):
+    """Layers that reuse the tokens chosen by another layer's indexer have no indexer."""
+    kinds, pattern = config.get("indexer_types"), config.get("index_topk_pattern")
+    layers = values["layers"]
+    if kinds is None and pattern is not None:
+        kinds = list(pattern)
+    if kinds is None:
+        every = max(whole_number(config.get("index_topk_freq", 1), 0, "index_topk_freq"), 1)
+        offset = whole_number(config.get("index_skip_topk_offset", 2), 0, "index_skip_topk_offset")
+        kinds = ["F" if max(index - offset + 1, 0) % every == 0 else "S" for index in range(layers)]
+    if not isinstance(kinds, list) or len(kinds) != layers:
+        raise ConfigError(f"indexer_types must name one kind for each of the {layers} layers.")
+    return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
+
+
+def hy_v4_sizes(config, values):
+    """Residual streams are mixed around attention and network, and at the end.
+
+    Source: hyper-connections, Zhu et al. 2024, arXiv 2409.19606.
+    """
+    layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
+    kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
+    mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
+    sizes = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    return sizes | {"indexed_layers": kinds.count("full")}
+
+
+def minimax_m3_sizes(config, _values):
+    """Only layers of sparse attention have an indexer."""
+    flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
+    kinds = config.get("layer_types") or flags or []
+    indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
+    return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
+
+
+def dbrx_sizes(config, _values):
+    """Separate parts of the config hold the heads of keys and values and the experts."""
+    attention, network = config.get("attn_config") or {}, config.get("ffn_config") or {}
+    names = {"experts": ("moe_num_experts", 4), "experts_per_token": ("moe_top_k", 1), "expert_ffn": ("ffn_hidden_size", 3584)}
+    sizes = {ours: whole_number(network.get(theirs, usual), 1, theirs) for ours, (theirs, usual) in names.items()}
+    return sizes | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads")}
+
+
+def moshi_sizes(_config, values):
+    """A gated network whose width the config doubles, and one more row of input embeddings."""
+    must_divide(values["ffn"], 2, ("ffn_dim", "its two halves"))
+    return {"ffn": values["ffn"] // 2, "tied": 0, "further_outside_parameters": values["hidden"]}
+
+
+def gemma3n_sizes(config, values):
+    """The largest inner width of the layers; blocks were read off with four streams."""
+    widths = config.get("intermediate_size")
+    listed = widths if isinstance(widths, list) and widths else [widths]
+    unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
+    return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in listed), **unread}
+
+
+def gemma4_sizes(config, values):
+    """No experts unless enabled; layers with per-layer inputs are another family."""
+    sizes = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
+    return sizes if config.get("enable_moe_block") else NO_EXPERTS | sizes
+
+
+def nemotron_sizes(config, values):
+    """The pattern determines the number of layers."""
+    layers = nemotron_pattern(config)
+    none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
+    latent = {"model_type": "nemotron_h_latent"} if values.get("expert_latent") else {}
+    wide = (config.get("mamba_ssm_dtype") or config.get("mamba_ssm_cache_dtype", "float32")) == "float32"
+    return {"layers": len(layers), "tied": 0, **({"recurrent_bytes_each": 4} if wide else {}), **none, **latent}
+
+
+def mamba2_head_width(config, values):
+    """The width of a Mamba-2 head: from the config, else the inner width over the heads."""
+    inner = config.get("mamba_d_ssm") or config["mamba_expand"] * values["hidden"]
+    must_divide(inner, values["state_heads"], ("the width of the mixer", "the number of its heads"))
+    return {"state_head_dim": inner // values["state_heads"]}
+
+
+def falcon_h1_sizes(config, values):
+    """Mamba-2 with or without a norm."""
+    if bool(config.get("projectors_bias")) != bool(config.get("mamba_proj_bias")):
+        raise ConfigError("a falcon_h1 with one of projectors_bias and mamba_proj_bias is not covered; give both or none.")
+    return mamba2_head_width(config, values) | {"mixer_norm": int(bool(config.get("mamba_rms_norm")))}
+
+
+def granite_hybrid_sizes(config, values):
+    """Without experts, the shared network is the only one."""
+    sizes = mamba2_head_width(config, values)
+    if config.get("num_local_experts"):
+        return sizes
+    return sizes | NO_EXPERTS | {"ffn": values["shared_ffn"]}
+
+
+def deberta_sizes(config, values):
+    """Learned positions, relative positions shared by all blocks, and a newer or older head."""
+    for field in ("conv_kernel_size", "embedding_size"):
+        if config.get(field) not in (0, None, values["hidden"]):
+            raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
+    normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
+    sizes = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
+    if not config["legacy"]:
+        sizes["tied"] = 1  # the newer head reads the embedding table
+    if not config["relative_attention"]:
+        return sizes
+    reach = config["max_relative_positions"]
+    buckets = config.get("position_buckets", -1)
+    rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
+    kinds = config.get("pos_att_type") or ""
+    projections = 0 if config.get("share_att_key", False) else ("c2p" in kinds) + ("p2c" in kinds)
+    return {**sizes, "relative_positions": rows, "position_projections": projections}
+
+
+def albert_sizes(_config, values):
+    """Groups of layers share one block, after a matrix that exists at any width."""
+    must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"))
+    hidden = values["hidden"]
+    return {"further_outside_parameters": (hidden + 1) * hidden if values["embedding_width"] == hidden else 0}
+
+
+def tapas_sizes(config, _values):
+    """Several kinds of segments, each with its own table."""
+    return {"token_types": sum(whole_number(rows, 1, "type_vocab_sizes") for rows in config["type_vocab_sizes"])}
+
+
+def roformer_sizes(config, values):
+    """The table of rotation angles is a parameter."""
+    if config.get("embedding_size") not in (None, values["hidden"]):
+        raise ConfigError("a roformer whose embedding_size is not hidden_size is not covered; choose another model.")
+    must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"))
+    return {"further_outside_parameters": values["max_position"] * (values["hidden"] // values["heads"])}
+
+
+def vit_sizes(config, values):
+    """A whole number of patches, and the classes."""
+    must_divide(values["image"], values["patch"], ("image_size", "patch_size"))
+    return image_classes(config, values)
+
+
+def image_classes(config, _values):
+    """The number of classes."""
+    return {"classes": labels_of(config)}
+
+
+def dinov2_sizes(config, values):
+    """The inner width is a multiple of hidden, or two thirds of that where gated."""
+    ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"), config["use_swiglu_ffn"]
+    narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
+    sizes = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
+    return {**sizes, **vit_sizes(config, values)}
+
+
+def dinov3_sizes(config, values):
+    """Keys without a bias, or no bias at all; a gated network is another family."""
+    queries, keys, of_values = (bool(config[f"{name}_bias"]) for name in ("query", "key", "value"))
+    if queries != of_values or (keys and not queries):
+        raise ConfigError("a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or false; correct one of them.")
+    return {
+        **({"model_type": "dinov3_vit_gated"} if config["use_gated_mlp"] else {}),
+        "keyless_bias": int(not keys),
+        **vit_sizes(config, values),
+    }
+
+
+# The seven convolutions of wav2vec 2.0 over a waveform: widths, strides and kernels.
+WAVEFORM = {"conv_dim": [512] * 7, "conv_stride": [5, 2, 2, 2, 2, 2, 2], "conv_kernel": [10, 3, 3, 3, 3, 2, 2]}
+
+
+def waves_sizes(config, values):
+    """Norms among the convolutions, and a vector for masked frames where training masks some."""
+    other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
+    added = [field for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm") if config.get(field)]
+    if other or added:
+        named, field = config["model_type"], (other + added)[0]
+        raise ConfigError(f"a {named} with {field} {short_value(config[field])} is not covered; choose another model.")
+    must_divide(values["hidden"], values["position_groups"], ("the hidden size", "num_conv_pos_embedding_groups"))
+    normed = config["feat_extract_norm"] == "layer"
+    masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
+    sizes = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
+    return {**sizes, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}
+
+
+def bigbird_pegasus_sizes(config, _values):
+    """Only the decoder's class has a separate head."""
+    return {"tied": 0} if class_name(config).endswith("ForCausalLM") else {}
+
+
+def switch_transformers_sizes(config, values):
+    """The second layer of each period has experts; a token uses one of them."""
+    sizes = {"experts_per_token": 1}
+    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+        sparse = whole_number(config[f"num_sparse_{side}_layers"], 0, f"num_sparse_{side}_layers")
+        step = max(layers // sparse, 1) if sparse else layers
+        sizes[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
+    return sizes
+
+
+def nllb_moe_sizes(config, values):
+    """The last layer of each period has experts; a token uses two of them."""
+    sizes = {"experts_per_token": 2, "encoder_sizes": {"expert_ffn": values["encoder_ffn"]}}
+    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+        step = whole_number(config[f"{side}_sparse_step"], 0, f"{side}_sparse_step")
+        sizes[f"{side}_routed_layers"] = layers // step if step else 0
+    return sizes
