@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from views.shared.theme import Ink
+from views.shared.theme import PALETTE, Ink
 
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
@@ -64,6 +64,34 @@ def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
     """One bar or row per label, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelOverlap=False, labelLimit=label_width, labelFontSize=SIZE, labelColor=ink.text, ticks=False, domain=False, labelPadding=8
+    )
+
+
+def phases_axis(ink: Ink) -> alt.X:
+    """The phases of a step from left to right, in the order of the table."""
+    return alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
+    )
+
+
+def rank_colours(field: str = "rank:O") -> alt.Color:
+    """A colour of the palette for each rank, without a legend."""
+    return alt.Color(field, scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+
+
+def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> dict[str, Any]:
+    """A colour for each name, and their legend below the chart."""
+    legend = alt.Legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, **look)
+    return {"title": None, "scale": alt.Scale(domain=list(colours), range=list(colours.values())), "legend": legend}
+
+
+def card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
+    """Dashed rules at the usable memory of the cards, named above their left end."""
+    cards = alt.Chart(alt.NamedData("cards"))
+    named = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE)
+    return (
+        cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(y="card_gib:Q"),
+        named.encode(x=alt.value(0), y="card_gib:Q", text="card:N"),
     )
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, titled
-from views.shared.theme import FITS, PALETTE, Ink
+from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, rank_colours, titled
+from views.shared.theme import FITS, Ink
 
 HEIGHT = 260
 
@@ -21,7 +21,7 @@ def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[s
 @once
 def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
     across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
-    colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    colour = rank_colours()
     place = {"x": across, "y": up, "color": colour}
     tooltip = [
         alt.Tooltip("line:N", title=" "),

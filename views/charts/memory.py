@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips, titled
+from views.charts.base import ROWS, SIZE, card_rules, finished, legend_of, once, phases_axis, quantity_axis, tips, titled
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
@@ -13,20 +13,7 @@ STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 def _component_colours(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     """One colour per component; the legend has two columns, since a third is cut off on a phone."""
-    look: dict[str, Any] = {"columns": 2, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
-    domain, colours = [COMPONENT_LABELS[name] for name in components], [COMPONENT_COLOURS[name] for name in components]
-    return {"title": None, "scale": alt.Scale(domain=domain, range=colours), "legend": alt.Legend(orient="bottom", **look)}
-
-
-def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
-    """Dashed rules at the usable memory of the cards, named above their left end."""
-    cards = alt.Chart(alt.NamedData("cards"))
-    return (
-        cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(y="card_gib:Q"),
-        cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
-            x=alt.value(0), y="card_gib:Q", text="card:N"
-        ),
-    )
+    return legend_of(ink, {COMPONENT_LABELS[name]: COMPONENT_COLOURS[name] for name in components}, 2, labelLimit=180)
 
 
 @once
@@ -35,9 +22,7 @@ def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
 
     Columns: phase, rank, component, order, gib, phase_gib, phase_text, last; cards.
     """
-    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
-    )
+    x = phases_axis(ink)
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
@@ -50,7 +35,7 @@ def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
         .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330)
+    return finished(alt.layer(bars, totals, *card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330)
 
 
 def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:

@@ -4,21 +4,12 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, THREE, finished, once, quantity_axis
+from views.charts.base import ROWS, SIZE, THREE, card_rules, finished, legend_of, once, phases_axis, quantity_axis
 from views.shared.theme import BLUE, INKS, ORANGE, PALETTE, Ink
 
 BAR = 26
 POOLS = {"Training": BLUE, "Rollout": ORANGE}
 ACTIVITIES = {"rollout": ORANGE, "log-probs": PALETTE[4], "update": BLUE, "new weights": PALETTE[6]}
-
-
-def _legend(ink: Ink, colours: dict[str, str]) -> dict[str, Any]:
-    look: dict[str, Any] = {"columns": 3, "symbolStrokeWidth": 0, "labelFontSize": SIZE, "labelColor": ink.text}
-    return {
-        "title": None,
-        "scale": alt.Scale(domain=list(colours), range=list(colours.values())),
-        "legend": alt.Legend(orient="bottom", **look),
-    }
 
 
 @once
@@ -27,23 +18,16 @@ def two_bars(ink: Ink) -> dict[str, Any]:
 
     Columns: phase, rank, pool, gib; cards.
     """
-    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
-    )
+    x = phases_axis(ink)
     of_pool = alt.XOffset("pool:N", sort=list(POOLS))
     y = alt.Y("gib:Q").axis(quantity_axis(ink, "GiB per GPU"))
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
-        x=x, xOffset=of_pool, y=y, color=alt.Color("pool:N", **_legend(ink, POOLS))
+        x=x, xOffset=of_pool, y=y, color=alt.Color("pool:N", **legend_of(ink, POOLS, 3))
     )
     values = ROWS.mark_text(baseline="bottom", dy=-3, fontSize=SIZE, color=ink.text).encode(
         x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=THREE)
     )
-    cards = alt.Chart(alt.NamedData("cards"))
-    rule = cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="card_gib:Q")
-    name = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
-        x=alt.value(0), y="card_gib:Q", text="card:N"
-    )
-    return finished(alt.layer(bars, values, rule, name), "Memory by phase of a step, without overhead", ink, height=300)
+    return finished(alt.layer(bars, values, *card_rules(ink)), "Memory by phase of a step, without overhead", ink, height=300)
 
 
 @once
@@ -61,7 +45,7 @@ def timeline(ink: Ink) -> dict[str, Any]:
     layers = [
         waits.mark_bar(color=ink.track, height=BAR, stroke=ink.faint, strokeDash=[3, 3]).encode(**place),
         works.mark_bar(height=BAR, stroke=ink.paper, strokeWidth=0.7).encode(
-            **place, color=alt.Color("activity:N", **_legend(ink, ACTIVITIES))
+            **place, color=alt.Color("activity:N", **legend_of(ink, ACTIVITIES, 3))
         ),
     ]
     on_bars = alt.condition("datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text))

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis
-from views.shared.theme import PALETTE, Ink
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis, rank_colours
+from views.shared.theme import Ink
 
 HEIGHT = 240
 
@@ -15,7 +15,7 @@ def price_history(ink: Ink) -> dict[str, Any]:
     """Reads day (ISO), usd, line, rank, source, name and name_y (at the newest of its line)."""
     x = alt.X("day:T").axis(quantity_axis(ink, "seen on", "%b %Y", grid=False)).scale(alt.Scale(padding=14))
     y = alt.Y("usd:Q").axis(quantity_axis(ink, "USD per instance-hour", DOLLARS)).scale(alt.Scale(zero=True))
-    colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    colour = rank_colours()
     tooltip = [
         alt.Tooltip("line:N", title=" "),
         alt.Tooltip("usd:Q", title="USD per hour", format="$,.4~f"),

@@ -4,8 +4,8 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, bar_rows, finished, once, quantity_axis
-from views.shared.theme import PALETTE, Ink
+from views.charts.base import ROWS, SIZE, bar_rows, finished, once, quantity_axis, rank_colours
+from views.shared.theme import Ink
 
 STEP = 30  # pixels of a run
 
@@ -14,7 +14,7 @@ STEP = 30  # pixels of a run
 def team_chart(ink: Ink) -> dict[str, Any]:
     """Reads label, rank, pool_rank, where, starts, deadline, begins, ends (ISO) and cost."""
     x = alt.X("begins:T").axis(quantity_axis(ink, "", "%d %b", grid=True, tickCount="day")).scale(alt.Scale(padding=6))
-    colour = alt.Color("pool_rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    colour = rank_colours("pool_rank:O")
     tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in (("label", " "), ("where", "On"), ("cost", "Cost"))]
     tips += [alt.Tooltip(f"{name}:T", title=title, format="%a %d %b %H:%M") for name, title in (("begins", "From"), ("ends", "To"))]
     y = bar_rows(ink)

@@ -45,6 +45,11 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
         raise NoEqual
     if meaning.read == "modules":
         return lora_targets(value)
+    if meaning.read == "slurm_gpus":  # 8, h100:8, gpu:8 or gpu:h100:8
+        gpus = str(value).rpartition(":")[2]
+        if not gpus.isdigit() or not int(gpus):
+            raise NoEqual
+        return int(gpus)
     if value is None or isinstance(value, list | dict | bool):
         return None
     return str(value).strip()

@@ -5,6 +5,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 Names = Callable[[str], Any]  # what a name stands for, None where nothing does
@@ -66,18 +67,19 @@ class Expression:
         return _value(self.tree, names)
 
 
+@cache
 def expression(text: str) -> Expression:
     """An expression as the catalog writes it; raises ValueError where it is none."""
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
         raise ValueError(f"'{text}' is not an expression") from None
-    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
-        if not isinstance(node, PARTS) or (id(node) in functions and ast.unparse(node) not in FUNCTIONS):
-            raise ValueError(f"expressions do not know {ast.unparse(node)}")
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions)
-    return Expression(tree, frozenset(names))
+    nodes = [*ast.walk(tree)]
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    unknown = [ast.unparse(node) for node in nodes if not isinstance(node, PARTS)] + sorted(called - FUNCTIONS.keys())
+    if unknown:
+        raise ValueError(f"expressions do not know {unknown[0]}")
+    return Expression(tree, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - called)
 
 
 def formula_of(written: Any) -> Any:
