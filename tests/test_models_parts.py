@@ -228,7 +228,7 @@ ROWS = {row["id"]: row for row in csv.DictReader((VALIDATION / "results/publishe
 
 
 def test_a_published_config_counts_as_its_class_did_and_none_is_wrong():
-    """Models in use, as read when their classes counted them (validation/published_configs.py)."""
+    """Models in use, as read when their classes counted them (validation/model_types.py)."""
     verdicts = [row["verdict"] for row in ROWS.values()]
     assert list(ROWS) == list(CONFIGS)
     assert "wrong" not in verdicts

@@ -1,21 +1,27 @@
-"""How many model types of transformers are counted as their classes count them: default configs, on the meta device.
+"""How configs are counted beside their classes on the meta device: `python -m validation.model_types [types|parts|published]`.
 
-A type that cannot be built so from its default config, and what LACKS adds to it, is left out. Of a type of several parts
-the text part is held against the language model and the head. Needs requirements/validation.txt:
-`python -m validation.model_types`.
+types: the default config of every type that has a head, with what LACKS adds; of a type of several parts the text part is held
+against the language model and the head. parts: the law over all default configs that have a class: the class counts as its row and
+what its note leaves out, or the note says that less is known. published: the config.json files that a serving planner ships
+(aiconfigurator-core 0.12.0, ai-dynamo, 2026-09), their sizes alone. What cannot be built is left out. Needs
+requirements/validation.txt.
 """
 
+import json
 import logging
 import signal
 import sys
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import torch
 from transformers import (
+    CONFIG_MAPPING,
     AutoConfig,
+    AutoModel,
     AutoModelForCausalLM,
     AutoModelForCTC,
     AutoModelForImageClassification,
@@ -29,7 +35,7 @@ from calc import load_catalogs
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config
 
-FILE = Path(__file__).parent / "results" / "model_types.csv"
+HERE = Path(__file__).parent
 SETS = {
     "causal": (modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, AutoModelForCausalLM),
     "image-text": (modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, AutoModelForImageTextToText),
@@ -52,6 +58,7 @@ LACKS = {
 }
 OF_TEXT = ("language_model.", ".text_model.", "lm_head", "embed_out")
 BESIDE_TEXT = "embed_tokens_extend."  # towers inside a language model (Phi-4 multimodal)
+OF_FILES = ("model_type", "quantization_config", "auto_map")  # fields of a published file that a class does not take
 SECONDS = 60  # a class that takes longer to build is left out
 
 
@@ -66,58 +73,123 @@ def at_most(seconds):
         signal.alarm(0)
 
 
-def counted_by_class(config, head):
-    """The name of the class and its parameters, those of its text part where it has several parts. [parameters]"""
-    with torch.device("meta"):
-        model = head.from_config(config)
-    model.tie_weights()
-    sizes = {name: parameter.numel() for name, parameter in model.named_parameters() if BESIDE_TEXT not in name}
+class Built(NamedTuple):
+    """A class as its config builds it: all its parameters, and those of its text part where it has several parts."""
+
+    config: dict
+    parameters: int
+    text_parameters: int
+
+
+def built(name, head, fields):
+    """The class of a type, or the name of the error by which it cannot be built."""
+    try:
+        with at_most(SECONDS), torch.device("meta"):
+            config = AutoConfig.for_model(name, **fields)
+            model = head.from_config(config)
+            model.tie_weights()
+    except Exception as error:
+        return type(error).__name__
+    every = {name: parameter.numel() for name, parameter in model.named_parameters()}
+    sizes = {name: size for name, size in every.items() if BESIDE_TEXT not in name}
     text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
     several = any(part in name for name in text for part in OF_TEXT[:2])
-    return type(model).__name__, sum((text if several else sizes).values())
+    named = {**config.to_dict(), "architectures": [type(model).__name__]}
+    return Built(named, sum(every.values()), sum((text if several else sizes).values()))
 
 
-def counted_here(config, catalogs):
-    """Parameters as calc counts them, or the sentence by which it refuses them or says that this class is not covered."""
+def ours(config, catalogs):
+    """Our row of a config, or the sentence by which it is refused."""
     try:
-        entry = read_config(config, "it", catalogs)
+        return model_table({"it": read_config(config, "it", catalogs)}, catalogs.families)[0].loc["it"]
     except ConfigError as error:
         return str(error)
-    models, _ = model_table({"it": entry}, catalogs.families)
-    note = models.loc["it", "note"]
-    return note if "Its architectures name" in note else int(models.loc["it", "parameters"])
 
 
-def row_of(name, head, catalogs):
-    """One type: the class's count and ours, and what comes of it."""
-    try:
-        with at_most(SECONDS):
-            config = AutoConfig.for_model(name, **LACKS.get(name, {}))
-            class_name, truth = counted_by_class(config, head)
-    except Exception as error:
-        return {"type": name, "verdict": "not built", "why": f"{type(error).__name__}"}
-    counted = counted_here({**config.to_dict(), "architectures": [class_name]}, catalogs)
-    if isinstance(counted, str):
-        return {"type": name, "verdict": "refused", "class": truth, "why": counted}
-    return {"type": name, "verdict": "exact" if counted == truth else "wrong", "class": truth, "here": counted}
+def compared(truth, row):
+    """exact, wrong, or refused: also where the note says that the class is not covered."""
+    why = row if isinstance(row, str) else row["note"] if "Its architectures name" in row["note"] else ""
+    if why:
+        return {"verdict": "refused", "class": truth, "why": why}
+    here = int(row["parameters"])
+    return {"verdict": "exact" if here == truth else "wrong", "class": truth, "here": here}
 
 
-def main():
-    logging.disable(logging.WARNING)
-    catalogs, rows = load_catalogs(), []
+def rows_of_types(catalogs):
+    """Every type of each set of heads: its class's count and ours."""
     for kind, (names, head) in SETS.items():
-        kind_rows = [{"set": kind, **row_of(name, head, catalogs)} for name in sorted(names)]
-        verdicts = Counter(row["verdict"] for row in kind_rows)
-        built = sum(verdicts.values()) - verdicts["not built"]
-        print(
-            f"{kind}: {built} types built, " + ", ".join(f"{verdicts[word]} {word}" for word in ("exact", "refused", "wrong")), flush=True
-        )
-        for row in kind_rows:
-            if row["verdict"] == "wrong":
-                print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
-        rows += kind_rows
-    pd.DataFrame(rows, columns=["set", "type", "verdict", "class", "here", "why"], dtype=object).to_csv(FILE, index=False)
+        for name in sorted(names):
+            made = built(name, head, LACKS.get(name, {}))
+            row = (
+                {"verdict": "not built", "why": made}
+                if isinstance(made, str)
+                else compared(made.text_parameters, ours(made.config, catalogs))
+            )
+            yield {"set": kind, "type": name, **row}
+
+
+def rows_of_published(catalogs):
+    """Every published config: its class's count and ours; a class that transformers lacks is `not built`."""
+    for case in map(json.loads, (HERE / "data" / "published_configs.jsonl").read_text("utf-8").splitlines()):
+        config, named = case["config"], case["config"]["model_type"]
+        row, fields = ours(config, catalogs), {name: value for name, value in config.items() if name not in OF_FILES}
+        head = AutoModelForImageTextToText if "vision_config" in config else AutoModelForCausalLM
+        made = built(named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, ""), head, fields)
+        verdict = compared(None if isinstance(made, str) else made.text_parameters, row)
+        if isinstance(made, str) and verdict["verdict"] != "refused":
+            verdict |= {"verdict": "not built", "why": made}
+        yield {"id": case["id"], "type": named, **verdict}
+
+
+def verdict_of_parts(of_class, row, ratios):
+    """counted: the row and what is left out make the class; named: the note names a part without a count.
+
+    sized: the note says that a plain model stands for it, and the class is within its range; beyond: it is not; else silent.
+    """
+    here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
+    if of_class == here + left_out:
+        return "counted"
+    if "whose parameters are not counted" in row["note"] or "of unknown size" in row["note"]:
+        return "named" if of_class > here else "beyond"
+    if row["sized"]:
+        return "sized" if ratios["low"] * (row["sized"] > 1) * here <= of_class <= ratios["high"] * (here + left_out) else "beyond"
+    return "silent"
+
+
+def rows_of_parts(catalogs):
+    """Every type: all that its class counts, what we count and leave out, and what our note says."""
+    heads = {name: AutoModel for name in modeling_auto.MODEL_MAPPING_NAMES if name in CONFIG_MAPPING}
+    heads |= {name: head for names, head in SETS.values() for name in names}
+    ratios = {end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high")}
+    for name in sorted(heads):
+        made = built(name, heads[name], LACKS.get(name, {}))
+        if isinstance(made, str):
+            yield {"type": name, "verdict": "not built", "note": made}
+        elif isinstance(row := ours(made.config, catalogs), str):
+            yield {"type": name, "verdict": "refused", "class": made.parameters, "note": row}
+        else:
+            about = {"here": int(row["parameters"]), "left_out": int(row["left_out_parameters"]), "note": row["note"].partition(". ")[0]}
+            yield {"type": name, "verdict": verdict_of_parts(made.parameters, row, ratios), "class": made.parameters, **about}
+
+
+TABLES = {  # what is counted -> its rows, the file in results/, its columns
+    "types": (rows_of_types, "model_types", ["set", "type", "verdict", "class", "here", "why"]),
+    "parts": (rows_of_parts, "parts_left_out", ["type", "verdict", "class", "here", "left_out", "note"]),
+    "published": (rows_of_published, "published_configs", ["id", "type", "verdict", "class", "here", "why"]),
+}
+
+
+def main(what="types"):
+    logging.disable(logging.WARNING)
+    rows_of, file, columns = TABLES[what]
+    rows = list(rows_of(load_catalogs()))
+    for kind, verdicts in pd.DataFrame(rows).assign(set=lambda table: table.get("set", what)).groupby("set", sort=False)["verdict"]:
+        print(f"{kind}: " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items()))
+    for row in rows:
+        if row["verdict"] == "wrong":
+            print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
+    pd.DataFrame(rows, columns=columns, dtype=object).to_csv(HERE / "results" / f"{file}.csv", index=False)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
