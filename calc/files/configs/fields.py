@@ -70,7 +70,7 @@ def document() -> dict[str, Any]:
 
 
 def table(name: str) -> dict[str, Any]:
-    """A table of the catalog: tools, rules, copies, lists, cards, objectives, telling, calls, shipped."""
+    """A table of the catalog: tools, rules, copies, lists, cards, objectives, calls and others."""
     return document()[name]
 
 
