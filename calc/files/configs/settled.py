@@ -136,5 +136,5 @@ def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: 
 def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
     """The columns and parts of a value; None for one that stays open."""
     if meanings := table("lists").get(meaning.read):
-        return special.listed(value, meanings)
+        return special.words_of_list(value, meanings)
     return SPECIAL[meaning.read](value) if meaning.read in SPECIAL else {meaning.to: read_value(meaning, value, where)}
