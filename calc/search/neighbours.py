@@ -13,16 +13,14 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import BY_USE, sold_for
 from calc.layout import at_once, replicas
-from calc.memory.fit import HOLDS
 from calc.plan.bill import listed_usd_per_hour
-from calc.plan.figures import records
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, LIMITS, PACE, SHARDINGS
 from calc.search.job_row import blank
-from calc.search.options import options
+from calc.search.options import sound_layouts
 from calc.search.settle import divides_matrices
 
 WITHOUT_BF16 = {"bf16": "fp16", "bf16-mixed": "fp16-mixed", "bf16-master": "fp16-master"}  # as many bits, for older cards
@@ -114,7 +112,7 @@ def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) 
     free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
-    for layout in _qualifying(free | _COMPARED[row["work"]], catalogs):
+    for layout in sound_layouts(free | _COMPARED[row["work"]], catalogs):
         yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
 
 
@@ -127,20 +125,12 @@ def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> 
     elif row["precision"] not in native:  # else each card trains in the one of them that it has
         free["precision"] = row["precision"]
     cards = set()
-    for best in _qualifying(free, catalogs):
+    for best in sound_layouts(free, catalogs):
         place = {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
-        card = best["gpu"], best["gpus"], best["precision"], not place
+        card = catalogs.instances["gpu"][best["instance"]], best["gpus"], best["precision"], not place
         if card not in cards:  # instances with the same cards differ in CPUs, which nothing here needs: the cheapest stands for all
             yield place | {name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
         cards.add(card)
-
-
-def _qualifying(job: dict[str, Any], catalogs: Catalogs) -> list[dict[str, Any]]:
-    """The rows of a job's board that run, fit and keep its limits."""
-    board = options(job, catalogs).board
-    if board["memory_bytes"].isna().all():
-        return []
-    return records(board[board["fits"].isin(HOLDS) & (board["runs"] == "yes") & (board["misses"] == "")])
 
 
 def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:

@@ -12,7 +12,9 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS, estimate
 from calc.engine.results import Results
+from calc.evaluate import Row
 from calc.plan.figures import records
+from calc.rules.support import RUNS
 from calc.say.place import card_name, place
 from calc.search import limit_words, ranking, sentences
 from calc.search.arrangements import COUNTS
@@ -23,11 +25,12 @@ from calc.search.inputs import ANSWER_COLUMNS
 from calc.search.job_row import JobError, JobRow
 from calc.search.limits_cost import Easing, alternatives, easings, rivals
 from calc.search.named import answers as answers_of
-from calc.search.named import has_budget
+from calc.search.named import has_budget, least_money
 from calc.search.places import place_columns, places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import EDGE_COLUMNS, best_of_places, money_and_place, rows_of
+from calc.search.rows import EDGE_COLUMNS, best_of_places, inputs_of_candidates, money_and_place, rows_of
 from calc.search.settle import DERIVED, published_bits, settled, varied
+from calc.table import Words
 from calc.units import GIB
 
 KEPT_JOBS, KEPT_COMBINATIONS = 64, 8
@@ -72,7 +75,12 @@ def _remembered(catalogs: Catalogs) -> Any:
 @kept("models", "readings")
 def _combined(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: _combinations_of(row, catalogs))
+
+    def made(row: JobRow, factor: int) -> Combinations:
+        job = _settled(catalogs)(row)
+        return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
+
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(made)
 
 
 @kept("models", "readings")
@@ -107,19 +115,25 @@ def on_several_instances(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
 
 
-def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, Combinations]:
-    """The ranking of a job's candidates, None where it has none; and its candidates."""
+def _ranked(row: JobRow, catalogs: Catalogs, factors: tuple[int, ...] = (1, WIDER)) -> tuple[Ranking | None, Combinations]:
+    """The ranking of a job's candidates, None where it has none; and its candidates.
+
+    `factors`: times as many instances as allowed, tried in turn until something fits.
+    """
     job = _settled(catalogs)(row)
-    combined = _combined(catalogs)(row.without(ranking.SORTING))
+    for factor in factors[:1] if job["have"] else factors:
+        combined = _combined(catalogs)(row.without(ranking.SORTING), factor)
+        if combined.problem or combined.size:
+            break
     if combined.problem or not combined.size:
         return None, combined
     return ranking.ranking(combined.candidates, combined.grid, job, combined.crossed), combined
 
 
 def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
-    """The ranking of another job, None where it cannot be answered."""
+    """The ranking of another job on the instances that it allows; None where nothing fits."""
     try:
-        return _ranked(row, catalogs)[0]
+        return _ranked(row, catalogs, (1,))[0]
     except JobError:
         return None
 
@@ -134,22 +148,26 @@ def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | No
     return results.row(0) | {column: values[0] for column, values in figures.items()} | {"answer": name}
 
 
+def sound_layouts(job: Mapping[str, Any], catalogs: Catalogs) -> list[Row]:
+    """Inputs of the board's rows that are known to run and keep every limit."""
+    ranked = ranking_of(JobRow.of(job), catalogs)
+    if ranked is None:
+        return []
+    least = least_money(ranked, ranked.qualifying) if len(ranked.qualifying) else ranking.nearest(ranked)
+    board = best_of_places(ranked, varied(ranked.job), least)
+    missed = np.any([limit.excess[board] > 0 for limit in ranked.limits], axis=0)
+    sound = board[~missed & (ranked.candidates["runs"][board] == RUNS.index("yes"))]
+    inputs, count = inputs_of_candidates(ranked, sound), len(sound)
+    cells = {name: values.by_row(count) if isinstance(values, Words) else np.broadcast_to(values, count) for name, values in inputs.items()}
+    return [dict(zip(cells, row, strict=True)) for row in zip(*(column.tolist() for column in cells.values()), strict=True)]
+
+
 def _rented(row: JobRow, catalogs: Catalogs) -> str:
     """What renting would add to a job on machines that one has, as one more sentence."""
     if "have" not in row.columns:
         return ""
     rented = options(row.without(["have"]).columns, catalogs)
     return f" {sentences.rented(rented.rows[0], rented.problem)}"
-
-
-def _combinations_of(row: JobRow, catalogs: Catalogs) -> Combinations:
-    """All candidates of a job; with more instances than it allows where none fits."""
-    job = _settled(catalogs)(row)
-    for factor in (1,) if job["have"] else (1, WIDER):
-        combined = combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
-        if combined.problem or combined.size:
-            break
-    return combined
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:

@@ -44,15 +44,20 @@ def telling(ranked: Ranking) -> np.ndarray:
     return np.unique(np.concatenate([best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
 
 
-def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Results, dict[str, Any]]:
-    """Chosen candidates estimated; and their market, money, and the limits that they miss."""
-    job, grid = ranked.job, ranked.grid
-    candidates = {name: values[chosen] for name, values in ranked.candidates.items()}
+def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
+    """The layout, place and region of chosen candidates, as columns of a scenario."""
+    grid, candidates = ranked.grid, {name: values[chosen] for name, values in ranked.candidates.items()}
     columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
     columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
-    for name in ("instance", "gpu") if job["have"] else ("instance",):
+    for name in ("instance", "gpu") if ranked.job["have"] else ("instance",):
         columns[name] = Words(candidates["place"], np.array([getattr(place, name) for place in grid.places], dtype=object))
-    columns["region"] = Words(candidates["region"], np.array(job["regions"], dtype=object))
+    columns["region"] = Words(candidates["region"], np.array(ranked.job["regions"], dtype=object))
+    return columns
+
+
+def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Results, dict[str, Any]]:
+    """Chosen candidates estimated; and their market, money, and the limits that they miss."""
+    job, candidates = ranked.job, {name: values[chosen] for name, values in ranked.candidates.items()}
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
     misses = [
         "; ".join(sentences.missed(name, ratios[number], job, step) for name, ratios in excess.items() if ratios[number] > 0)
@@ -62,7 +67,7 @@ def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Re
     figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
     figures |= dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
-    results = results_of(inputs_of(job, columns), catalogs)
+    results = results_of(inputs_of(job, inputs_of_candidates(ranked, chosen)), catalogs)
     serves = job["work"] != "training" and not job["ends"]
     figures["goodput_ratio"] = goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
     return results, figures
