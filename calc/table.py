@@ -114,6 +114,8 @@ class Words(NamedTuple):
 
 def word_pairs(first: Words, second: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
     """The number of each row's pair of words, and the pairs that occur."""
+    if len(first.codes) == len(second.codes) == 1:
+        return np.zeros(1, dtype=np.int64), [(first.in_row(0), second.in_row(0))]
     codes = np.broadcast_arrays(first.codes, second.codes)
     numbers, pairs = pd.factorize(codes[0].astype(np.int64) * len(second.vocabulary) + codes[1])
     return numbers, [

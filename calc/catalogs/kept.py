@@ -22,9 +22,10 @@ def kept(*tables: str) -> Callable[[Made], Made]:
             home, read = catalogs, tables or key[:1]
             while home.base is not None and all(getattr(home.base, name) is getattr(home, name) for name in read):
                 home = home.base
-            if (function, *key) not in home.made:
-                home.made[function, *key] = function(catalogs, *key)
-            return home.made[function, *key]
+            call = (function, *key)
+            if call not in home.made:
+                home.made[call] = function(catalogs, *key)
+            return home.made[call]
 
         return cast(Made, once)
 

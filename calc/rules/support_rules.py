@@ -183,4 +183,10 @@ def model_kinds(catalogs: Catalogs) -> np.ndarray:
 
 def bounds_passed(catalogs: Catalogs, name: str, values: np.ndarray) -> np.ndarray:
     """The number of the rules' bounds on a size that each value exceeds."""
-    return np.searchsorted(np.unique(catalogs.support[f"{name}_above"].dropna()), values)
+    return np.searchsorted(_bounds(catalogs, name), values)
+
+
+@kept("support")
+def _bounds(catalogs: Catalogs, name: str) -> np.ndarray:
+    """The bounds that rules name on a size, each once, the least first."""
+    return np.unique(catalogs.support[f"{name}_above"].dropna())

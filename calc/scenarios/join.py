@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, formulas_of, parameters_of, reading
 from calc.scenarios import join_choices, join_listed, join_models, join_objectives, join_places, join_runs
@@ -37,6 +38,7 @@ def _single_numbers(catalogs):
     return constants(catalogs, "overheads") | constants(catalogs, "time_constants")
 
 
+@kept("starts")
 def _starts(catalogs):
     """The phases of a start and their ranges, each the same for all rows. [s]"""
     return {

@@ -8,7 +8,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, reading
 from calc.scenarios.inputs import LIST_OF
-from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_in, numbers_of, word_rows, words_of
+from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_of, word_rows, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where, word
@@ -59,7 +59,7 @@ def implementation_numbers(implementation, catalogs, problems):
     made = columns_of(catalogs, "implementations", software, "implementation_")
     engine, serving = (_matched(catalogs, "implementations", name)[software] for name in ("engines", "serving_engines"))
     made |= columns_of(catalogs, "engines", engine, "engine_")
-    made |= {name: np.nan_to_num(values) for name, values in columns_of(catalogs, "serving_engines", serving, "serving_").items()}
+    made |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
     return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
 
 
@@ -138,11 +138,9 @@ def block_quantile():
 def kernel_numbers(precision, catalogs):
     """The numbers of a precision's kernel; without one, neutral numbers."""
     row = _matched(catalogs, "precisions", "kernels")[_row(catalogs, "precisions", precision)]
-    nothing = {"decode_widens_from": 1.0, "host_ratio": 1.0}
-    made = {
-        f"kernel_{name}": np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=nothing.get(name, 0.0))[row]
-        for name in numbers_in(catalogs, "kernels")
-    }
+    neutral = ("decode_widens_from", "host_ratio")
+    made = columns_of(catalogs, "kernels", row, "kernel_", without=neutral, missing=0.0)
+    made |= columns_of(catalogs, "kernels", row, "kernel_", names=neutral, missing=1.0)
     return made | {"kernel_is_assumed": assumed_entries(catalogs, "kernels")[row]}
 
 

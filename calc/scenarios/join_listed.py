@@ -5,7 +5,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.scenarios.lookups import columns_of
+from calc.scenarios.lookups import columns_of, word_rows
 from calc.scenarios.releases import earlier_release
 from calc.table import word_pairs
 
@@ -28,7 +28,7 @@ def listed_storage_usd_per_gib_month(region, catalogs):
 
 def grid_numbers(region, catalogs):
     """The data centers' overhead and the grid's emissions of the region; NaN where not known."""
-    return columns_of(catalogs, "grids", region.mapped(lambda name: catalogs.grids.index.get_indexer([name])[0]), "region_")
+    return columns_of(catalogs, "grids", word_rows(catalogs, "grids", region), "region_")
 
 
 def listed_endpoints(region, model, catalogs):

@@ -4,7 +4,7 @@ import numpy as np
 
 from calc.evaluate import formulas_of
 from calc.scenarios import published, settled
-from calc.scenarios.lookups import find, numbers_in, numbers_of, word_rows, words_of
+from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, word_rows, words_of
 from calc.scenarios.stacks import adapter_widths, block_rows, kind_numbers, stack_numbers, stack_rows
 from calc.table import Words, where
 
@@ -56,8 +56,8 @@ def refused_models(model_row, catalogs, problems):
 
 def model_numbers(model_row, catalogs):
     """The numbers of the model and its kind; as model_<name> where a scenario may change them."""
-    names = [name for name in numbers_in(catalogs, "models") if name != LONGEST]
-    made = {f"model_{name}" if name in SETTLED_ANEW else name: numbers_of(catalogs, "models", name)[model_row] for name in names}
+    numbers = columns_of(catalogs, "models", model_row, without=(LONGEST,))
+    made = {f"model_{name}" if name in SETTLED_ANEW else name: values for name, values in numbers.items()}
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
     made["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
     kinds = {name: kind_numbers(catalogs, name)[model_row] for name in numbers_in(catalogs, "model_kinds")}

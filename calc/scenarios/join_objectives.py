@@ -52,17 +52,16 @@ def log_probability_numbers(implementation, objective, library_version, precisio
     counts = (trains > 0) & (row >= 0) & (asked_loss.are("") | np.where(fuses, asked_loss.are("fused"), asked_loss.are("full")))
     wide = numbers_of(catalogs, "precisions", "widens_outputs")[word_rows(catalogs, "precisions", precision)]
     scoring = _scoring(catalogs, np.where(counts, row, -1), wide, "scoring_")
-    before = _scoring(catalogs, np.where(counts & library_version.are(""), earlier, -1), wide, "before_")
-    kept = ("before_scores_answers", "before_backward_bytes_each")
-    return scoring | {name: before[name] for name in kept} | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
+    of_before = ("scores_answers", "backward_bytes_each", "wide_backward_bytes_each")
+    before = _scoring(catalogs, np.where(counts & library_version.are(""), earlier, -1), wide, "before_", of_before)
+    return scoring | before | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
 
 
-def _scoring(catalogs: Catalogs, row: np.ndarray, wide: np.ndarray, prefix: str) -> Columns:
+def _scoring(catalogs: Catalogs, row: np.ndarray, wide: np.ndarray, prefix: str, names: tuple[str, ...] | None = None) -> Columns:
     """The numbers of an entry of log_probabilities, as wide as its outputs; 0 for row -1."""
-    made = columns_of(catalogs, "log_probabilities", row)
+    made = columns_of(catalogs, "log_probabilities", row, names=names, missing=0.0)
     narrow = {name: values for name, values in made.items() if not name.startswith("wide_")}
-    chosen = {name: np.where(wide > 0, made.get(f"wide_{name}", values), values) for name, values in narrow.items()}
-    return {prefix + name: np.nan_to_num(values) for name, values in chosen.items()}
+    return {prefix + name: np.where(wide > 0, made.get(f"wide_{name}", values), values) for name, values in narrow.items()}
 
 
 def kl_coefficient(asked_kl_coefficient, usual_kl_coefficient, trainer_kl_coefficient, objective):
@@ -132,6 +131,7 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
     return np.where(rolls_out_apart > 0, np.maximum(gpus - rollout_gpus, 1), gpus)
 
 
+@kept("engines")
 def generator_numbers(catalogs):
     """How fast an engine generates, and how long the policy takes to launch a block by itself."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")

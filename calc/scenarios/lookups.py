@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,12 @@ def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
 def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     """A column of words of one catalog; its last entry is empty, for row -1."""
     return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
+
+
+@kept()
+def cells_of(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
+    """The cells of one column of a catalog, by id."""
+    return dict(getattr(catalogs, name)[column])
 
 
 @kept()
@@ -81,11 +88,24 @@ def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
 
 
 def columns_of(
-    catalogs: Catalogs, name: str, rows: np.ndarray, prefix: str = "", names: Iterable[str] | None = None, without: Iterable[str] = ()
+    catalogs: Catalogs,
+    name: str,
+    rows: np.ndarray,
+    prefix: str = "",
+    names: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+    missing: float = np.nan,
 ) -> Columns:
-    """Columns of numbers of a catalog, all or the named ones; NaN where the row is -1."""
-    wanted = [column for column in (numbers_in(catalogs, name) if names is None else names) if column not in without]
-    return {prefix + column: numbers_of(catalogs, name, column)[rows] for column in wanted}
+    """Columns of numbers of a catalog, all or the named ones; `missing` where the row is -1."""
+    wanted = tuple(column for column in (numbers_in(catalogs, name) if names is None else names) if column not in without)
+    return dict(zip((prefix + column for column in wanted), _block(catalogs, name, wanted, missing).take(rows, axis=1), strict=True))
+
+
+@kept()
+def _block(catalogs: Catalogs, name: str, columns: tuple[str, ...], missing: float) -> np.ndarray:
+    """Columns of numbers of one catalog. Shape: (columns, rows and the empty one)."""
+    numbers = np.array([numbers_of(catalogs, name, column) for column in columns]).reshape(len(columns), -1)
+    return np.where(np.isnan(numbers), missing, numbers)
 
 
 @kept()

@@ -2,6 +2,7 @@
 
 import re
 
+from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
@@ -20,9 +21,18 @@ def newest_known(releases: str) -> tuple[int, ...]:
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
     """The row of earlier_releases that contains a release; -1 where none does."""
-    numbers, recorded = numbers_of_release(release), catalogs.earlier_releases
-    for row, (name, first, last) in enumerate(zip(recorded["software"], recorded["first"], recorded["last"], strict=True)):
-        newest = numbers_of_release(last)
-        if name == software and numbers_of_release(first) <= numbers and numbers[: len(newest)] <= newest:
+    numbers = numbers_of_release(release)
+    for row, (name, oldest, newest) in enumerate(_recorded(catalogs)):
+        if name == software and oldest <= numbers and numbers[: len(newest)] <= newest:
             return row
     return -1
+
+
+@kept("earlier_releases")
+def _recorded(catalogs: Catalogs) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """The software of each entry of earlier_releases, its first release and its last."""
+    frame = catalogs.earlier_releases
+    return [
+        (name, numbers_of_release(first), numbers_of_release(last))
+        for name, first, last in zip(frame["software"], frame["first"], frame["last"], strict=True)
+    ]
