@@ -142,7 +142,7 @@ def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
 
 def anew(catalogs):
     """The combinations of a job, kept by nobody."""
-    return lambda row: _combinations_of(row, catalogs)
+    return lambda row, factor: _combinations_of(row, factor, catalogs)
 
 
 @pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])

@@ -75,12 +75,7 @@ def _remembered(catalogs: Catalogs) -> Any:
 @kept("models", "readings")
 def _combined(catalogs: Catalogs) -> Any:
     """The last places and candidates: a job that differs in a limit alone has the same."""
-
-    def made(row: JobRow, factor: int) -> Combinations:
-        job = _settled(catalogs)(row)
-        return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
-
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(made)
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row, factor: _combinations_of(row, factor, catalogs))
 
 
 @kept("models", "readings")
@@ -168,6 +163,12 @@ def _rented(row: JobRow, catalogs: Catalogs) -> str:
         return ""
     rented = options(row.without(["have"]).columns, catalogs)
     return f" {sentences.rented(rented.rows[0], rented.problem)}"
+
+
+def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
+    """All candidates of a job on so many times as many instances as it allows."""
+    job = _settled(catalogs)(row)
+    return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:
