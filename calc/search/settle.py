@@ -153,7 +153,7 @@ def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
 
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
     """The fewest_bits that admit a service's published weights and are not allowed. [bits]"""
-    published = cells_of(catalogs, "models", "published_precision").get(job.get("model"), "")
+    published = cells_of(catalogs, "models", "published_precision").get(job.get("model", ""), "")
     by_hand = job.get("precision") or job.get("fixed", {}).get("precision")
     if not published or by_hand or job["fewest_bits"] == PUBLISHED or job["work"] == "training":
         return 0
