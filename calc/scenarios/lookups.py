@@ -35,7 +35,7 @@ def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
 
 
 @kept()
-def cells_of(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
+def cells_by_id(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
     """The cells of one column of a catalog, by id."""
     return dict(getattr(catalogs, name)[column])
 

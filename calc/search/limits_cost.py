@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
 from calc.crossed import Crossed
 from calc.evaluate import Columns, Row
-from calc.scenarios.lookups import cells_of
+from calc.scenarios.lookups import cells_by_id
 from calc.search.candidates import sold_on
 from calc.search.combinations import FITS, together
 from calc.search.inputs import ANYWHERE, CONFIDENCE_REACH, JOB_BY_NAME, PUBLISHED
@@ -150,7 +150,7 @@ def _word(ranked: Ranking, number: int, name: str) -> str:
 
 def _with_narrow_products(ranked: Ranking, most: float, catalogs: Catalogs) -> list[str]:
     """The instance types whose runs would cost less than the most if 8 bits doubled their speed."""
-    able, card = cells_of(catalogs, "gpus", "supports_fp8"), cells_of(catalogs, "instances", "gpu")
+    able, card = cells_by_id(catalogs, "gpus", "supports_fp8"), cells_by_id(catalogs, "instances", "gpu")
     ratio = np.array([0.5 if able[card[place.instance]] else np.inf for place in ranked.grid.places])
     return _cheapest(ranked, ranked.qualifying, ratio, most)
 
@@ -252,7 +252,7 @@ def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
     Of each card the cheapest type counts: types with the same card take the same time, so that their money differs for certain.
     """
     figures, places = ranked.candidates, ranked.grid.places
-    cards = np.array([cells_of(catalogs, "instances", "gpu")[place.instance] for place in places], dtype=object)[figures["place"]]
+    cards = np.array([cells_by_id(catalogs, "instances", "gpu")[place.instance] for place in places], dtype=object)[figures["place"]]
     dearest_first = ranked.qualifying[np.argsort(-figures["usd"][ranked.qualifying], kind="stable")]
     best = {cards[number]: number for number in dearest_first.tolist() if cards[number] != cards[least]}
     lowest, highest = _money_ends(ranked, cards, least)

@@ -16,7 +16,7 @@ from calc.layout import at_once, replicas
 from calc.plan.bill import listed_usd_per_hour
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
-from calc.scenarios.lookups import cells_of
+from calc.scenarios.lookups import cells_by_id
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, LIMITS, PACE, SHARDINGS
@@ -128,7 +128,7 @@ def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> 
     cards = set()
     for best in sound_layouts(free, catalogs):
         place = {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
-        card = cells_of(catalogs, "instances", "gpu")[best["instance"]], best["gpus"], best["precision"], not place
+        card = cells_by_id(catalogs, "instances", "gpu")[best["instance"]], best["gpus"], best["precision"], not place
         if card not in cards:  # instances with the same cards differ in CPUs, which nothing here needs: the cheapest stands for all
             yield place | {name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
         cards.add(card)

@@ -9,7 +9,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
-from calc.scenarios.lookups import cells_of, numbers_of, row_numbers
+from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.published import bits_of, usual_formats
@@ -60,9 +60,9 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
     assumed = {name: cell_value(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
-    judged = {name: assumed.get(name, cells_of(catalogs, "assumptions", "value")[name]) for name in JUDGED}
+    judged = {name: assumed.get(name, cells_by_id(catalogs, "assumptions", "value")[name]) for name in JUDGED}
     software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
-    if job["work"] == "inference" and (stored := cells_of(catalogs, "models", "stored_precision")[job["model"]]):
+    if job["work"] == "inference" and (stored := cells_by_id(catalogs, "models", "stored_precision")[job["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     used = fixed.get("implementation", [software])
     return job | {
@@ -70,12 +70,12 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         "assumed": assumed,
         "judged": judged,
         "implementation": software,
-        "published_precision": cells_of(catalogs, "models", "published_precision")[job["model"]],
+        "published_precision": cells_by_id(catalogs, "models", "published_precision")[job["model"]],
         "formats": usual_formats(catalogs, job["model"]),
         "generates": generates(job["model"], catalogs),
         "divides_matrices": all(divides_matrices(name, catalogs) for name in used),
-        "rolls_out": any(cells_of(catalogs, "objectives", "rolls_out").get(name, 0) for name in fixed.get("objective", ())),
-        "divides_sequences": all(cells_of(catalogs, "implementations", "context_parallel")[name] > 0 for name in used),
+        "rolls_out": any(cells_by_id(catalogs, "objectives", "rolls_out").get(name, 0) for name in fixed.get("objective", ())),
+        "divides_sequences": all(cells_by_id(catalogs, "implementations", "context_parallel")[name] > 0 for name in used),
         "most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS,
     }
 
@@ -104,11 +104,13 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
     _examples(job, cells)
-    of_pair = cells_of(catalogs, "models", "kind")[job["model"]] == "dual"  # its text is no longer than the positions of the text's tower
+    of_pair = (
+        cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
+    )  # its text is no longer than the positions of the text's tower
     longest = numbers_of(catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens")[models[job["model"]]]
     _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
     if job["people"] and "users" not in cells:
-        usual_share = cells_of(catalogs, "assumptions", "value")["share_active"]
+        usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
         share = cell_value(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
     job["tokens_total"] = None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
@@ -153,7 +155,7 @@ def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
 
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
     """The fewest_bits that admit a service's published weights and are not allowed. [bits]"""
-    published = cells_of(catalogs, "models", "published_precision").get(job.get("model", ""), "")
+    published = cells_by_id(catalogs, "models", "published_precision").get(job.get("model", ""), "")
     by_hand = job.get("precision") or job.get("fixed", {}).get("precision")
     if not published or by_hand or job["fewest_bits"] == PUBLISHED or job["work"] == "training":
         return 0
@@ -172,12 +174,12 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
 
 def divides_matrices(software: str, catalogs: Catalogs) -> bool:
     """Whether people train with tensor parallel in a software unasked."""
-    return bool(cells_of(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
+    return bool(cells_by_id(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:
     """Whether a model has a tower for images or sounds that is modelled."""
-    return bool(cells_of(catalogs, "models", "usual_image_tokens")[model] > 0)
+    return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:
