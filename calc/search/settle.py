@@ -104,9 +104,8 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
     _examples(job, cells)
-    of_pair = (
-        cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
-    )  # its text is no longer than the positions of the text's tower
+    # The text of a pair is no longer than the positions of the text's tower.
+    of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
     longest = numbers_of(catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens")[models[job["model"]]]
     _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
     if job["people"] and "users" not in cells:
