@@ -15,20 +15,7 @@ import sys
 from errno import EDQUOT, ENOSPC
 
 from calc import CatalogError, add_models, load_catalogs
-from calc.commands.calibrate import CALIBRATE
-from calc.commands.command import INTERRUPTED, UNUSABLE, Command, columns_of_flags
-from calc.commands.diff import DIFF
-from calc.commands.gate import GATE
-from calc.commands.imports import IMPORT
-from calc.commands.launch import LAUNCH
-from calc.commands.oom import OOM
-from calc.commands.schedule import SCHEDULE
-from calc.commands.serve_mcp import SERVE_MCP
-from calc.commands.show import SHOW
-from calc.commands.simulate import SIMULATE
-from calc.commands.solve import SOLVE
-from calc.commands.tables import ANSWER, ESTIMATE
-from calc.commands.tuned import TUNED
+from calc.commands.command import INTERRUPTED, UNUSABLE, Command, argument_type, columns_of_flags, every_command
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
 from calc.files.model_configs import added_models
@@ -38,24 +25,6 @@ from calc.files.streams import forget_standard_output
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
 
-COMMANDS = {
-    "": ESTIMATE,
-    "estimate": ESTIMATE,
-    "answer": ANSWER,
-    "import": IMPORT,
-    "launch": LAUNCH,
-    "oom": OOM,
-    "calibrate": CALIBRATE,
-    "diff": DIFF,
-    "gate": GATE,
-    "solve": SOLVE,
-    "simulate": SIMULATE,
-    "schedule": SCHEDULE,
-    "tuned": TUNED,
-    "show": SHOW,
-    "serve-mcp": SERVE_MCP,
-}
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return 0, or 2 for unusable input, 130 when interrupted.
@@ -63,8 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
     `gate` returns 3 when a row is over a limit, `launch` when its plan does not run or fit.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words and words[0] in COMMANDS else ""
-    command = COMMANDS[name]
+    name = words[0] if words and words[0] in every_command() else ""
+    command = every_command()[name]
     columns, words = columns_of_flags(words) if command.takes_columns else ({}, words)
     options = _parser(name, command).parse_args(words[1:] if name else words, argparse.Namespace(columns=columns))
     target = "standard output" if options.output == "-" else options.output
@@ -73,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.model or options.model_config:
             models = {model_of(name): read_repository(name, catalogs) for name in options.model}
             catalogs = add_models(catalogs, models | dict(added_models(options.model_config, catalogs)))
-        return command.run(options, catalogs)
+        return command.start(options, catalogs)
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
@@ -93,10 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser(name: str, command: Command) -> argparse.ArgumentParser:
     """The options of a command; -o, --model-config and --model are those of all."""
-    more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
+    more = f"Other commands: {', '.join(filter(None, every_command()))}; python -m calc COMMAND --help." if not name else None
     parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
-    for argument, details in command.arguments:
-        parser.add_argument(argument, **details)
+    for argument, details in command.arguments.items():
+        parser.add_argument(argument, **{**details, **({"type": argument_type(details["type"])} if "type" in details else {})})
     parser.add_argument("-o", "--output", default="-", help="what to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)

@@ -76,7 +76,7 @@ DOORS = {
 }
 # Public names of calc that two modules define, and why both keep it.
 DEFINED_TWICE = {
-    "main": "each program has one",
+    "main": "each program and each command has one",
     "head_parameters": "a column of a model's entry, and of a scenario with its ties",
     "outside_parameters": "the same",
     "outputs": "the same: of a head of words, or of one number",

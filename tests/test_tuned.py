@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from pages import address, opened, page_text, run, title, turned
 
-from calc.commands.tuned import TUNED
+from calc.commands.tuned import main
 from calc.plan.plan_bill import plan_bill
 from calc.plan.tuned import ENDPOINT, SUM, TunedPlan, break_even_day, break_even_tokens_per_day, by_day, by_month
 from calc.scenarios.problems import TableError
@@ -179,11 +179,11 @@ def test_the_command_writes_a_row_for_each_month(tmp_path, capsys, catalogs):
     jobs, months = tmp_path / "jobs.csv", tmp_path / "months.csv"
     jobs.write_text("goal,model,method,train_tokens,requests_per_second\ntune,llama-3.1-8b,lora,15000000,\nserve,llama-3.1-8b,,,5\n")
     arguments = Namespace(jobs=str(jobs), output=str(months), models=4, rounds=0, months=3)
-    assert TUNED.run(arguments, catalogs) == 0
+    assert main(arguments, catalogs) == 0
     table = pd.read_csv(months)
     assert table["service_usd"].tolist() == pytest.approx([730 * 3.36312] * 3)
     assert table["runs_usd"].tolist()[1:] == [0, 0]
     assert "Cheapest: one service with 4 adapters" in capsys.readouterr().err
     jobs.write_text("goal,model\ntune,llama-3.1-8b\n")
     with pytest.raises(TableError, match="give it one row that trains and one that serves"):
-        TUNED.run(arguments, catalogs)
+        main(arguments, catalogs)

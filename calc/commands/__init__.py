@@ -1,1 +1,1 @@
-"""The commands of `python -m calc`: each module has what a command reads, does and writes."""
+"""The commands of `python -m calc` (commands.yaml): the `main` of a module runs one."""

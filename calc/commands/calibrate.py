@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs, with_readings
-from calc.commands.command import UNUSABLE, Command, pasted_text, plan_rows, write_result
+from calc.commands.command import UNUSABLE, pasted_text, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import MOST_CHARACTERS, runs
@@ -15,7 +15,7 @@ from calc.files.oom.explain import LogProblem
 from calc.plan.figures import records
 
 
-def _calibrate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what the logs say of the plan's rows; 2 where none says anything."""
     catalogs = with_readings(catalogs, {})
     rows = records(plan_rows(options.plan, catalogs))
@@ -35,20 +35,3 @@ def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunR
         raise LogProblem(f"{log}: no speed and no memory of a run is in this text; give a trainer's, an engine's or a benchmark's log.")
     day = date.fromtimestamp(log.stat().st_mtime).isoformat()
     return readings_of_runs(several, rows, catalogs, day)
-
-
-CALIBRATE = Command(
-    "Read logs and benchmarks of your own runs beside their plan; write what they say of the estimate, for catalogs/own/.",
-    (
-        (
-            "logs",
-            {
-                "metavar": "LOG",
-                "nargs": "+",
-                "help": "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary, a memory snapshot",
-            },
-        ),
-        ("plan", {"metavar": "plan.csv", "help": "CSV of the scenarios that were run"}),
-    ),
-    _calibrate,
-)

@@ -2,13 +2,17 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.strict_yaml import read_strictly
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
@@ -19,16 +23,40 @@ from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
 
 UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as shells have it
-PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})
+FILE = Path(__file__).with_name("commands.yaml")
 
 
 class Command(NamedTuple):
-    """A command: its purpose, its arguments (name, options), its function, columns as flags."""
+    """A command of commands.yaml: purpose, module and function, columns as flags, arguments."""
 
     about: str
-    arguments: tuple[tuple[str, dict[str, Any]], ...]
-    run: Callable[[argparse.Namespace, Catalogs], int]
+    run: str
     takes_columns: bool = False
+    arguments: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+
+    def start(self, options: argparse.Namespace, catalogs: Catalogs) -> int:
+        """Run the command; returns its exit status."""
+        module, _, function = self.run.partition(".")
+        return getattr(import_module(f"calc.commands.{module}"), function)(options, catalogs)
+
+
+def argument_type(written: Any) -> Callable[[str], Any]:
+    """How an argument is read: as a number, or as a whole number from least to most."""
+
+    def count(text: str) -> int:
+        least, most = written["least"], written["most"]
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
+        return int(text)
+
+    return float if written == "number" else count
+
+
+@cache
+def every_command() -> dict[str, Command]:
+    """Every command by its name; the one without a name estimates."""
+    entries = read_strictly(FILE.read_text("utf-8"), FILE.name)
+    return {name: Command(**{"run": f"{name}.main", **entry}) for name, entry in {"": entries["estimate"], **entries}.items()}
 
 
 def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, plan_rows, write_result
+from calc.commands.command import plan_rows, write_result
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
@@ -23,7 +23,7 @@ FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, 
 }
 
 
-def _diff(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write two plans as Markdown."""
     before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
     return write_result(options, _markdown(before, after, (options.before, options.after), catalogs))
@@ -79,10 +79,3 @@ def _figures(row: Row) -> str:
         return f"it cannot be estimated: {row['problem']}"
     figures = [(name, say(row[quantity])) for quantity, (name, say) in FIGURES.items() if not is_missing(row[quantity])]
     return ", ".join(f"{name[0].lower()}{name[1:]} {value}" for name, value in figures) + "."
-
-
-DIFF = Command(
-    "Say in Markdown what changed between two plans, in memory, time and money.",
-    (("before", {"metavar": "A.csv", "help": "CSV of scenarios"}), ("after", {"metavar": "B.csv", "help": "CSV of scenarios"})),
-    _diff,
-)

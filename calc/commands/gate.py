@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows, write_result
+from calc.commands.command import OVER_THE_LIMIT, plan_rows, write_result
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
@@ -13,7 +13,7 @@ from calc.say.verdict import memory_of
 from calc.scenarios.problems import TableError
 
 
-def _gate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
     if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {None}:
         raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
@@ -56,16 +56,3 @@ def _remedy(row: Row) -> str:
     if row["work"] == "training" and is_missing(row["train_tokens"]):
         return "name train_tokens"
     return f"there is no price of {row['instance']} in {row['region']} on {row['market']}, or no speed of this setting"
-
-
-GATE = Command(
-    "Check that every scenario of a plan keeps its limits: exit 0, 3 over a limit, 2 unusable.",
-    (
-        PLAN,
-        ("--fits", {"action": "store_true", "help": "the card holds the memory at least 95 times of 100"}),
-        ("--usd-most", {"type": float, "help": "USD of the run, of a service a month"}),
-        ("--hours-most", {"type": float, "help": "hours of the run; a service has none"}),
-        ("--usd-per-hour-most", {"type": float, "help": "USD of an hour of all instances"}),
-    ),
-    _gate,
-)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import UNUSABLE, Command
+from calc.commands.command import UNUSABLE
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import ABOUT, read_run
 from calc.files.csv.writer import write_csv
@@ -16,7 +16,7 @@ from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME
 
 
-def _import(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 where none can be read."""
     table, refused = _imported(options.files, catalogs)
     for sentence in refused:
@@ -51,10 +51,3 @@ def content_of(name: str) -> bytes:
             return stream.read(LARGEST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise ConfigProblem(f"{name or 'a file without a name'}: {getattr(error, 'strerror', None) or error}; check the path.") from None
-
-
-IMPORT = Command(
-    "Read configs and launch commands of training and serving tools; write a scenario for each run.",
-    (("files", {"metavar": "FILE", "nargs": "+", "help": "a config or a launch command; the files of one run joined by +"}),),
-    _import,
-)

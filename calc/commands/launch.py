@@ -4,14 +4,14 @@ import argparse
 import sys
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows
+from calc.commands.command import OVER_THE_LIMIT, plan_rows
 from calc.files.launch.kit import comment, kits, not_to_launch
 from calc.files.launch_files import files_of, warned, write_folder
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 
 
-def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the files of the named row, or of the first, into a folder."""
     if options.output == "-":
         raise TableError("launch writes several files; name their folder with -o.")
@@ -36,15 +36,3 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     for difference in kit.differences:
         print(comment(difference, kit.name), file=sys.stderr)
     return 0
-
-
-LAUNCH = Command(
-    "Write the files that start a scenario: for its tool, for SkyPilot, for AWS. Exit 3: it does not run or fit.",
-    (
-        PLAN,
-        ("--scenario", {"default": "", "help": "the row's name; none: the first"}),
-        ("--tool", {"default": "", "help": "the tool; none: the one that loses least"}),
-        ("--anyway", {"action": "store_true", "help": "write a plan that does not run or fit too, with a warning on top"}),
-    ),
-    _launch,
-)

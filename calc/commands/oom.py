@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, pasted_text, plan_rows, write_result
+from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.oom.explain import explained, origin
@@ -17,7 +17,7 @@ from calc.search.advice import advise
 CHANGES = 5
 
 
-def _oom(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a message or a log as Markdown, beside the estimate of its run."""
     return write_result(options, _markdown(options.log, options.run, catalogs))
 
@@ -56,13 +56,3 @@ def _part(part: MeasuredPart) -> str:
         for name, form in (("measured_gib", ".2f"), ("estimated_gib", ".2f"), ("difference_gib", "+.2f"))
     ]
     return f"| {part.name} | {' | '.join(numbers)} |"
-
-
-OOM = Command(
-    "Explain an out-of-memory message or a log, with the estimate of its run.",
-    (
-        ("log", {"metavar": "LOG", "help": "text: the message, memory_summary or an engine's log"}),
-        ("run", {"metavar": "RUN", "help": "a scenario CSV, or the configs of the run joined by +"}),
-    ),
-    _oom,
-)

@@ -4,13 +4,13 @@ import argparse
 import sys
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, cells_of
+from calc.commands.command import cells_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.schedule.schedule import next_to_buy, schedule
 
 
-def _schedule(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each run; pools, the bill and what to buy next go to standard error."""
     jobs, pools = cells_of(options.jobs), cells_of(options.pools, "pool")
     plan = schedule(jobs, pools, catalogs)
@@ -23,17 +23,3 @@ def _schedule(options: argparse.Namespace, catalogs: Catalogs) -> int:
     for row in next_to_buy(jobs, pools, catalogs).to_dict("records") if options.next else ():
         print(f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD.", file=sys.stderr)
     return 0
-
-
-SCHEDULE = Command(
-    "Place the jobs of a team on the machines that it has or may buy.",
-    (
-        ("jobs", {"metavar": "jobs.csv", "help": "jobs with starts, deadline, every, until, priority"}),
-        (
-            "pools",
-            {"metavar": "pools.csv", "help": "pool, instance, region, instances, market, starts, ends, usd, usd_per_hour, quota_vcpus"},
-        ),
-        ("--next", {"action": "store_true", "help": "also say what one more instance of each pool would change"}),
-    ),
-    _schedule,
-)

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from calc.catalogs.load import CatalogError, Catalogs
 from calc.columns import GLOSSARY
 from calc.commands.agent import answer_tool, compare_tool, estimate_tool, explain_tool
-from calc.commands.command import Command
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
@@ -54,7 +53,7 @@ MEANINGS = {  # of columns of a job, which the glossary of results does not have
 }
 
 
-def _serve(_options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Answer an agent until its input ends."""
     if not find_spec("mcp"):
         raise TableError(MISSING)
@@ -101,6 +100,3 @@ def _schema(names: tuple[str, ...]) -> dict[str, Any]:
         properties[name] = {"type": KINDS.get(columns[name].kind, "string"), "description": about, **more}
     others = "Any other column of a scenario or a job is taken too."
     return {"type": "object", "description": others, "properties": properties, "additionalProperties": {"type": ["string", "number"]}}
-
-
-SERVE_MCP = Command("Serve the tools of an agent (estimate, answer, explain, compare) over standard input and output, by MCP.", (), _serve)

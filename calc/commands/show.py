@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, write_result
+from calc.commands.command import write_result
 from calc.commands.imports import content_of
 from calc.commands.sheet import as_mapping, sheet
 from calc.files.request import PASTED, answered, request_of
 
 
-def _show(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write one estimate of words, files and columns."""
     documents = [(name, content_of(name)) for word in options.words for name in _files(word)]
     prose = " ".join(word for word in options.words if not _files(word))
@@ -26,14 +26,3 @@ def _files(word: str) -> list[str]:
     """The files that a word names, several joined by +; none of any other word."""
     names = [word] if Path(word).is_file() else word.split("+")
     return names if all(Path(name).is_file() for name in names) else []
-
-
-SHOW = Command(
-    "Show one estimate: words such as 'llama-3.1-8b lora on g6e.xlarge', configs, or columns as flags (--batch 4).",
-    (
-        ("words", {"metavar": "WORDS", "nargs": "*", "help": "what is asked for, in words; or files, those of one run joined by +"}),
-        ("--json", {"action": "store_true", "help": "every column that has a value, for programs"}),
-    ),
-    _show,
-    takes_columns=True,
-)

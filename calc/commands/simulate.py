@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, plan_rows
+from calc.commands.command import plan_rows
 from calc.files.csv.writer import write_csv
 from calc.files.simulated import simulated_model, write_simulated
 from calc.files.streams import read, written
@@ -63,7 +63,7 @@ def read_off(config: dict[str, Any], model_id: str, catalogs: Catalogs, progress
     return answer, write_simulated(simulated_model(config, model_id, answer, catalogs), model_id)
 
 
-def _simulate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Simulate the rows of a plan whole, or read the model's blocks off."""
     config = _config(options.config)
     name = Path(options.config).stem
@@ -116,12 +116,3 @@ def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
 
 
 ONE_GPU = "Only one GPU with implementation transformers is simulated; the estimate stands for the rest."
-SIMULATE = Command(
-    "Run a model's own class of transformers on fake tensors: no GPU, no weights, no code from a hub. Without --row its blocks are read "
-    "off into your own folder of catalogs (HEADROOM_CATALOGS, else ~/.headroom/catalogs), which is read beside ours from then on.",
-    (
-        ("config", {"metavar": "config.json", "help": "a Hugging Face config.json"}),
-        ("--row", {"metavar": "plan.csv", "default": "", "help": "simulate the step of each row of this plan whole instead"}),
-    ),
-    _simulate,
-)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import PLAN, Command, plan_rows
+from calc.commands.command import plan_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.files.csv.writer import write_csv
@@ -25,7 +25,7 @@ MEMORY = "memory"
 Limited = tuple[np.ndarray, np.ndarray, Any]  # of each row the present value, the most, and what limits it
 
 
-def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the most that each row holds, or the price at which two plans cost the same."""
     if options.field == "price":
         if not options.other:
@@ -104,12 +104,3 @@ FIELDS = {
     "sequence_tokens": _of_column("max_sequence_tokens", "sequence_tokens"),
     "users": _users,
 }
-SOLVE = Command(
-    "Find the most of a field that every scenario can take, or the price at which another plan costs the same.",
-    (
-        ("field", {"metavar": "FIELD", "help": f"{', '.join(FIELDS)}, price"}),
-        PLAN,
-        ("other", {"metavar": "B.csv", "nargs": "?", "default": "", "help": "for price: the plan whose price is sought"}),
-    ),
-    _solve,
-)

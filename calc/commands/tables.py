@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command
 from calc.commands.many_files import CHUNK_ROWS, estimate_files, estimated_as_written
 from calc.commands.progress import Progress
 from calc.engine.pipeline import COLUMNS
@@ -21,7 +20,7 @@ from calc.search.answer import answer
 CHUNK_JOBS = 20
 
 
-def _estimate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def write_estimates(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the results of every scenario, of one table or of many files."""
     columns = options.results.split(",") if options.results else None
     if unknown := next((name for name in columns or () if name not in COLUMNS), ""):
@@ -31,7 +30,7 @@ def _estimate(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return _stream(options, CHUNK_ROWS, lambda table: estimated_as_written(table, catalogs, columns), "rows")
 
 
-def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
+def write_answers(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what to rent for every job."""
     return _stream(options, CHUNK_JOBS, lambda table: answer(table, catalogs), "jobs")
 
@@ -51,19 +50,3 @@ def _stream(options: argparse.Namespace, size: int, results_of: Callable[[pd.Dat
         finally:
             progress.close()
     return 0
-
-
-def _table(name: str) -> tuple:
-    return (("table", {"metavar": name, "nargs": "?", "default": "-", "help": f"CSV of {name}; - or none: standard input"}),)
-
-
-ESTIMATE = Command(
-    "Estimate GPU memory and AWS cost of every scenario of a CSV, or of many CSV and Parquet files.",
-    (
-        *_table("scenarios"),
-        ("--columns", {"dest": "results", "metavar": "NAME,NAME", "default": "", "help": "of the results these alone, which is faster"}),
-        ("--cluster", {"metavar": "ADDRESS", "default": "", "help": "a Dask scheduler, whose workers estimate the files"}),
-    ),
-    _estimate,
-)
-ANSWER = Command("Answer every job of a CSV: what to rent on AWS.", _table("jobs"), _answer)

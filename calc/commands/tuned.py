@@ -2,10 +2,9 @@
 
 import argparse
 import sys
-from typing import Any
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import Command, cells_of
+from calc.commands.command import cells_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.plan.tuned import by_month
@@ -17,7 +16,7 @@ from calc.search.tuned_words import against_endpoint, plan_money, price_note, se
 WORKS = ("training", "inference")
 
 
-def _tuned(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
+def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each month; the service, the money and the day go to standard error."""
     rows = cells_of(arguments.jobs).to_dict("records")
     answers = [options({name: cell for name, cell in row.items() if cell}, catalogs) for row in rows[: len(WORKS)]]
@@ -37,26 +36,3 @@ def _tuned(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     for sentence in (plan_money(plan), serving(possible, catalogs), against_endpoint(plan, larger, catalogs), price_note(plan, catalogs)):
         print(sentence, file=sys.stderr)
     return 0
-
-
-def _count(least: int, most: int) -> Any:
-    """A whole number from least to most."""
-
-    def read(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
-        return int(text)
-
-    return read
-
-
-TUNED = Command(
-    "Fine-tune, then serve: the bill by month, and the day from which it costs less than an endpoint.",
-    (
-        ("jobs", {"metavar": "jobs.csv", "help": "two jobs: one that trains, one that serves the load of all tuned models"}),
-        ("--models", {"type": _count(1, 1000), "default": 1, "help": "models tuned at once"}),
-        ("--rounds", {"type": _count(0, 31), "default": 1, "help": "runs of each in a month; 0: once"}),
-        ("--months", {"type": _count(1, 120), "default": 12, "help": "months of the service"}),
-    ),
-    _tuned,
-)
