@@ -19,18 +19,20 @@ class Crossed:
 
     def __init__(self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray) -> None:
         self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
-        self.columns: dict[str, tuple[int, Any]] = {}
         self.spread: dict[tuple[str, int], Any] = {}
-        for level, table in ((LAYOUT, layouts), (PLACE, places)):
-            for name, values in table.items():
-                if isinstance(values, np.ndarray) and values.ndim:
-                    self.set(name, level, values)
+        self.columns: dict[str, tuple[int, Any]] = {
+            name: (ONE if values.shape[-1] == 1 else level, values)
+            for level, table in ((LAYOUT, layouts), (PLACE, places))
+            for name, values in table.items()
+            if isinstance(values, np.ndarray) and values.ndim
+        }
 
     def set(self, name: str, level: int, values: np.ndarray) -> None:
         """Set a column; one value for all needs no level."""
+        if name in self.columns:
+            for wide in (PAIR, WAY):
+                self.spread.pop((name, wide), None)
         self.columns[name] = (ONE if values.shape[-1] == 1 else level, values)
-        for wide in (PAIR, WAY):
-            self.spread.pop((name, wide), None)
 
     def __contains__(self, name: str) -> bool:
         return name in self.columns

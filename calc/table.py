@@ -5,7 +5,7 @@ one code per row, or one for all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import copy
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +26,13 @@ class Table(dict[str, Any]):
         self["rows"] = rows
 
     def __or__(self, other: Mapping[str, Any]) -> "Table":  # type: ignore[override]
-        merged = copy(self)
+        merged = self.copy()
         merged.update(other)
         return merged
+
+    def copy(self) -> "Table":
+        """The same columns."""
+        return Table(self, self["rows"])
 
     def only(self, names: Iterable[str]) -> "Table":
         """The named columns, and the origins of all."""
@@ -64,11 +68,24 @@ class Chosen(Table):
 
     def __init__(self, source: Mapping[str, Any], chosen: np.ndarray) -> None:
         super().__init__({}, len(chosen))
-        self.source, self.chosen = source, chosen
+        self.source: Any = source
+        self.chosen = chosen
+
+    @cached_property
+    def _below(self) -> "Chosen":
+        """The same rows as chosen rows of what the source was chosen from."""
+        return Chosen(self.source.source, self.source.chosen[self.chosen])
 
     def __missing__(self, name: str) -> Any:
-        self[name] = values = taken(self.source[name], self.source["rows"], self.chosen)
+        passes_by = isinstance(self.source, Chosen) and not dict.__contains__(self.source, name)
+        self[name] = values = self._below[name] if passes_by else taken(self.source[name], self.source["rows"], self.chosen)
         return values
+
+    def copy(self) -> "Chosen":
+        """The same rows, with the columns gathered so far."""
+        same = Chosen(self.source, self.chosen)
+        same.update(dict.items(self))
+        return same
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or name in self.source

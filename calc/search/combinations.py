@@ -178,8 +178,8 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
     of_pair = place, kind.take(layout)
-    read = LATER_READS.union(STEPPED, ["row_number"], memory_keys(table), before_memory(table))
-    table = memory_once(take(table, np.flatnonzero(used), read))
+    table = memory_once(take(table, np.flatnonzero(used)))
+    table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
     crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
@@ -216,7 +216,7 @@ def memory_once(table: Table) -> Table:
     gpus = table["training_gpus"]
     alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
-    once = fullest_place(before_memory(alike).take(first))
+    once = fullest_place(before_memory(alike.take(first)))
     return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
 
 
