@@ -52,13 +52,16 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
         key: _with_rules(document[section], (section,), dict.fromkeys(document[section]))
         for key, section in (("count", "counts"), ("projector", "projectors"))
     }
-    towers = {name: Tower(**_with_rules(entry, ("towers", name), formulas)) for name, entry in document["towers"].items()}
+    of_tower = {**formulas, "sizes": None}
+    towers = {name: Tower(**_with_rules(entry, ("towers", name), of_tower)) for name, entry in document["towers"].items()}
     parts = {name: Parts(**_with_rules(entry, ("parts", name), formulas)) for name, entry in document["parts"].items()}
     for name, part in parts.items():
         for field, tower in (("tower", part.tower), ("audio_tower", part.audio_tower)):
             if tower:
                 check_reference(tower, towers, FILE, ("parts", name, field), "tower")
-    return ModelTypes(types=types, parts=parts, towers=towers, **{section: document[section] for section in SECTIONS})
+    sizes = _with_rules(document["tower_sizes"], ("tower_sizes",), dict.fromkeys(document["tower_sizes"]))
+    sections = {section: document[section] for section in SECTIONS}
+    return ModelTypes(types=types, parts=parts, towers=towers, tower_sizes=sizes, **sections)
 
 
 def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class Tower:
     fixed_image: bool = False
     gated: bool = False
     frames_per_token: int = 0
+    sizes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class ModelTypes:
     pairs: Mapping[str, str]
     parts: Mapping[str, Parts]
     towers: Mapping[str, Tower]
+    tower_sizes: Mapping[str, Any]
     not_covered: Mapping[str, str]
     not_covered_begins: Mapping[str, str]
     nearest: Mapping[str, str]
