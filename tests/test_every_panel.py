@@ -30,7 +30,15 @@ OTHER = {"money": "machine", "machine": "money"}
 MEMORY = re.compile(r"(\d[\d.,]*) of (\d[\d.,]*) GiB")
 ANOTHER_QUESTION = (
     *("In 16 bits", "In 8 bits", "In 4 bits", "Rented", "Largest batch"),
-    *("Most requests", "On demand, ", "Source: ", "In this search ", "a spare instance of "),
+    *(
+        "Most requests",
+        "On demand, ",
+        "Source: ",
+        "In this search ",
+        "a spare instance of ",
+        "To serve the tuned models: ",
+        "Against a price per token: ",
+    ),
 )
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")
 

@@ -59,7 +59,9 @@ def test_adapters_share_a_service_where_that_is_cheaper(tuned, catalogs):
     assert (shared.usd_per_month, apart.usd_per_month) == pytest.approx((MONTH, 4 * MONTH))
     assert apart.options.job["users"] == 2  # of the eight
     assert (shared.options.rows[0]["precision"], apart.options.rows[0]["precision"]) == ("fp8", "bf16")
-    assert serving([shared, apart], catalogs).startswith("Cheapest: one service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month. 4 ")
+    assert serving([shared, apart], catalogs).startswith(
+        "To serve the tuned models: cheapest is one service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month. 4 "
+    )
 
 
 def test_models_of_full_fine_tuning_cannot_share_a_service(tuned, catalogs):
@@ -86,7 +88,7 @@ def test_runs_that_repeat_are_paid_each_month():
     assert by_day(monthly)[SUM].iloc[[29, 30, 364]].tolist() == pytest.approx([240 + 720, 480 + 744, 11640])
     twice = plan(0, rounds=2, of_run={"runs_per_month": 4})
     assert by_day(twice)[SUM].iloc[[14, 15, 364]].tolist() == pytest.approx([240 + 360, 480 + 384, 24 * 240 + 8760])
-    assert plan_money(monthly) == "$970 a month: $11,600 in 12 months"
+    assert plan_money(monthly) == "$970 a month: $11,640 in 12 months"
 
 
 def test_a_commitment_is_paid_after_the_plan_too():
@@ -172,7 +174,9 @@ def test_the_tab_its_link_and_the_bill_of_what_is_kept_say_the_same():
     assert app.button(key="tuned_keep").disabled
     link = address(app)
     assert (link["tuned_models"], link["tuned_rounds"], link["view"], len(link["kept"])) == (["4"], ["1"], ["tuned"], 2)
-    assert title(turned(app, "compare")) == heading.split(":")[0]
+    monthly, year = heading.replace("\\", "").split(" in ")[0].split(" a month: ")
+    together = turned(app, "compare").table[0].value.iloc[-1]
+    assert [together["A month"], together["12 months"]] == [f"**\\{usd}**" for usd in (monthly, year)]
 
 
 def test_the_command_writes_a_row_for_each_month(tmp_path, capsys, catalogs):
@@ -183,7 +187,7 @@ def test_the_command_writes_a_row_for_each_month(tmp_path, capsys, catalogs):
     table = pd.read_csv(months)
     assert table["service_usd"].tolist() == pytest.approx([730 * 3.36312] * 3)
     assert table["runs_usd"].tolist()[1:] == [0, 0]
-    assert "Cheapest: one service with 4 adapters" in capsys.readouterr().err
+    assert "To serve the tuned models: cheapest is one service with 4 adapters" in capsys.readouterr().err
     jobs.write_text("goal,model\ntune,llama-3.1-8b\n")
     with pytest.raises(TableError, match="give it one row that trains and one that serves"):
         main(arguments, catalogs)

@@ -5,6 +5,7 @@ import pandas as pd
 
 from calc.charts.axes import spread_names
 
+STEPS_DAYS, MOST_TICKS = (5, 30, 60, 90, 180, 360, 720), 8
 NAME_GAP = 0.08  # of the chart's height between two names
 
 
@@ -21,4 +22,8 @@ def money_over_days(days: pd.DataFrame, names: dict[str, str], even_day: float) 
         )
         for (column, name), end in zip(lines.items(), ends, strict=True)
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    if not parts:
+        return pd.DataFrame()
+    last = len(days)
+    step = next((step for step in STEPS_DAYS if last / step <= MOST_TICKS), last)
+    return pd.concat(parts, ignore_index=True).assign(x_ticks=" ".join(map(str, range(step, last + 1, step))))

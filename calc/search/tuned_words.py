@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.bill import endpoint_facts
 from calc.plan.tuned import SUM, TunedPlan, break_even_day, break_even_tokens_per_day, by_day, by_month
-from calc.say.numbers import about, count, counted, is_missing, usd
+from calc.say.numbers import billed_usd, count, counted, is_missing, usd
 from calc.say.place import cards, place, region_name
 from calc.search.answer_name import bits
 from calc.search.tuned import MORE_LOADS, Service
@@ -26,9 +26,9 @@ def plan_money(plan: TunedPlan) -> str:
         return "Nothing to pay: the machines are yours"
     if is_missing(first):
         return "No price is known"
-    monthly = f"{about(last)} a month"
-    monthly = monthly if about(first) == about(last) else f"{about(first)} in the first month, then {monthly}"
-    return f"{monthly}: {about(table[SUM].iloc[-1])} in {counted(len(table), 'month')}" if len(table) > 1 else f"{about(first)} in a month"
+    first, last, total = map(billed_usd, (first, last, table[SUM].iloc[-1]))
+    monthly = f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
+    return f"{monthly}: {total} in {counted(len(table), 'month')}" if len(table) > 1 else f"{first} in a month"
 
 
 def serving(services: list[Service], catalogs: Catalogs) -> str:
@@ -36,7 +36,7 @@ def serving(services: list[Service], catalogs: Catalogs) -> str:
     first, *others = (_served(service, catalogs) for service in services)
     alone = len(services) == 1 and services[0].copies > 1
     why = " All weights are tuned, so the models cannot share a service." if alone else ""
-    return f"Cheapest: {first}.{why}" + "".join(f" {words[0].upper()}{words[1:]}." for words in others)
+    return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(f" {words[0].upper()}{words[1:]}." for words in others)
 
 
 def _served(service: Service, catalogs: Catalogs) -> str:
@@ -46,7 +46,7 @@ def _served(service: Service, catalogs: Catalogs) -> str:
     what = f"{services} with {counted(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
     if service.options.problem:
         return f"{what}: {service.options.problem.removesuffix('.')}"
-    cost = "on machines that are yours" if is_missing(service.usd_per_month) else f"{about(service.usd_per_month)} a month"
+    cost = "on machines that are yours" if is_missing(service.usd_per_month) else f"{billed_usd(service.usd_per_month)} a month"
     return f"{what}, {_machines(row, service.copies, catalogs)} in {bits(row, catalogs):.0f} bits, {cost}"
 
 
@@ -63,6 +63,7 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     table = by_day(plan)
     day, total = break_even_day(table), float(table[SUM].iloc[-1])
     price = endpoint_price(row, endpoint_facts(row, catalogs), catalogs)
+    price = f"Against a price per token: {price[0].lower()}{price[1:]}"
     asks = f"{price}: the load, {count(plan.tokens_per_day)} a day, costs {usd(plan.endpoint_usd_per_day)} a day there."
     if is_missing(total):
         return f"{asks} What the plan costs is not known."

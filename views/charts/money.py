@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, TICKS, finished, once, quantity_axis
 from views.shared.theme import PALETTE, Ink
 
 HEIGHT = 300
@@ -12,8 +12,12 @@ HEIGHT = 300
 
 @once
 def over_days(ink: Ink) -> dict[str, Any]:
-    """Reads day, usd, line, rank, name and name_y (at its end), even (where lines cross)."""
-    x = alt.X("day:Q").axis(quantity_axis(ink, "days since the start", ",d", grid=False)).scale(alt.Scale(nice=False))
+    """Reads day, usd, line, rank, name and name_y (at its end), even (a crossing), x_ticks."""
+    x = (
+        alt.X("day:Q")
+        .axis(quantity_axis(ink, "days since the start", ",d", grid=False, values=alt.ExprRef(TICKS.format(channel="x"))))
+        .scale(alt.Scale(nice=False))
+    )
     y = alt.Y("usd:Q").axis(quantity_axis(ink, "$ since the start", DOLLARS)).scale(alt.Scale(zero=True))
     colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
     dash = alt.StrokeDash("rank:O", scale=alt.Scale(domain=[0, 1], range=[[1, 0], [6, 4]]), legend=None)

@@ -32,6 +32,7 @@ from views.sidebar.fields import number
 FIRST = {"tuned_models": 1, "tuned_rounds": "1", "tuned_months": 12}
 ROUNDS = {"0": "Once", "1": "Monthly", "2": "2 a month", "4": "4 a month"}
 LOADS = {name: words for name, words in served.LOADS.items() if name != "tokens_total"}
+WHOLE = 12  # months that are shown without scrolling
 LINES = {SUM: "This plan", ENDPOINT: "Paid per token"}
 
 
@@ -69,7 +70,9 @@ def draw(title: DeltaGenerator) -> None:
     with right:
         _chart(plan)
     columns = tables.columns_of("tuned_months")
-    tables.grid(by_month(plan)[list(columns)], columns, "What each month costs, and the sums since the start", "tuned_by_month")
+    months = by_month(plan)[list(columns)]
+    height: Any = "content" if len(months) <= WHOLE else "auto"
+    tables.grid(months, columns, "What each month costs, and the sums since the start", "tuned_by_month", height=height)
     _kept(plan, run_job, possible[0], catalogs)
 
 
