@@ -201,10 +201,10 @@ def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
     assert address(wrong)["have"] == ["1 x l4"]
 
 
-def test_weights_are_called_official_where_their_maker_publishes_them():
+def test_weights_are_called_published_where_somebody_known_publishes_them():
     for model, labels in (
-        ("qwen3-32b", ["8 bits, official", "16 bits", "4 bits"]),
-        ("gpt-oss-20b", ["8 bits", "16 bits", "4 bits, official"]),
+        ("qwen3-32b", ["8 bits, published", "16 bits", "4 bits"]),
+        ("gpt-oss-20b", ["8 bits", "16 bits", "4 bits, published"]),
         ("gpt2", ["8 bits", "16 bits", "4 bits"]),
     ):
         app = opened(goal="serve", model=model)

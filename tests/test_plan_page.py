@@ -79,7 +79,7 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
         assert all(f"in {span(hours)} (" in card for hours, card in zip(options.answers["hours"], shown, strict=False))
     assert where in shown[0]
     rests_on = time_rests_on(options.answers.iloc[0]).partition(": ")[0]
-    assert any(f"Line: the range, {first['memory_basis'].replace(': ', ' ', 1)}. Time: {rests_on}." in text for text in html_texts(app))
+    assert any(f"Line: the range, {first['memory_basis'].replace(': ', ', ', 1)}. Time: {rests_on}." in text for text in html_texts(app))
     the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)

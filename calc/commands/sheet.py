@@ -10,6 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.request import Answered, Request, assumed
+from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
 from calc.say.numbers import about, counted, duration, gib, is_missing, percent, size, span, three, usd
@@ -74,7 +75,7 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     )
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
-    yield f"Money: {_money(row) if not have else 'nothing is rented'}"
+    yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
 
 
 def _times(row: Row) -> Iterator[str]:
@@ -93,13 +94,14 @@ def _times(row: Row) -> Iterator[str]:
         yield f"{three(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), {row['time_basis']}"
 
 
-def _money(row: Row) -> str:
+def _money(row: Row, catalogs: Catalogs) -> str:
     if is_missing(row["usd_per_hour"]):
         return NO_MONEY
     total = "" if is_missing(row["usd"]) else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
     trained = row.get("usd_per_million_trained_tokens")
     tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"
-    return f"{total}{usd(row['usd_per_hour'])} an hour{tokens}; prices of {row['prices_as_of']}"
+    day = price_facts(row, row["market"], catalogs).get("as_of") or row["prices_as_of"]
+    return f"{total}{usd(row['usd_per_hour'])} an hour{tokens}; price of {day}"
 
 
 def _changes(result: Answered, catalogs: Catalogs) -> list[str]:

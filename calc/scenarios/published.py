@@ -41,14 +41,9 @@ def bits_of(catalogs: Catalogs, precision: str) -> int:
     return 16 if width >= 2 else 8 if width >= 1 else 4
 
 
-def published_bits_of(catalogs: Catalogs, model: str) -> tuple[int, bool]:
-    """The fewest bits that a model is published in, and whether its maker publishes them. [bits]"""
-    formats = [precision for precision in usual_formats(catalogs, model) if precision]
-    bits = min((bits_of(catalogs, precision) for precision in formats), default=16)
-    files = published_files(catalogs)
-    original = catalogs.models["published_precision"].get(model)
-    makers = [name for name in formats if name == original or files[model, name]["publisher"] == MAKER]
-    return bits, bits in [bits_of(catalogs, precision) for precision in makers]
+def published_bits_of(catalogs: Catalogs, model: str) -> int:
+    """The fewest bits that a model is published in, by its maker or a known third party. [bits]"""
+    return min((bits_of(catalogs, precision) for precision in usual_formats(catalogs, model) if precision), default=16)
 
 
 @kept("checkpoints", "models", "precisions")

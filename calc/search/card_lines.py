@@ -7,7 +7,7 @@ from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.numbers import changed_by, counted, is_missing, more, three
 from calc.say.place import short_card
-from calc.say.setting import sharding
+from calc.say.setting import sharding, sharding_ranks
 from calc.scenarios.published import publisher_words
 from calc.search.sentences import NEXT_FASTER, SAME_RATIO, titles
 
@@ -56,17 +56,18 @@ def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:
     """ZeRO 2 on 8 H100, 2 sequences at a time, some activations recomputed."""
-    cards, copies = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}", replicas(row)
+    cards = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}"
     if row["work"] == "inference":
         bits = 8 * catalogs.precisions["matrix_bytes_each"][row["precision"]]
         weights = publisher_words(catalogs, row["model"], row["precision"]).partition(" (")[0] or f"{bits:g}-bit weights"
         cache = " and an 8-bit cache" if row["kv_precision"] else ""
-        spread = f", {copies:.0f} copies of the model" if copies > 1 else ""
+        spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
         return f"{weights}{cache}, on {cards}{spread}."
-    shared = f"{sharding(row, catalogs)} on {cards}" if copies > 1 else f"On {cards}"
+    shared = f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
+    divided = f"each sequence over {row['context_parallel']:.0f}" if row.get("context_parallel", 1) > 1 else ""
     recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
-    parts = [shared, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed, generated]
+    parts = [shared, divided, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed, generated]
     return f"{', '.join(filter(None, parts))}."
 
 

@@ -65,9 +65,11 @@ def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
 
 
 def caption(table: pd.DataFrame, market: str) -> str:
-    """The newest day of the prices shown, and what a mark means."""
-    days = {name: table[f"{MARKETS[name].key}_as_of"].dropna().max() for name in dict.fromkeys((market, "spot"))}
-    dates = "; ".join(f"{MARKETS[name].label} of {day_text(day)}" for name, day in days.items() if day)
+    """The first and the last day of the prices shown, and what a mark means."""
+    columns = {name: table[f"{MARKETS[name].key}_as_of"] for name in dict.fromkeys((market, "spot"))}
+    days = {name: sorted({*column[column.notna() & (column != "")]}) for name, column in columns.items()}
+    spans = {name: dict.fromkeys((day_text(several[0]), day_text(several[-1]))) for name, several in days.items() if several}
+    dates = "; ".join(f"{MARKETS[name].label} of {' to '.join(span)}" for name, span in spans.items())
     return f"Prices {dates}, not a promise. Linux, shared tenancy, before tax, storage and traffic. {TIGHT}"
 
 

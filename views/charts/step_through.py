@@ -11,6 +11,7 @@ from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
 TAKE, USE = "take", "use"  # the selection of the sliders' places, and its box: ticked, it hands them to the server
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
+LABEL = 50  # pixels of an axis label inside the picture, through which no line of a card goes
 LENGTH = "(datum.page_tokens > 0 ? ceil(take_tokens / datum.page_tokens) * datum.page_tokens : take_tokens) / 1024"
 FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.length * datum.length"
 EACH = "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length * datum.length"
@@ -196,7 +197,7 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
     )
     cards = rows.transform_filter("datum.kind == 'card'")
     layers = [
-        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="safe_gib:Q"),
+        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(x=alt.value(LABEL), x2=alt.value("width"), y="safe_gib:Q"),
         cards.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text).encode(
             x=alt.value("width"), y="safe_gib:Q", text="card:N"
         ),
@@ -213,7 +214,7 @@ def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart
     """The line of the plan's card, named at its right end."""
     line = _peaks(rows).transform_aggregate(ceiling="max(ceiling)")
     return (
-        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(y="ceiling:Q"),
+        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(x=alt.value(LABEL), x2=alt.value("width"), y="ceiling:Q"),
         line.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card).encode(
             x=alt.value("width"), y="ceiling:Q"
         ),

@@ -56,5 +56,5 @@ def _rests_on(row: Row, ink: Ink) -> str:
     corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
     time = row_words.time_rests_on(row).partition(": ")[0] + corrected
     sure = f"{word[:1].upper()}{word[1:]}. " if (word := fit_words(row)) and row["fits"] in HOLDS else ""
-    text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ' ', 1)}.{f' Time: {time}.' if time else ''}"
+    text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
     return f"<div style='font-size:13px;line-height:{TEXT_LINE}px;color:{ink.faint}'>{escape(text)}</div>"

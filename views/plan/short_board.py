@@ -21,7 +21,7 @@ from views.shared.theme import BLUE, Ink
 
 ROW, HEAD = 33, 30  # pixels
 MEMORY = "Memory, of its card"
-NUMERIC = ("Cost", "A month", "Time", "A token")
+NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
 
 
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -46,7 +46,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
 def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalogs) -> str:
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
-    money, pace = ("Cost", "Time") if ends else ("A month", "A token")
+    money, pace = ("Cost", "Time") if ends else ("A month", f"A {row_words.paced_by(rows[0])}")
     left_out = {money, "Quota, vCPUs"} if owned else {"Quota, vCPUs"} if is_phone() else set()
     heads = [head for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs") if head not in left_out]
     head = "".join(f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>" for name in heads)
@@ -59,7 +59,7 @@ def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs
     is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
     pace, money = span(row["hours"]) if ends else duration(row["seconds"]), about(row["usd"])
     tank, quota = tank_html(row, ink, row_words.tank_alt(row), 12), escape(row_words.quota(row, catalogs))
-    cells = {MEMORY: tank, "Cost": money, "A month": money, "Time": pace, "A token": pace, "Quota, vCPUs": quota}
+    cells = {MEMORY: tank, "Cost": money, "A month": money, "Time": pace, "A token": pace, "A batch": pace, "Quota, vCPUs": quota}
     written = "".join(f"<td style='{_cell(name)}'>{cells[name]}</td>" for name in heads[1:])
     name = f"<th scope='row' style='{_cell(heads[0])};font-weight:600'>{escape(row_words.where(row, catalogs))}</th>"
     tint = f";background:{BLUE}1f" if is_here else ""

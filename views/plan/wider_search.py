@@ -13,7 +13,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
-from calc.say.numbers import counted, duration, gib, is_missing, percent, span, usd
+from calc.say.numbers import counted, duration, gib, percent, span, usd
 from calc.say.place import card_name, cards, place
 from calc.say.setting import setting
 from calc.search import ranking
@@ -27,6 +27,7 @@ from views.session import job_state
 from views.session.present_plan import Present
 from views.shared.elements import button
 from views.shared.markdown import plain
+from views.shared.row_words import paced_by
 from views.shared.tables import columns_of, download, metric, show
 from views.shared.texts import TEXTS
 from views.shared.theme import Ink, verdict_words
@@ -144,7 +145,7 @@ def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalo
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
     ends, hour, money, time = bool(ends_of(row)), usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
-    served = f"{time} per {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
+    served = f"{time} per {paced_by(row)}"
     job, pace = (f"{money} in {time}", time) if ends else (f"{money} a month, {served}", served)
     title, number, note = {
         "cheapest": (f"Least money {'for the run' if ends else 'a month'}", money, f"{'in ' * ends}{pace}, {hour} per hour"),

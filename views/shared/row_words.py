@@ -80,6 +80,11 @@ def tank_alt(row: Row) -> str:
     return f"{memory_of(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
 
 
+def paced_by(row: Row) -> str:
+    """What the pace of a service is counted in: a token, or a batch where none is answered."""
+    return "batch" if is_missing(row["time_per_output_token_seconds"]) else "token"
+
+
 def first_token(row: Row) -> str:
     """first token after 0.41 s, then 21.4 ms each; of offline work 32,100 tokens a second."""
     if row["work"] == "inference" and ends_of(row):

@@ -12,6 +12,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.scenarios.inputs import CATALOG_OF
+from views.session import is_phone
 from views.shared.markdown import plain
 
 NUMBER = st.column_config.NumberColumn
@@ -79,7 +80,11 @@ def show(rows: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, added:
 
 
 def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -> None:
-    """A table to sort and scroll; a cell of a value that is not known shows a dash."""
+    """A table to sort and scroll; a cell of a value that is not known shows a dash.
+
+    Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is too light.
+    """
+    columns = {name: {**look, "pinned": is_phone() if look.get("pinned") else look.get("pinned")} for name, look in columns.items()}
     st.dataframe(table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look)
 
 

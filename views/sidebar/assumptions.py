@@ -23,6 +23,7 @@ ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 def counted(row: Row, catalogs: Catalogs) -> None:
     """The starting time that is counted; it opens a field for each assumption."""
     starting = f"Counted: {span(_start_hours(row))} to start and load." if row["start_hours"] > 0 else "Starting is not counted."
+    starting = "Assumptions of time and cost." if is_missing(row["start_hours"]) else starting
     with popover(f"{starting} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
         if pane.open:
             _fields(row, catalogs)

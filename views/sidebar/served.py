@@ -71,11 +71,11 @@ def _shares(fields: dict[str, Any]) -> None:
 
 def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     """The narrowest format by fewest_bits; as published is 16 bits where nobody publishes fewer."""
-    published, official = published_bits_of(catalogs, fields["model"])
+    published = published_bits_of(catalogs, fields["model"])
     words = {bits: f"{bits} bits" for bits in ("8", "16", "4")}
     if fields[KEYS.fewest_bits] == str(published):
         return words
-    words |= {str(published): f"{published} bits, official"} if official else {}
+    words |= {str(published): f"{published} bits, published"} if published < 16 else {}
     return {PUBLISHED if bits == str(published) else bits: label for bits, label in words.items()}
 
 

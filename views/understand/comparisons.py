@@ -29,6 +29,7 @@ from views.session.remembered import remembered
 from views.shared import tables
 from views.shared.elements import draw, use_in_plan
 from views.shared.markdown import plain
+from views.shared.row_words import paced_by
 from views.shared.theme import FITS, Ink, verdict_words
 from views.understand import comparisons_words as words
 
@@ -123,5 +124,5 @@ def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, regions: Cat
     labels = [place(row, regions) for row in records(rows)]
     present = {"kind": "now", "label": place(plan.row, regions), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    titles = ("hours of the run", "USD for the run") if ends else ("milliseconds per token", "USD per month")
+    titles = ("hours of the run", "USD for the run") if ends else (f"milliseconds per {paced_by(plan.row)}", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles), against_time(table, ends), alt, "frontier")

@@ -119,7 +119,7 @@ def _batches(changes: dict[str, dict[str, Any]], key: str, plan: Present, catalo
     cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))
     st.dataframe(
         cells.where(cells >= 1).style.apply(lambda _: grades.map(words.shade), axis=None),
-        column_config={name: NUMBER(name, format="%d") for name in changes} | {"Card · GiB": TEXT("Card · GiB", pinned=True)},
+        column_config={name: NUMBER(name, format="%d") for name in changes} | {"Card · GiB": TEXT("Card · GiB", pinned=is_phone())},
         height="content",
         on_select=lambda: _take_cell(key, cards, rows, catalogs),
         selection_mode="single-cell",
