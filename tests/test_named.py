@@ -122,3 +122,9 @@ def test_an_instance_takes_the_longest_entry_that_its_family_begins_with(catalog
     assert set(markets[0].words) <= {*CLASSES, ""}
     results = estimate(pd.DataFrame([{"model": "llama-3.2-1b", "instance": name} for name in ("p5.48xlarge", "g4dn.xlarge", "")]), catalogs)
     assert results["obtainable"].tolist() == ["wait-or-quota", "at-once", ""]
+
+
+def test_a_type_of_the_board_serves_in_its_fastest_way_for_the_same_money(catalogs):
+    """8-bit weights where they are allowed: larger machines with the same card are no slower."""
+    board = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).board.set_index("instance")
+    assert (board.loc[["g6.xlarge", "g6.2xlarge", "g6.4xlarge"], "precision"] == "fp8").all()

@@ -135,18 +135,21 @@ def by_agreement(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
 def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:
     """What decides between candidates of the same cost, the most important first.
 
-    The step nearest to the requested, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer
-    GPUs used, FSDP before tensor parallel, less sharding, less recompute.
+    In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer GPUs paid, fewer instances, in a
+    block paid whole the shorter time, then fewer GPUs used, FSDP before tensor parallel, less sharding, less recompute.
     """
     count = len(candidates["usd"])
     trains = job["work"] == "training"
-    step = np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6) if trains else np.zeros(count)
+    if trains:
+        first = [np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6)]
+    else:
+        first = [candidates["gpus"] % place_gpus(candidates, grid), np.round(np.log(candidates["seconds"]), 6)]
     gpus_paid = place_gpus(candidates, grid) * candidates["instances"]
     in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[candidates["market"]]
     time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)
     degrees = [candidates[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
     choices = [_order_of(name, order, candidates, grid) for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES))]
-    keys = [step, gpus_paid, candidates["instances"], time, *degrees, *choices, candidates["usd"], candidates["accumulation_steps"]]
+    keys = [*first, gpus_paid, candidates["instances"], time, *degrees, *choices, candidates["usd"], candidates["accumulation_steps"]]
     return [key for key in keys if len(key) > 1 or count == 1]
 
 
