@@ -5,6 +5,7 @@ it is multiplied by). A column that depends on the layout alone is worked out on
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -94,10 +95,11 @@ def wider(levels: set[int]) -> int:
     return PAIR if widest == PLACE and LAYOUT in levels else widest
 
 
-def needed(formulas: Iterable[Callable], wanted: Iterable[str]) -> tuple[Callable, ...]:
+@lru_cache(maxsize=64)
+def needed(formulas: tuple[Callable, ...], wanted: tuple[str, ...]) -> tuple[Callable, ...]:
     """The formulas that the wanted columns depend on, in order."""
     names, kept = set(wanted), []
-    for formula in reversed(tuple(formulas)):
+    for formula in reversed(formulas):
         if formula.__name__ in names:
             kept.append(formula)
             names |= set(parameters_of(formula))

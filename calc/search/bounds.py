@@ -24,10 +24,25 @@ def divided_states_bytes(
     return trained_parameters * states / optimizer_shards
 
 
-def least_bytes(
+def least_step_bytes(
     divided_weights_bytes, divided_gradients_bytes, divided_states_bytes, trains, offloads_optimizer,
-    tensor_parallel, pipeline_parallel, expert_parallel,
+    tensor_parallel, pipeline_parallel, expert_parallel, awake_engine_bytes,
 ):  # fmt: skip
     """What one GPU holds at the optimizer's step, or of weights, if evenly divided. [B]"""
     step = (divided_gradients_bytes + divided_states_bytes) * (1 - offloads_optimizer)
-    return (divided_weights_bytes + trains * step) / (tensor_parallel * pipeline_parallel * expert_parallel)
+    return (divided_weights_bytes + trains * step) / (tensor_parallel * pipeline_parallel * expert_parallel) + awake_engine_bytes
+
+
+def least_rollout_bytes(
+    divided_weights_bytes, divided_states_bytes, weights_leave, states_leave, offloads_optimizer,
+    tensor_parallel, pipeline_parallel, expert_parallel, engine_share_bytes,
+):  # fmt: skip
+    """What stays beside a colocated engine while it generates, if evenly divided. [B]"""
+    states = divided_states_bytes * (1 - states_leave) * (1 - offloads_optimizer)
+    stays = divided_weights_bytes * (1 - weights_leave) + states
+    return np.where(engine_share_bytes > 0, stays / (tensor_parallel * pipeline_parallel * expert_parallel) + engine_share_bytes, 0.0)
+
+
+def least_bytes(least_step_bytes, least_rollout_bytes):
+    """The larger of both moments. [B]"""
+    return np.maximum(least_step_bytes, least_rollout_bytes)

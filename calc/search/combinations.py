@@ -17,7 +17,7 @@ from calc.crossed import ONE, PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import EMPTY, MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
-from calc.memory import fit, states
+from calc.memory import fit, rollout_engine, states
 from calc.memory.serving_traits import engine_batched_tokens, expert_tile, on_huge_card, on_large_card
 from calc.rules import objectives, placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
@@ -188,7 +188,8 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
 
 def least_memory_bytes(table: Table) -> np.ndarray:
     """A lower bound of the memory of each laid out row. [B]"""
-    formulas = (states.gradient_width_bytes_each, states.state_width_bytes_each, *formulas_of(bounds))
+    formulas: tuple[Callable, ...] = (states.gradient_width_bytes_each, states.state_width_bytes_each)
+    formulas += (rollout_engine.engine_share_bytes, rollout_engine.awake_engine_bytes, *formulas_of(bounds))
     made = {formula.__name__ for formula in formulas}
     read = {name for formula in formulas for name in parameters_of(formula)} - made
     columns = evaluate_all(formulas, {name: table[name] for name in read})
