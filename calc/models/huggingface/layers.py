@@ -4,10 +4,11 @@ The rules are those of the config and model classes in transformers 5.23. The co
 (catalogs/read_off/config_defaults.yaml).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from calc.models.huggingface.expressions import Expression
+from calc.models.huggingface.expressions import Expression, worked_out
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 
@@ -51,12 +52,12 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
     return _by_layer(model_type.windowed_layers, config, layers) if model_type.windowed_layers else [True] * layers
 
 
-def _by_layer(formula: Expression, config: Config, layers: int) -> list[Any]:
-    """The value of an expression for each layer, which it knows by its index."""
+def _by_layer(formula: Any, config: Config, layers: int, values: Config = MappingProxyType({}), kinds: Sequence[str] = ()) -> list[Any]:
+    """A formula's value by layer, from its index and kind, our sizes and the config's fields."""
 
     def of(index: int) -> Any:
-        places = {"index": index, "layers": layers}
-        return formula(lambda name: places[name] if name in places else config.get(name))
+        place = {"index": index, "layers": layers, **({"kind": kinds[index]} if kinds else {})}
+        return worked_out(formula, lambda name: place[name] if name in place else values[name] if name in values else config.get(name))
 
     return [of(index) for index in range(layers)]
 
@@ -81,17 +82,25 @@ def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
 
 def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
     """The kind of each layer, as calc/models/stacks.py names it, and its own sizes."""
-    if model_type.layer_kinds:
-        return model_type.layer_kinds(config, values)
     layers = values["layers"]
+    if callable(model_type.layer_kinds):
+        return model_type.layer_kinds(config, values)
+    if model_type.layer_kinds:
+        rows = _by_layer(model_type.layer_kinds, config, layers, values)
+        return [(row.pop("kind"), _sized(row)) for row in rows]
     if model_type.mixed_layers:
         ways = _ways(config, model_type, model_type.mixed_layers, layers)
     else:
         ways = ["windowed" if windowed else "" for windowed in windowed_layers(config, model_type, layers)]
     networks = ["moe" if values.get("experts") and not dense else "dense" for dense in _dense(config, model_type, layers)]
     kinds = ["-".join(filter(None, words)) for words in zip(networks, ways, strict=True)]
-    sizes = model_type.layer_sizes(config, values, kinds) if model_type.layer_sizes else [{}] * layers
-    return list(zip(kinds, sizes, strict=True))
+    sizes = _by_layer(model_type.layer_sizes, config, layers, values, kinds) if model_type.layer_sizes else [{}] * layers
+    return list(zip(kinds, map(_sized, sizes), strict=True))
+
+
+def _sized(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The sizes that a layer has of its own."""
+    return {name: size for name, size in row.items() if size is not None}
 
 
 def check_layer_types(types: Any, model_type: ModelType, layers: int) -> None:

@@ -1,6 +1,6 @@
 """How the config.json of each model_type is read (catalogs/edited/model_types.yaml)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +28,8 @@ class ModelType:
     dense_layers: Expression | None = None
     dense_listed: bool = False
     mixed_layers: Expression | None = None
-    layer_kinds: Callable | None = None
-    layer_sizes: Callable | None = None
+    layer_kinds: Any = None  # a rule, or formulas of the kind and the sizes of a layer
+    layer_sizes: Any = None
     derive: Any = None  # a rule, or formulas by size
     covered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classifier_poolers: Sequence[int] = ()

@@ -27,16 +27,6 @@ def nemotron_pattern(config: Config) -> list[str]:
     return list(named) if named else ["M", "E", "*", "-"]
 
 
-def mixers_throughout(_config: Config, values: Config) -> Kinds:
-    """A mixer and a dense network in every layer."""
-    return [("dense-linear", {})] * values["layers"]
-
-
-def mixers_alone(_config: Config, values: Config) -> Kinds:
-    """A mixer without a network in every layer."""
-    return [("none-linear", {})] * values["layers"]
-
-
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
     return [word_of(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
@@ -94,11 +84,6 @@ def mimo_layers(config: Config, values: Config) -> Kinds:
     return [(f"{network}-windowed", sizes) if flag else (network, {}) for network, flag in zip(networks, windowed, strict=True)]
 
 
-def bias_in_the_last_layer(_config: Config, values: Config) -> Kinds:
-    """Attention's output has a bias only in the last layer."""
-    return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
-
-
 # Sizes that differ in the windowed layers of dots3-note: our size, the field, its default.
 DOTS3 = (
     ("heads", "num_attention_heads", 64),
@@ -128,9 +113,3 @@ def dots3_layers(config: Config, values: Config) -> Kinds:
         full = (network, {"index_ratio": 0} if plain else {})
         kinds.append((f"{network}-windowed", sizes) if kind == "sliding_attention" else full)
     return kinds
-
-
-def crossed_layers(config: Config, values: Config) -> Kinds:
-    """Some layers attend only to an image, with norms on heads and two gates."""
-    crossed, sizes = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
-    return [("dense-crossed", sizes) if index in crossed else ("dense", {}) for index in range(values["layers"])]
