@@ -83,13 +83,13 @@ def test_the_verdict_is_the_contracts():
     assert np.allclose(results["headroom_bytes"], results["gpu_memory_bytes"] - results["memory_bytes"])
 
 
-@pytest.mark.parametrize(("left_out_bytes", "verdict"), [(0.0, "yes"), (49.0, "yes"), (51.0, "tight")])
-def test_a_fit_holds_what_is_not_counted_95_times_of_100(left_out_bytes, verdict):
-    """Of a model that is only sized, or whose parts are left out, the upper end of its parameters counts."""
+@pytest.mark.parametrize(("unknown_bytes", "verdict"), [(0.0, "yes"), (49.0, "yes"), (51.0, "tight")])
+def test_a_fit_holds_what_is_not_known_95_times_of_100(unknown_bytes, verdict):
+    """Of a model that is only sized, or whose parts or blocks are not known, the upper end counts."""
     sure_ratio, needed, limit = 1.1, 100.0, 165.0
-    number = fit.fits(needed, needed, limit / sure_ratio, limit, 110.0, 200.0, left_out_bytes)
+    number = fit.fits(needed, needed, limit / sure_ratio, limit, 110.0, 200.0, unknown_bytes)
     scale_ratio = np.log(sure_ratio) / np.log(fit.SURE_ODDS)
-    probability = fit.fit_probability(needed, limit, 0.0, 0.0, scale_ratio, 0.0, left_out_bytes)
+    probability = fit.fit_probability(needed, limit, 0.0, 0.0, scale_ratio, 0.0, unknown_bytes)
     assert (fit.FITS[number], bool(probability >= 0.95)) == (verdict, verdict == "yes")
 
 

@@ -47,13 +47,19 @@ def sure_limit_bytes(limit_bytes, reduction_pool_bytes, lost_ratio, sure_ratio):
     return (limit_bytes - reduction_pool_bytes / (1 + lost_ratio)) / sure_ratio
 
 
-def fits(run_peak_bytes, needed_bytes, sure_limit_bytes, limit_bytes, memory_bytes, gpu_memory_bytes, parts_left_out_bytes):
+def unknown_bytes(memory_high_bytes, memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
+    """What uncounted parts and blocks that were not read off take beyond the usual range. [B]"""
+    usual = memory_bytes + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    return np.maximum(memory_high_bytes - usual, 0)
+
+
+def fits(run_peak_bytes, needed_bytes, sure_limit_bytes, limit_bytes, memory_bytes, gpu_memory_bytes, unknown_bytes):
     """Whether the card holds it, as a number into FITS.
 
-    yes: all that a roomy card shows is within, and what the run needs is 95 times of 100, with what parts that are not counted may
-    take; tight: as estimated, once the allocator has returned what it cached; no: not even then.
+    yes: all that a roomy card shows is within, and what the run needs is 95 times of 100, with what is not known of its model; tight:
+    as estimated, once the allocator has returned what it cached; no: not even then.
     """
-    surely = (needed_bytes + parts_left_out_bytes <= sure_limit_bytes) & (memory_bytes <= gpu_memory_bytes)
+    surely = (needed_bytes + unknown_bytes <= sure_limit_bytes) & (memory_bytes <= gpu_memory_bytes)
     verdict = np.where(run_peak_bytes <= limit_bytes, np.where(surely, 0, 1), 2)
     return np.where(np.isnan(gpu_memory_bytes), 3, verdict)
 
@@ -70,18 +76,18 @@ def _probability(needed_bytes, room_bytes, need_scale_ratio):
         return np.where(np.isinf(odds), 1.0, odds / (1 + odds))
 
 
-def fit_probability(needed_bytes, limit_bytes, reduction_pool_bytes, lost_ratio, need_scale_ratio, returned_ratio, parts_left_out_bytes):
+def fit_probability(needed_bytes, limit_bytes, reduction_pool_bytes, lost_ratio, need_scale_ratio, returned_ratio, unknown_bytes):
     """How likely the card holds it, by the spread of measured peaks of its kind. [0 to 1]
 
-    Once with what FSDP's reductions hold on a stream of their own, once with that returned; what parts that are not counted may take
+    Once with what FSDP's reductions hold on a stream of their own, once with that returned; the end of what is not known of its model
     is the 95th of 100 as well. At least 0.95 where it is said to fit, at most one half where it is said not to.
     Source: catalogs/calibrated/overheads.yaml; held against published runs, each with the spread of the others' models
     (validation/probability.py).
     """
-    scale_ratio = need_scale_ratio + np.log1p(parts_left_out_bytes / np.maximum(needed_bytes, 1)) / np.log(SURE_ODDS)
+    scale_ratio = need_scale_ratio + np.log1p(unknown_bytes / np.maximum(needed_bytes, 1)) / np.log(SURE_ODDS)
     with_pool = _probability(needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), scale_ratio)
     alone = _probability(needed_bytes, limit_bytes, scale_ratio)
     return (1 - returned_ratio) * with_pool + returned_ratio * alone
 
 
-VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, fits)
+VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, unknown_bytes, fits)

@@ -20,7 +20,7 @@ from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 158  # pixels: height of the tank, of a line of names and of text, width of a name
+TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 174  # pixels: height of the tank, of a line of names and of text, width of a name
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 WIDE_TEXT, NARROW_TEXT = 2, 4  # lines of text, likewise
 
@@ -47,7 +47,7 @@ def _names(row: Row, ink: Ink) -> str:
     for name, gib, _ in parts_of(row).itertuples(index=False):
         mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLOURS[name]}'>■</span>"
         items.append(f"<li style='white-space:nowrap;margin:0'>{mark} <b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>")
-    look = f"display:grid;grid-template-columns:repeat(auto-fill,minmax({NAME}px,1fr));list-style:none;margin:8px 0 0;padding:0"
+    look = f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));list-style:none;margin:8px 0 0;padding:0"
     return f"<ul style='{look};font-size:14px;line-height:{LINE}px;color:{ink.text}'>{''.join(items)}</ul>"
 
 

@@ -37,7 +37,7 @@ def draw(title: DeltaGenerator) -> None:
     catalogs = session_catalogs.catalogs()
     ink = INKS[st.context.theme.type or "light"]
     plan = as_set(present(catalogs), catalogs)
-    work = plan.scenario["work"]
+    work = plan.scenario["work"] or plan.job.get("work", "training")  # a job that is refused has no row
     title.title(words.TITLE[work], anchor=False)
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(comparisons_words.NOTHING, icon=":material/info:")
