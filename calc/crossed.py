@@ -63,13 +63,15 @@ class Crossed:
             self.set(formula.__name__, level, np.atleast_1d(self.value(formula, level)))
 
     def keep(self, pairs: np.ndarray) -> None:
-        """Drop all pairs but these, given by number."""
-        self.layout, self.place = self.layout.take(pairs), self.place.take(pairs)
-        self.pair = np.arange(len(self.layout))
-        self.spread = {}
+        """Drop all pairs but these, given by number in order, and their ways."""
+        stays = np.zeros(len(self.layout), dtype=bool)
+        stays[pairs] = True
+        ways = np.flatnonzero(stays[self.pair])
+        self.pair = (np.cumsum(stays) - 1)[self.pair[ways]]
+        self.layout, self.place, self.spread = self.layout.take(pairs), self.place.take(pairs), {}
         for name, (level, values) in self.columns.items():
-            if level == PAIR:
-                self.columns[name] = (PAIR, values.take(pairs, axis=-1))
+            if level in (PAIR, WAY):
+                self.columns[name] = (level, values.take(pairs if level == PAIR else ways, axis=-1))
 
     def parts(self, most: int) -> Iterator["Crossed"]:
         """The pairs in order, in parts of at most this many; at least one part."""
@@ -79,7 +81,7 @@ class Crossed:
     def only(self, pairs: np.ndarray) -> "Crossed":
         """A copy with only these pairs, given by number."""
         part = Crossed({}, {}, self.layout, self.place)
-        part.columns = dict(self.columns)
+        part.pair, part.columns = self.pair, dict(self.columns)
         part.keep(pairs)
         return part
 

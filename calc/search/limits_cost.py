@@ -133,8 +133,8 @@ def sold_otherwise(ranked: Ranking, crossed: Crossed, row: JobRow, catalogs: Cat
     """The candidates on some instances, sold in other regions and markets."""
     job, places = settled(row.columns, catalogs), ranked.grid.places
     named = np.array([place.instance in job["fixed"]["instance"] for place in places])
-    sold = [offer._replace(usd_per_hour=np.where(named, offer.usd_per_hour, np.nan)) for offer in offers(job, places, catalogs)]
-    return ranking(together(sold_on(crossed, sold, job)), ranked.grid, job) if sold else None
+    sold = offers(job, places, catalogs)
+    return ranking(together(sold_on(crossed.only(np.flatnonzero(named[crossed.place])), sold, job)), ranked.grid, job) if sold else None
 
 
 def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
