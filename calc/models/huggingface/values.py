@@ -55,11 +55,6 @@ def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
         raise ConfigError(f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); correct one of them.")
 
 
-def size_of(config: Mapping[str, Any], name: str) -> int:
-    """The whole number in a field, which the class fills in where a config leaves it out."""
-    return whole_number(config[name], 1, name)
-
-
 def labels_of(config: Mapping[str, Any]) -> int:
     """Number of classes of a classifier; two where its config names none."""
     return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels")

@@ -3,7 +3,6 @@
 A rule reads a config, which already holds the defaults of its class, and our sizes so far; it returns further sizes.
 """
 
-from calc.models.huggingface.remarks import class_name
 from calc.models.huggingface.rules.layer_kinds import nemotron_pattern
 from calc.models.huggingface.values import ConfigError, labels_of, must_divide, short_value, whole_number
 
@@ -46,14 +45,6 @@ def minimax_m3_sizes(config, _values):
     return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
 
 
-def dbrx_sizes(config, _values):
-    """Separate parts of the config hold the heads of keys and values and the experts."""
-    attention, network = config.get("attn_config") or {}, config.get("ffn_config") or {}
-    names = {"experts": ("moe_num_experts", 4), "experts_per_token": ("moe_top_k", 1), "expert_ffn": ("ffn_hidden_size", 3584)}
-    sizes = {ours: whole_number(network.get(theirs, usual), 1, theirs) for ours, (theirs, usual) in names.items()}
-    return sizes | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads")}
-
-
 def moshi_sizes(_config, values):
     """A gated network whose width the config doubles, and one more row of input embeddings."""
     must_divide(values["ffn"], 2, ("ffn_dim", "its two halves"))
@@ -66,12 +57,6 @@ def gemma3n_sizes(config, values):
     listed = widths if isinstance(widths, list) and widths else [widths]
     unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
     return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in listed), **unread}
-
-
-def gemma4_sizes(config, values):
-    """No experts unless enabled; layers with per-layer inputs are another family."""
-    sizes = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
-    return sizes if config.get("enable_moe_block") else NO_EXPERTS | sizes
 
 
 def nemotron_sizes(config, values):
@@ -191,11 +176,6 @@ def waves_sizes(config, values):
     masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
     sizes = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
     return {**sizes, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}
-
-
-def bigbird_pegasus_sizes(config, _values):
-    """Only the decoder's class has a separate head."""
-    return {"tied": 0} if class_name(config).endswith("ForCausalLM") else {}
 
 
 def switch_transformers_sizes(config, values):
