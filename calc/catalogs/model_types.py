@@ -6,7 +6,7 @@ from typing import Any
 from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
-from calc.models.huggingface.expressions import formula_of
+from calc.models.expressions import formula_of
 from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
 from calc.models.huggingface.rules import RULES
 

@@ -3,8 +3,7 @@
 A system is its formula, as its own text states it, and the choices that it can express (calculators.yaml).
 """
 
-from collections.abc import Callable, Mapping
-from math import floor, sqrt
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
+from calc.models.expressions import formula_of, worked_out
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 from calc.table import Words
@@ -37,7 +37,7 @@ class System(NamedTuple):
     leaves_out: str
     choices: dict[str, Mapping[str, float]]
     training_choices: dict[str, Mapping[str, float]]  # of scenarios that train
-    formula: Callable[[Row], dict[str, float]]
+    formula: Mapping[str, Any]  # bytes of each component, by expressions in order
     range_bytes: float = np.nan  # to either side of its total, where it states one
     degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
     warns: str = ""  # of a mixture of experts
@@ -45,79 +45,11 @@ class System(NamedTuple):
     also_trains_in: Mapping[str, str] = {}  # formats that are not estimated here, each with what is to be said of it
 
 
-def _system_a(of: Row) -> dict[str, float]:
-    """P e; gradients 2 P; layers (b s² e + 6 b s h e) + b s h e; a fifth on everything. [B]
-
-    With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. Scores are of one head.
-    """
-    parameters, width = of["parameters"], of["precision"]
-    stream = of["batch"] * of["sequence_tokens"] * of["hidden"] * width
-    layer = of["batch"] * of["sequence_tokens"] ** 2 * width + 6 * stream
-    checkpointed = layer * (floor(sqrt(of["layers"])) + 1) + stream
-    complete = layer * of["layers"] + stream
-    parts = {
-        "weights_bytes": parameters * width,
-        "gradients_bytes": 2 * parameters * of["trains"],
-        "optimizer_bytes": parameters * of["optimizer"],
-        "activations_bytes": (checkpointed if of["recompute"] else complete) if of["trains"] else checkpointed / 10,
-    }
-    return parts | {"overhead_bytes": 0.2 * sum(parts.values())}
-
-
-def _system_b(of: Row) -> dict[str, float]:
-    """N e, N e and 12 N over the GPUs under ZeRO-3 or stages; 12 h s L e b; heads of 128. [B]
-
-    A stage of a pipeline has its share of the parameters and the layers; no heads are shared.
-    """
-    stages = of["pipeline_parallel"]
-    here = of["parameters"] / (of["gpus"] if of["sharding"] else stages)
-    tokens = of["batch"] * of["sequence_tokens"] * of["layers"] / stages * of["hidden"] * of["precision"]
-    return {
-        "weights_bytes": here * of["precision"],
-        "gradients_bytes": here * of["precision"] * of["trains"],
-        "optimizer_bytes": here * of["optimizer"],
-        "activations_bytes": 12 * tokens * of["trains"],
-        "kv_cache_bytes": 2 * tokens * (1 - of["trains"]),
-    }
-
-
-def _system_c(of: Row) -> dict[str, float]:
-    """N e and 12 N by ZeRO stage; L s b h (34 + 5 a s / h), recomputed 2 L s b h; a tenth. [B]
-
-    Activations: Korthikanti et al. 2022, equation 2 and sections 5 and 6.
-    """
-    parameters, stage, width = of["parameters"], of["sharding"], of["precision"]
-    tokens = of["batch"] * of["sequence_tokens"] * of["layers"]
-    scores = 5 * of["heads"] * of["sequence_tokens"] if of["recompute"] == 0 else 0
-    parts = {
-        "weights_bytes": parameters * width / (of["gpus"] if stage >= 3 else 1),
-        "gradients_bytes": parameters * width * of["trains"] / (of["gpus"] if stage >= 2 else 1),
-        "optimizer_bytes": parameters * of["optimizer"] / (of["gpus"] if stage >= 1 else 1),
-        "activations_bytes": tokens * (of["hidden"] * (2 if of["recompute"] == 2 else 34) + scores) * of["trains"],
-        "kv_cache_bytes": 2 * tokens * of["kv_heads"] * of["head_dim"] * width * (1 - of["trains"]),
-    }
-    return parts | {"overhead_bytes": 0.1 * sum(parts.values())}
-
-
-def _system_d(of: Row) -> dict[str, float]:
-    """N e and e, 8 per trained parameter; the middles of its activations and overhead. [B]
-
-    It states 10 to 30 GB of activations and 1 to 2 GB of overhead whatever the model.
-    """
-    adapters = of["trained_parameters"] * of["tuning"]
-    return {
-        "weights_bytes": (of["parameters"] + adapters) * of["precision"],
-        "gradients_bytes": of["trained_parameters"] * of["precision"] * of["trains"],
-        "optimizer_bytes": of["trained_parameters"] * of["optimizer"],
-        "activations_bytes": 20 * GB,
-        "kv_cache_bytes": 2 * of["layers"] * of["hidden"] * of["precision"] * of["batch"] * of["sequence_tokens"] * (1 - of["trains"]),
-        "overhead_bytes": 1.5 * GB,
-    }
-
-
 FILE = Path(__file__).with_suffix(".yaml")
-FORMULAS = {"a": _system_a, "b": _system_b, "c": _system_c, "d": _system_d}
-SYSTEMS = [System(letter, formula=FORMULAS[letter], **entry) for letter, entry in read_strictly(FILE.read_text("utf-8"), FILE.name).items()]
+SYSTEMS = [
+    System(letter, **entry | {"formula": formula_of(entry["formula"])})
+    for letter, entry in read_strictly(FILE.read_text("utf-8"), FILE.name).items()
+]
 
 
 def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
@@ -131,7 +63,8 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
     instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
     counted = scenario | {name: value for words in instead for name, value in WITHOUT[words].items()}
     numbers = {column: values.get(counted[column], np.nan) for column, values in read.items()}
-    result = system.formula({**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers})
+    values = worked_out(system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get)
+    result = {name: value for name, value in values.items() if name in COMPONENTS}
     if not unknown:
         return result, ""
     lacks = " and no ".join(f"{name.replace('_', ' ')} {value}" for name, value in unknown.items())

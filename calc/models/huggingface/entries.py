@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from calc.models.huggingface.expressions import worked_out
+from calc.models.expressions import worked_out
 from calc.models.huggingface.layers import check_layer_types, check_unread_layer_types, encodes, layer_kinds, window_tokens
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields

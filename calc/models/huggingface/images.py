@@ -8,7 +8,7 @@ patches. Source: the classes of transformers 5.23.
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.expressions import worked_out
+from calc.models.expressions import worked_out
 from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.parts import Config, tower_of
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from calc.models.huggingface.expressions import Expression, worked_out
+from calc.models.expressions import Expression, worked_out
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from calc.models.huggingface.expressions import Expression
+from calc.models.expressions import Expression
 
 
 @dataclass(frozen=True)

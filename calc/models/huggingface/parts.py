@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from calc.models.huggingface.expressions import parameters_by
+from calc.models.expressions import parameters_by
 from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.values import ConfigError

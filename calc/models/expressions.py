@@ -1,4 +1,4 @@
-"""Expressions of the catalog of model types, as 8 * hidden, from the fields of a config."""
+"""Expressions that catalogs write as text, as 8 * hidden, and what their names stand for."""
 
 import ast
 import math
@@ -136,6 +136,6 @@ def _value(node: Any, names: Names) -> Any:
 def _number(node: ast.expr, names: Names) -> float:
     """A value that arithmetic takes; none that a name stands for is below zero."""
     value = _value(node, names)
-    if not isinstance(value, int | float) or not math.isfinite(value) or (isinstance(node, ast.Name | ast.Attribute) and value < 0):
+    if not isinstance(value, int | float) or (isinstance(node, ast.Name | ast.Attribute) and value < 0):
         raise TypeError(f"{ast.unparse(node)} is {value!r:.20}")
     return value
