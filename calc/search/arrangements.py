@@ -213,15 +213,17 @@ def _serving(job: dict[str, Any], places: list[Place]) -> Shapes:
     whole instances beyond; for offline work whole instances.
     """
     tensors, pipelines = (fixed_at(job, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
-    rows: set[tuple] = set()
-    for place in {place._replace(instance="") for place in places}:
-        for tensor, pipeline in product(tensors, pipelines):
-            replica = int(tensor * pipeline)
-            for count in _replicas(job, place, replica):
-                usual = OFFLINE_BATCHES if job["ends"] else [1 if job["requests_per_second"] else np.ceil(job["users"] / count)]
-                batches = fixed_at(job, "batch", usual)
-                rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
-    counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
+    laid_out = {
+        (count * int(tensor * pipeline), int(tensor), int(pipeline), count)
+        for place in {place._replace(instance="") for place in places}
+        for tensor, pipeline in product(tensors, pipelines)
+        for count in _replicas(job, place, int(tensor * pipeline))
+    }
+    rows = []
+    for *degrees, count in sorted(laid_out):
+        usual = OFFLINE_BATCHES if job["ends"] else [1 if job["requests_per_second"] else np.ceil(job["users"] / count)]
+        rows += [(*degrees, 1, batch, 1) for batch in sorted({int(batch) for batch in fixed_at(job, "batch", usual)})]
+    counts = np.array(rows, dtype=int).reshape(-1, len(COUNTS))
     return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
 
 
@@ -248,15 +250,16 @@ def _shares(users: int, most: int) -> tuple[int, ...]:
 def _pairs(job: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
     """The shapes that each place takes: tensor parallel stays inside one NVLink domain."""
     gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
+    sizes = [] if trains else np.unique(replica).tolist()
+    code = gpus * (max(sizes, default=0) + 1) + replica  # of both numbers
     by_kind: dict[tuple, np.ndarray] = {}
     parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for number, counts in tried:
         place = places[number]
         kind = (place.island, tuple(counts)) if trains else place._replace(instance="")
         if kind not in by_kind:
-            inside = np.isin(gpus, counts)
-            for size in set(replica.tolist()) if not trains else ():
-                inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(job, place, size), dtype=int))
+            copies = [count * size * (sizes[-1] + 1) + size for size in sizes for count in _replicas(job, place, size)]
+            inside = np.isin(gpus, counts) if trains else np.isin(code, copies)
             by_kind[kind] = np.flatnonzero((tensor <= place.island) & inside)
         parts.append(by_kind[kind])
         owners.append(np.full(len(by_kind[kind]), number))
