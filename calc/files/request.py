@@ -43,13 +43,16 @@ LENGTHS = ("sequence_tokens", "prompt_tokens", "answer_tokens")  # which a model
 SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
 DEFAULT_FIELDS = {name: str(field.default).split("+") if name in SEVERAL else field.default for name, field in JOB.items()}
+OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
 TELLING = {  # what a reader wants to know of a job that leaves it open
-    "training": ("method", "train_tokens", "sequence_tokens", "regions"),
+    "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
     "inference": ("users", "prompt_tokens", "answer_tokens", "regions"),
 }
 ASSUMED_WORDS = {
     "method": "method {0}",
     "train_tokens": "{0:,.0f} tokens of training",
+    "example_tokens": "{0:,.0f} tokens an example",
+    "epochs": "{0:g} epochs",
     "sequence_tokens": "a context of {0:,.0f} tokens",
     "users": "{0:.0f} requests at once",
     "prompt_tokens": "prompts of {0:,.0f} tokens",
@@ -206,6 +209,7 @@ def assumed(job: Mapping[str, Any], request: Request) -> str:
         return ""
     columns, values = request.columns, settled(job, request.catalogs)
     names = [name for name in TELLING[values["work"]] if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]]
+    names = [name for name in names if name not in OF_EXAMPLES or "examples" in columns]
     names = [name for name in names if name not in LENGTHS or (values[name] > 1 and (values["generates"] or name != "answer_tokens"))]
     values["regions"] = ", ".join(region_name(region, request.catalogs) for region in values["regions"])
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]

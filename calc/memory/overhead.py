@@ -80,11 +80,13 @@ def sure_ratio(need_scale_ratio):
 
 
 def context_bytes(
-    training_gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes
-):
-    """Held by driver, libraries and a serving engine, whatever runs. [B]"""
+    trains, training_gpus, replica_gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes,
+    collective_held_bytes,
+):  # fmt: skip
+    """Held by driver, libraries and an engine; serving replicas send one another nothing. [B]"""
     engine = np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes) + context_held_bytes
-    return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (training_gpus > 1))
+    joined_gpus = np.where(trains > 0, training_gpus, replica_gpus)
+    return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (joined_gpus > 1))
 
 
 def reduction_pool_bytes(
