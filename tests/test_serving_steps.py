@@ -113,7 +113,7 @@ def test_newer_cards_are_met_as_well_as_a100_and_a_sweep_is_held_out_whole(catal
     """Time per output token of vLLM under load, held-out sweeps: 10 % at the median, 30 % at the 90th percentile, dense and experts."""
     compared = errors(of_vllm(), with_published_models(catalogs))
     kinds = summary(compared.assign(dense=compared["model"] == "llama-3.1-70b"), ["held_out", "dense"]).loc[True]
-    assert (kinds["rows"] > 85).all()
+    assert (kinds["cases"] > 85).all()
     assert (kinds["median_error_ratio"] < 0.06).all()
     assert (kinds["p90_error_ratio"] < 0.20).all()
     assert (kinds["bias_ratio"].abs() < 0.03).all()

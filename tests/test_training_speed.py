@@ -110,7 +110,7 @@ def test_groups_of_published_steps_are_met(catalogs):
     of_nemo = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith("LLAMA")
     compared = errors(rows[of_nemo].reset_index(drop=True), with_published_models(catalogs))
     sizes = summary(compared, ["held_out"])
-    assert (sizes["rows"] >= 4).all()
+    assert (sizes["cases"] >= 4).all()
     assert (sizes["median_error_ratio"] < 0.10).all()
     assert (sizes["bias_ratio"].abs() < 0.08).all()
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calc import add_models, load_catalogs
+from calc.charts.accuracy import by_source
 from calc.engine.pipeline import parts
 from calc.engine.stages import AFTER_MEMORY, TIME, memory, walk
 from calc.evaluate import Columns
@@ -113,15 +114,8 @@ def errors(rows, catalogs):
 
 
 def summary(compared, by):
-    """Median, bias and 90th percentile of the error, and the share inside the range, by group."""
-    groups = compared.assign(size=compared["error_ratio"].abs()).groupby(by, dropna=False)
-    return groups.agg(
-        rows=("size", "size"),
-        median_error_ratio=("size", "median"),
-        bias_ratio=("error_ratio", "median"),
-        p90_error_ratio=("size", lambda sizes: sizes.quantile(0.9)),
-        inside_ratio=("inside", "mean"),
-    ).round(3)
+    """The errors by group, as the Accuracy tab has them by source."""
+    return by_source(compared, by).set_index(by).round(3)
 
 
 def main():

@@ -23,7 +23,6 @@ from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
 
 UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as shells have it
-FILE = Path(__file__).with_name("commands.yaml")
 
 
 class Command(NamedTuple):
@@ -53,9 +52,16 @@ def argument_type(written: Any) -> Callable[[str], Any]:
 
 
 @cache
+def command_table(name: str) -> dict[str, Any]:
+    """A table of this folder: commands or agent_tools."""
+    path = Path(__file__).with_name(f"{name}.yaml")
+    return read_strictly(path.read_text("utf-8"), path.name)
+
+
+@cache
 def every_command() -> dict[str, Command]:
     """Every command by its name; the one without a name estimates."""
-    entries = read_strictly(FILE.read_text("utf-8"), FILE.name)
+    entries = command_table("commands")
     return {name: Command(**{"run": f"{name}.main", **entry}) for name, entry in {"": entries["estimate"], **entries}.items()}
 
 
