@@ -3,7 +3,7 @@
     python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the same run
     python -m benchmarks.room --churn 500                              memory after so many sessions came and went
     python -m benchmarks.room --minutes 30                             25 people for so long, some going and some coming
-    python -m benchmarks.room --beside 3                               new small jobs while somebody asks for 512 instances
+    python -m benchmarks.room --large 3                                new small jobs while somebody asks for 512 instances
 
 Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the machine may be shared.
 """
@@ -140,7 +140,7 @@ async def _opened(server, job):
     return seconds
 
 
-async def _beside(server, rounds):
+async def _beside_a_large_job(server, rounds):
     numbers = count(1)
 
     async def small():
@@ -148,31 +148,29 @@ async def _beside(server, rounds):
 
     await small()
     for name, (job, field_name, value) in LARGE.items():
-        alone, held, large = [], [], []
+        alone, waited, large = [], [], []
         for _ in range(rounds):
             alone += [await small() for _ in range(5)]
             asking = asyncio.create_task(_opened(server, SMALL | job | {field_name: value + next(numbers)}))
             while not asking.done():
-                held.append(await small())
+                waited.append(await small())
             large.append(await asking)
-        later = 1e3 * (p95(held) - median(alone))
-        print(
-            f"{name:18} {median(large):7.2f} {1e3 * median(alone):9,.0f} {1e3 * median(held):10,.0f} {1e3 * max(held):8,.0f} {later:9,.0f}"
-        )
+        figures = (median(alone), median(waited), max(waited), p95(waited) - median(alone))
+        print(f"{name:18} {median(large):7.2f} {{:9,.0f}} {{:11,.0f}} {{:8,.0f}} {{:10,.0f}}".format(*(1e3 * value for value in figures)))
 
 
-def beside(rounds):
+def large_jobs(rounds):
     """How much later a new small job is answered while another visitor asks for 512 instances."""
-    print("512 instances of    seconds  alone ms  beside p50     most  later p95")
+    print("512 instances of   seconds  alone ms  beside p50     most  later p95")
     with Server() as server:
-        asyncio.run(_beside(server, rounds))
+        asyncio.run(_beside_a_large_job(server, rounds))
 
 
 def main():
     """Compare, or churn, or soak, or ask beside a large job."""
-    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, beside=0)
-    if arguments.beside:
-        beside(arguments.beside)
+    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, large=0)
+    if arguments.large:
+        large_jobs(arguments.large)
     elif arguments.churn:
         churn(arguments.churn)
     elif arguments.minutes:

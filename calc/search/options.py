@@ -55,6 +55,11 @@ class Options(NamedTuple):
     eased: list[Easing]
     ways: dict[str, Any]
 
+    def copied(self) -> "Options":
+        """The same, of which the caller may change tables and rows."""
+        copies = {name: getattr(self, name).copy(deep=False) for name in ("answers", "board", "edge")}
+        return self._replace(**copies, rows=[dict(row) for row in self.rows])
+
 
 def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     """The answers of a job, its board (the best of every instance type), and the frontier.
@@ -62,8 +67,7 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     A column of the job with a list of values is compared: the board has the best of every instance type and value.
     """
     remembered: Options = _remembered(catalogs)(JobRow.of(job))
-    copies = {name: getattr(remembered, name).copy(deep=False) for name in ("answers", "board", "edge")}
-    return remembered._replace(**copies, rows=[dict(row) for row in remembered.rows])
+    return remembered.copied()
 
 
 @kept("models", "readings")

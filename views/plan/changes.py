@@ -15,6 +15,7 @@ from calc.search.advice import advise
 from calc.search.standing import scenario_of
 from views.session import job_state
 from views.session.remembered import remembered
+from views.session.worker import in_worker
 from views.shared.answer_words import day_text
 from views.shared.elements import button, closed
 from views.shared.markdown import plain
@@ -46,7 +47,7 @@ def _tried(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> No
 def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0) -> pd.DataFrame:
     """Useful changes of a row, tried once for each scenario, market and job."""
     key = (scenario_of(row), market, job, catalogs.version, lacking_bytes)
-    return remembered("advice", key, lambda: advise(row, catalogs, market, job, lacking_bytes))
+    return remembered("advice", key, lambda: in_worker(job, catalogs, advise, row, market=market, limits=job, lacking_bytes=lacking_bytes))
 
 
 def others(rest: pd.DataFrame, row: Row, *look: Any) -> bool:

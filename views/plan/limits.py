@@ -14,6 +14,7 @@ from calc.units import DAY_HOURS
 from views.session import extra_state, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
+from views.session.worker import in_worker
 from views.shared.elements import button
 from views.shared.markdown import faint, plain
 
@@ -31,7 +32,7 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     eased = [easing for easing in options.eased if _set_by(easing, options.job)]
     bits = [Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"]) for card in cards if "fewest_bits" in card.changes]
     eased = [easing for easing in eased if not bits or easing.name not in BITS]
-    steps = [*eased, *bits, *remembered("tightened", (job, catalogs.version), lambda: tightened(job, options, catalogs))]
+    steps = [*eased, *bits, *remembered("tightened", (job, catalogs.version), lambda: in_worker(job, catalogs, tightened, job, options))]
     shown = telling_limits(steps, row)[:MOST]
     words = free_limits(eased, row, options.job, catalogs)
     if not shown and not words:

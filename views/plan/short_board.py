@@ -15,6 +15,7 @@ from views.plan import board
 from views.session import is_phone, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
+from views.session.worker import in_worker
 from views.shared import row_words, sources
 from views.shared.markdown import plain
 from views.shared.theme import BLUE, Ink
@@ -31,7 +32,7 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if owned and len(options.board) < 2:
         return
     types = close_types(options)
-    turns_at = remembered("turn", (job, catalogs.version), lambda: turn(job, options, catalogs))
+    turns_at = remembered("turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options))
     st.header(close_heading(types, options), anchor=False)
     if sure := how_sure(types, turns_at, options.ways):
         st.caption(plain(sure))

@@ -20,10 +20,10 @@ from calc.scenarios.private_prices import paid_share
 from calc.search.answer_name import answer_name
 from calc.search.job_fields import CHOSEN
 from calc.search.job_words import short_job
-from calc.search.options import options
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 from views.session.remembered import remembered
+from views.session.worker import options
 
 PLANNED = ("runs_per_month", "plan_months")  # of the bill, and no part of the answer
 

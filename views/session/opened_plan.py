@@ -7,8 +7,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.aged import rows_now
-from calc.search.options import options
 from views.session import job_state, kept
+from views.session.worker import options
 
 
 def note(made: dict[str, list[str]]) -> None:

@@ -10,10 +10,11 @@ from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.inputs import PUBLISHED
-from calc.search.options import Options, options
+from calc.search.options import Options
 from calc.search.settle import published_bits, usual_software
 from calc.search.standing import scenario_of
 from views.session import job_state
+from views.session.worker import options
 
 PLACES = ("instance", "gpu")
 OTHER_CHOICES = ("fewest_bits", "method", "users", "batch", "have")  # of a card beside the answers
