@@ -19,9 +19,8 @@ from calc.scenarios import likeness
 from calc.scenarios.likeness import NUMBERS, among
 from calc.scenarios.lookups import constants
 from calc.speed import spread
-from validation.speed import RESULTS, encoders, errors, published, with_published_models
+from validation.speed import OF_PROMPTS, RESULTS, encoders, errors, published, with_published_models
 
-OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
 TABLE = ["quantity", "implementation", "engine", "engine_release", "gpu"]
 SET_UP = [*TABLE, "model", "precision"]
 NEAR = 0.8  # how alike runs are that differ by a doubling or two in all

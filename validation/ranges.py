@@ -13,9 +13,8 @@ import pandas as pd
 from calc import load_catalogs
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.spread import CORNERS
-from validation.speed import ASKED_AS_ANOTHER, encoders, errors, published, time_table, with_published_models
+from validation.speed import ASKED_AS_ANOTHER, OF_PROMPTS, encoders, errors, published, time_table, with_published_models
 
-OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
 BEYOND = 0.05  # of the rows on either side
 UNSAID = ("one-source",)  # corners that widen nothing
 

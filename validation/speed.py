@@ -22,6 +22,7 @@ from calc.scenarios.inputs import BY_NAME
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"
+OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
 SERVED = ("time_per_output_token_seconds", "time_to_first_token_seconds")  # what a row of serving under load says
 # Engines whose runs are asked as software that is like them.
 ASKED_AS_ANOTHER = "InternEvo|SGLang|TensorRT|infinity|ONNX|text-embeddings|timm|not stated"
@@ -106,7 +107,7 @@ def errors(rows, catalogs):
     kinds = rows["measured"].unique()
     predicted = np.select([rows["measured"] == name for name in kinds], [of[name] for name in kinds])
     ratio = np.where(rows["measured"].str.endswith("_seconds"), rows["value"] / predicted, predicted / rows["value"])  # true time / ours
-    of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
+    of_prompts = rows["measured"].isin(OF_PROMPTS)
     low, high = (np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"]) for end in ("low", "high"))
     inside = (ratio >= low) & (ratio <= high)
     stated = {"low_ratio": low, "high_ratio": high, "inside": inside, "problem": problems}
