@@ -66,7 +66,7 @@ def _derived(rule, config, values):
     sizes = worked_out(rule, lambda name: values[name] if name in values else config if name == "config" else config.get(name))
     for name, size in sizes.items():
         if isinstance(size, int | float) and (size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))):
-            raise ConfigError(f"its {name} would be {size:.12g}; it must be a whole number.")
+            raise ConfigError(f"its {name} would be {size:.12g}; correct the sizes that it follows from, so that it is a whole number.")
     return {name: int(size) if isinstance(size, int | float) else size for name, size in sizes.items() if size is not None}
 
 

@@ -45,12 +45,6 @@ def minimax_m3_sizes(config, _values):
     return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
 
 
-def moshi_sizes(_config, values):
-    """A gated network whose width the config doubles, and one more row of input embeddings."""
-    must_divide(values["ffn"], 2, ("ffn_dim", "its two halves"))
-    return {"ffn": values["ffn"] // 2, "tied": 0, "further_outside_parameters": values["hidden"]}
-
-
 def gemma3n_sizes(config, values):
     """The largest inner width of the layers; blocks were read off with four streams."""
     widths = config.get("intermediate_size")
@@ -68,26 +62,13 @@ def nemotron_sizes(config, values):
     return {"layers": len(layers), "tied": 0, **({"recurrent_bytes_each": 4} if wide else {}), **none, **latent}
 
 
-def mamba2_head_width(config, values):
-    """The width of a Mamba-2 head: from the config, else the inner width over the heads."""
-    inner = config.get("mamba_d_ssm") or config["mamba_expand"] * values["hidden"]
-    must_divide(inner, values["state_heads"], ("the width of the mixer", "the number of its heads"))
-    return {"state_head_dim": inner // values["state_heads"]}
-
-
 def falcon_h1_sizes(config, values):
     """Mamba-2 with or without a norm."""
     if bool(config.get("projectors_bias")) != bool(config.get("mamba_proj_bias")):
         raise ConfigError("a falcon_h1 with one of projectors_bias and mamba_proj_bias is not covered; give both or none.")
-    return mamba2_head_width(config, values) | {"mixer_norm": int(bool(config.get("mamba_rms_norm")))}
-
-
-def granite_hybrid_sizes(config, values):
-    """Without experts, the shared network is the only one."""
-    sizes = mamba2_head_width(config, values)
-    if config.get("num_local_experts"):
-        return sizes
-    return sizes | NO_EXPERTS | {"ffn": values["shared_ffn"]}
+    inner = config.get("mamba_d_ssm") or config["mamba_expand"] * values["hidden"]
+    must_divide(inner, values["state_heads"], ("the width of the mixer", "the number of its heads"))
+    return {"state_head_dim": inner // values["state_heads"], "mixer_norm": int(bool(config.get("mamba_rms_norm")))}
 
 
 def deberta_sizes(config, values):
