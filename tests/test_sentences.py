@@ -63,6 +63,8 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     assert ", context parallel 16, " in words
     elsewhere = options({"model": "deepseek-v3", "work": "inference", "regions": "eu-central-1"}, catalogs).problem
     assert elsewhere.endswith("; allow other regions, or take fewer bits.")
+    nowhere = options({"model": "llama-3.1-8b", "work": "inference", "users": 1e12}, catalogs).problem
+    assert nowhere.endswith("; set fewer sequences at once, or take fewer bits.")
     job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
     problem = options(job, catalogs).problem
     assert problem.startswith("Nothing runs so on the instances allowed: ")

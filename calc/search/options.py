@@ -264,7 +264,7 @@ def nothing_near(job: dict[str, Any], combined: Combinations, catalogs: Catalogs
     card = card_name(largest.gpu or catalogs.instances["gpu"][largest.instance], catalogs)
     reserve = "" if combined.smallest_bytes > card_bytes else ", some of which must stay free"
     nothing, allowed = ("Nothing that you have", "that you have") if job["have"] else ("Nothing allowed", "allowed")
-    cure = sentences.smaller(job, published_bits(job, catalogs), catalogs)
+    cure = sentences.smaller(job, published_bits(job, catalogs), combined.smallest_bytes, catalogs)
     return (
         f"{nothing} is large enough: the smallest arrangement takes {combined.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
         f"largest card {allowed}, {card}, has {card_bytes / GIB:,.1f}{reserve}; {cure}."

@@ -75,20 +75,22 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
     return f"{has.format(has=say(limit * ratio))}{share_words(name, settled_job)}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
 
 
-def smaller(settled_job: Row, published_bits: int, catalogs: Catalogs) -> str:
+def smaller(settled_job: Row, published_bits: int, smallest_bytes: float, catalogs: Catalogs) -> str:
     """What to change for a smaller arrangement: what is set by hand, then where, then the bits."""
     fixed, serves = settled_job["fixed"], settled_job["work"] == "inference"
+    too_large = smallest_bytes > catalogs.gpus["memory_bytes"][catalogs.instances["gpu"]].max()  # for any card on AWS
+    at_once = max(*fixed.get("batch", [1]), (settled_job["users"] or 1) if serves and too_large else 1)
     cures = {
         "sharding": "FSDP" if "none" in fixed.get("sharding", ()) else "",
-        "batch": ("fewer sequences at once" if serves else "a smaller micro-batch") if max(fixed.get("batch", [1])) > 1 else "",
+        "batch": ("fewer sequences at once" if serves else "a smaller micro-batch") if at_once > 1 else "",
         "recompute": "recompute" if "none" in fixed.get("recompute", ()) else "",
     }
-    by_hand = f"set {' or '.join(filter(None, cures.values()))}, " if any(cures.values()) else ""
+    by_hand = f"set {' or '.join(filter(None, cures.values()))}" if any(cures.values()) else ""
     elsewhere = not fixed.keys() & {"instance", "gpu"} and len(settled_job["regions"]) < len(catalogs.regions)
-    larger = "" if settled_job["have"] else f"allow {'other regions' if elsewhere else 'larger instances'}, or "
+    larger = "" if settled_job["have"] or too_large else f"allow {'other regions' if elsewhere else 'larger instances'}"
     fewer = "take fewer bits" if serves or settled_job["method"] != "full" else "take LoRA or fewer bits"
     bits = f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer
-    return f"{by_hand}{larger}{bits}"
+    return ", or ".join(filter(None, (", ".join(filter(None, (by_hand, larger))), bits)))
 
 
 def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
