@@ -151,10 +151,9 @@ def where(condition: np.ndarray, first: Words, second: Words) -> Words:
     return Words(np.where(condition, first.codes, second.codes + len(first.vocabulary)), vocabulary)
 
 
-def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
-    """The chosen rows of a table: the named columns at once, or every column when it is read."""
-    chosen = Chosen(table, rows)
-    return chosen.only([name for name in names if name in table and name != ORIGINS]) if names else chosen
+def take(table: Mapping[str, Any], rows: np.ndarray) -> Table:
+    """The chosen rows of a table; a column is gathered when it is first read."""
+    return Chosen(table, rows)
 
 
 def taken(values: Any, total: int, rows: np.ndarray) -> Any:

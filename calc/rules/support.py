@@ -20,7 +20,6 @@ RUNS = ("yes", "emulated", "unknown", "no")  # the words of `runs`, from the bes
 WORDS = np.array([*RUNS, ""], dtype=object)  # the last without a card
 UNKNOWN, REFUSED = VERDICTS.index("unknown"), VERDICTS.index("refuses")
 TOLD_APART = ("implementation", *CHOICES)
-READS = (*TOLD_APART, "gpu_row", "instance_row", "trains", "computes_bf16", "model_row", *BOUNDS[:2])
 
 
 class Support(NamedTuple):
@@ -46,7 +45,7 @@ def distinguished(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarr
     keys = [table[name] for name in TOLD_APART] + [place_kinds(table, catalogs), model_kinds(catalogs)[table["model_row"]]]
     keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
     first, copies = distinct(keys, table["rows"])
-    return take(table, first, READS), copies
+    return take(table, first), copies
 
 
 def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
