@@ -10,8 +10,10 @@ from urllib.request import urlopen
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
+from calc.say.numbers import counted
 from refresh import public
 from refresh.answers import RefreshError, Scope, family_of
+from refresh.doubts import LABELS
 from refresh.kept_regions import KeptRegions
 from refresh.merge import merge
 from refresh.offer_files import plain_name
@@ -45,7 +47,7 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
         sentence = "Stopped."
     except OSError as error:
         sentence = f"The catalogs could not be replaced ({error}); free the folder and run it again."
-    print(f"{sentence} {UNTOUCHED}{kept.sentence() if kept else ''}", file=sys.stderr)
+    print(f"{sentence[:1].upper()}{sentence[1:]} {UNTOUCHED}{kept.sentence() if kept else ''}", file=sys.stderr)
     return 2
 
 
@@ -130,8 +132,8 @@ def _finish(options, answers, merged, kept, today):
     """Print notes, changes and doubts; write the catalogs where nothing forbids it."""
     for line in (*(f"Note: {note}." for note in answers.notes), *merged.changes):
         print(line)
-    seen = ", ".join(f"{len(prices)} {market}" for market, prices in answers.prices.items() if prices)
-    print(f"Seen: {seen or 'nothing'}; {len(merged.changes)} changes.")
+    seen = "; ".join(f"{LABELS.get(market, market)} {len(prices)}" for market, prices in answers.prices.items() if prices)
+    print(f"Prices seen: {seen or 'none'}. Changes: {len(merged.changes)}.")
     if not seen:
         raise RefreshError("AWS gave no price at all; check the regions and families.")
     for entry in sorted(set(options.accept) - {doubt.entry for doubt in merged.doubts}):
@@ -140,7 +142,7 @@ def _finish(options, answers, merged, kept, today):
     for doubt in refused:
         print(f"Looks wrong: {doubt.sentence}. If it is right: --accept {doubt.entry}", file=sys.stderr)
     if refused:
-        print(f"Refused; look at these {len(refused)} and accept each that is right. {UNTOUCHED}{kept.sentence()}", file=sys.stderr)
+        print(f"Refused: {counted(len(refused), 'doubt')}; accept each entry that is right. {UNTOUCHED}{kept.sentence()}", file=sys.stderr)
         return 1
     if options.dry_run:
         print(f"Dry run. {UNTOUCHED}")

@@ -12,7 +12,7 @@ from refresh import capacity, offer_files, public
 from refresh.answers import LISTED, Answers, RefreshError, commitment, is_local, is_plain_hour, reserved
 from refresh.meter import Meter
 from refresh.pages import MANNERS, items
-from refresh.plans import cover, plain_hour_of
+from refresh.plans import NOT_READ, cover, plain_hour_of
 from refresh.shapes import shape_of
 
 PRICE_LIST, PLANS, SPOT, SHAPES = "aws-price-list", "savings-plans", "ec2-spot", "ec2"
@@ -61,7 +61,7 @@ def fetch(session, scope, kept, progress, open_url):
                     read_plans(client("savingsplans"), region, sorted(wanted), of_region, part)
             except (ClientError, BotoCoreError) as error:
                 denied.append(error)
-                part.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
+                part.note(NOT_READ.format(error))
             if region in opted_in:
                 read_ebs(pricing, region, part)
                 capacity.fetch(session, region, of_region, part)

@@ -7,13 +7,14 @@ from refresh.answers import RefreshError
 
 
 def lines_of(answer, file):
-    """The answer's lines as text; raises RefreshError where it ends before its announced length."""
-    announced, read = answer.headers.get("Content-Length"), 0
+    """The answer's lines as text; raises RefreshError where it ends before its announced length, or without one in a line."""
+    announced, read, line = answer.headers.get("Content-Length"), 0, b""
     for line in answer:
         read += len(line)
         yield line.decode("utf-8")
-    if announced is not None and read != int(announced):
-        raise RefreshError(f"{file} broke off after {read} of {announced} bytes; run it again.")
+    if read != int(announced) if announced else not line.endswith(b"\n"):
+        of = f" of {announced}" if announced else ""
+        raise RefreshError(f"{file} broke off after {read}{of} bytes; run it again.")
 
 
 def rows_of(lines, wanted, columns, file):

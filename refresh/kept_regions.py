@@ -54,7 +54,8 @@ class KeptRegions:
         """How many regions a new run need not read again."""
         count = sum(map(self._is_young, self.folder.glob(f"*-{self.key}.json")))
         regions = "1 region" if count == 1 else f"{count} regions"
-        return f" What was read of {regions} is kept for a day: run it again, and it goes on from there." if count else ""
+        goes_on = f"is kept for a day: run it again, and it goes on from there; remove {self.folder} to read all again"
+        return f" What was read of {regions} {goes_on}." if count else ""
 
     def _path(self, region):
         return self.folder / f"{region}-{self.key}.json"

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from math import isfinite
 
-from refresh.answers import PRICED, family_of
+from calc.say.numbers import counted
+from refresh.answers import PLANS, PRICED, RESERVED, family_of
 from refresh.doubts import LABELS, Doubt, doubts, entry_of
 from refresh.history import changed, last_known
 from refresh.small import merge_small, set_sources
@@ -89,7 +90,10 @@ def _merge_price(merged, market, instance, region, figures, before, today):
 
 
 def _drop_gone(merged, market, answers, scope):
-    """Remove prices missing from a region that was read to the end; published ones are doubted."""
+    """Remove prices missing from a region that was read to the end; published ones are doubted.
+
+    Of commitments only all of a market in a region at once are: AWS stops selling single terms.
+    """
     gone, left = {}, set()
     for (instance, region), row in _rows(merged.documents["prices"]):
         if region not in answers.covered[market] or market not in row or not scope.wants(instance):
@@ -102,6 +106,9 @@ def _drop_gone(merged, market, answers, scope):
         merged.changes.append(f"{LABELS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
         if old.get("basis") in ("published", "observed"):
             gone.setdefault(place, []).append((instance, region))
+    for region in answers.covered[market] - {region for _, region in answers.prices[market]} if market in (*RESERVED, *PLANS) else ():
+        if count := sum(place[1] == region and len(keys) for place, keys in gone.items()):
+            merged.doubt(f"{LABELS[market]} {region}: none of {counted(count, 'price')} is there any more", market, region)
     for place, keys in gone.items():
         if market == "on_demand" or (market == "spot" and place not in left):
             family = "" if place in left else f"; family {place[0]} vanishes there"

@@ -40,9 +40,9 @@ class Meter:
             self.progress(self.text())
 
     def text(self):
-        """310 of 917 MB read, about 2 min to go."""
+        """310 of 917 MB read, about 2 min to go; files that announce no size may make it more than is known."""
         left, rate = self.total_bytes - self.read_bytes, self._rate()
-        of = f" of {self.total_bytes / MEGABYTE:,.0f}" if self.total_bytes else ""
+        of = f" of {self.total_bytes / MEGABYTE:,.0f}" if left >= 0 and self.total_bytes else ""
         to_go = f", {_duration(left / rate)} to go" if left > 0 and rate else ""
         return f"{self.read_bytes / MEGABYTE:,.0f}{of} MB read{to_go}"
 

@@ -13,7 +13,7 @@ OFFERS = "savings-plan-file"
 SOURCES = {OFFERS: "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 Instance plans)"}
 HOST = "https://pricing.us-east-1.amazonaws.com"
 INDEX_URL = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
-NOT_READ = "the Savings Plan files could not be read to their end ({}: {}): what is missing stays as it was"
+NOT_READ = "Savings Plans could not be read ({}): those not read stay as they were"
 FAMILIES = {"ComputeSavingsPlans": "compute_plan", "EC2InstanceSavingsPlans": "instance_plan"}
 COLUMNS = (
     *("DiscountedRate", "Currency", "Unit", "DiscountedUsageType", "DiscountedOperation", "DiscountedServiceCode"),
@@ -27,7 +27,7 @@ def versions(answers, open_url):
         with open_url(INDEX_URL, timeout=60) as answer:
             listed = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
     except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
-        answers.fail(NOT_READ.format("their list", error), error)
+        answers.fail(NOT_READ.format(f"their list: {error}"), error)
         return {}
     return {region: HOST + url.replace("index.json", "index.csv") for region, url in listed.items()}
 
@@ -40,7 +40,7 @@ def read(region, addresses, scope, answers, open_url):
         _read(addresses[region], region, scope, answers, open_url)
         answers.sources |= SOURCES
     except (OSError, HTTPException, ValueError, LookupError, TypeError, RefreshError) as error:
-        answers.fail(NOT_READ.format(region, error), error)
+        answers.fail(NOT_READ.format(f"{region}: {error}".rstrip(".")), error)
 
 
 def _read(url, region, scope, answers, open_url):

@@ -6,7 +6,7 @@ from http.client import HTTPException
 from urllib.request import urlopen
 
 from refresh import offer_files, plans
-from refresh.answers import LISTED, Answers, RefreshError, is_plain_hour, reserved
+from refresh.answers import LISTED, NOT_THERE, Answers, RefreshError, is_plain_hour, reserved
 from refresh.columns import lines_of, rows_of
 from refresh.meter import Meter
 from refresh.shapes import required
@@ -46,7 +46,9 @@ def fetch(scope, kept, progress, open_url=urlopen):
 
         answers = kept.read(scope, read_region, progress)
     except (OSError, HTTPException) as error:
-        raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
+        missing = getattr(error, "code", None) in NOT_THERE
+        cure = f"{error.url} is not there: check the name of the region" if missing else "check the network and run it again"
+        raise RefreshError(f"the public price files could not be read ({error}); {cure}.") from error
     answers.absorb(advice)
     estimate_spot(answers)
     return answers
@@ -58,13 +60,15 @@ def _large_files(region, versions):
 
 
 def patient(open_url, sleep=time.sleep):
-    """A function that opens an address, retrying after growing pauses."""
+    """A function that opens an address, retrying after growing pauses, but not what AWS says is not there."""
 
     def opened(url, **options):
         for pause in PATIENCE:
             try:
                 return open_url(url, **options)
-            except (OSError, HTTPException):
+            except (OSError, HTTPException) as error:
+                if getattr(error, "code", None) in NOT_THERE:
+                    raise
                 sleep(pause)
         return open_url(url, **options)
 

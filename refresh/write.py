@@ -7,12 +7,12 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from textwrap import indent
 
 import yaml
 
-from calc.catalogs.load import load_catalogs
-from calc.catalogs.rooms import HISTORY, label_of, path_of
-from calc.catalogs.strict_yaml import read_strictly
+from calc.catalogs.load import load_catalogs, read_document
+from calc.catalogs.rooms import HISTORY, path_of
 from refresh.history import text_of
 
 # In the order of replacement: after each step the catalogs load.
@@ -53,7 +53,13 @@ Dumper.add_representer(float, _number)
 def yaml_text(name, document):
     """A catalog as text; its first line names the schema for editors."""
     style = {"sort_keys": False, "allow_unicode": True, "width": 10_000, "default_flow_style": False}
-    return f"# yaml-language-server: $schema=schema/{name}.json\n{yaml.dump(in_rows(document), Dumper=Dumper, **style)}"
+    parts = [f"# yaml-language-server: $schema=schema/{name}.json\n"]
+    for section, entries in document.items():  # entry by entry: the whole tree of nodes would take thirty times the text
+        of_entries = isinstance(entries, dict) and any(isinstance(entry, dict) for entry in entries.values())
+        pieces = [{key: entry} for key, entry in entries.items()] if of_entries else [{section: entries}]
+        texts = (yaml.dump(in_rows(piece), Dumper=Dumper, **style) for piece in pieces)
+        parts += [f"{section}:\n", *(indent(text, "  ") for text in texts)] if of_entries else texts
+    return "".join(parts)
 
 
 def in_rows(value, key=None):
@@ -68,7 +74,7 @@ def in_rows(value, key=None):
 
 def read_documents(folder):
     """The catalogs that a refresh rewrites, as plain data with the keys of their sources."""
-    return {name: read_strictly(path_of(name, folder).read_text("utf-8"), label_of(name)) for name in NAMES}
+    return {name: read_document(folder, name) for name in NAMES}
 
 
 def write_catalogs(folder, documents, history=(), today=""):

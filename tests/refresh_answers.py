@@ -25,11 +25,15 @@ CATALOGS = catalogs()
 
 @cache
 def small_texts():
-    """The prices of two families in three regions, as the text of each file: as real, and quicker to read."""
+    """The prices of two families in three regions, us-east-1 without terms, as the text of each file: as real, and quicker to read."""
     documents = read_documents(FOLDER)
     kept = {instance: rows for instance, rows in documents["prices"]["prices"].items() if family_of(instance) in ("g5", "gr6")}
     documents["prices"]["prices"] = {
-        instance: {region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")}
+        instance: {
+            region: {market: price for market, price in row.items() if region != "us-east-1" or not market.startswith("reserved")}
+            for region, row in rows.items()
+            if region in ("eu-south-2", "eu-west-1", "us-east-1")
+        }
         for instance, rows in kept.items()
     }
     return {name: yaml_text(name, documents[name]) for name in NAMES}

@@ -73,8 +73,20 @@ def test_plans_that_cannot_be_read_stay_as_they_were(folder, capsys, open_url):
     before = plans_of(price(folder, "gr6.4xlarge"))
     capsys.readouterr()
     assert read(folder, open_url) == 0
-    assert "the Savings Plan files could not be read to their end" in capsys.readouterr().out
+    assert "Savings Plans could not be read (" in capsys.readouterr().out
     assert plans_of(price(folder, "gr6.4xlarge")) == before
+
+
+def test_commitments_of_one_kind_that_are_all_gone_are_one_doubt(folder, capsys):
+    assert read(folder, with_plans) == 0
+    changed = PLANS.replace(b"No Upfront", b"Nil Upfront")
+    renamed = lambda url, **_: with_plans(url, changed, len(changed))  # noqa: E731
+    assert read(folder, renamed) == 1
+    entries = ("compute_plan_1y_no_upfront/us-east-1", "compute_plan_3y_no_upfront/us-east-1")
+    error = capsys.readouterr().err
+    assert all(f"--accept {entry}\n" in error for entry in entries)
+    assert read(folder, renamed, *(word for entry in entries for word in ("--accept", entry))) == 0
+    assert plans_of(price(folder, "gr6.4xlarge")).keys() == {"compute_plan_1y_all_upfront", "instance_plan_1y_partial_upfront"}
 
 
 @pytest.mark.parametrize(("before", "after"), [(b'"1.1"', b'"1.61"'), (b'"0.75"', b'"0.2"')])

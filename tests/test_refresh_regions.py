@@ -50,7 +50,7 @@ def test_a_list_of_regions_that_cannot_be_read_is_a_sentence(folder, capsys):
     before = contents(folder)
     broken = lambda url, **_: io.BytesIO(b"<html>") if url == INDEX_URL else all_files(url)  # noqa: E731
     assert main(["--region", "all", "--folder", str(folder)], session=NoCredentials(), open_url=broken, today=TODAY) == 2
-    assert "the list of AWS's regions could not be read" in capsys.readouterr().err
+    assert "The list of AWS's regions could not be read" in capsys.readouterr().err
     assert contents(folder) == before
     with pytest.raises(SystemExit):
         main(["--region", "everywhere"])

@@ -24,60 +24,72 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
     """The text of a YAML file as plain values; dates stay ISO text."""
     try:
         loader = Loader(text)
-        try:
-            node = loader.get_single_node()
-        finally:
-            loader.dispose()
-    except RecursionError:
-        raise CatalogError(f"{file}: values are nested too deeply; restore the last good version.") from None
+        loader.get_event()  # the start of the stream
+        if not loader.check_event(yaml.DocumentStartEvent) or loader.get_event() is None or not loader.check_event(yaml.MappingStartEvent):
+            raise CatalogError(f"{file}: the file must hold a mapping; restore the last good version.")
+        document = _value(loader, file, ())
+        loader.get_event()  # the end of the document
+        if not loader.check_event(yaml.StreamEndEvent):
+            raise CatalogError(f"{file}: the file must hold a single document; restore the last good version.")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise CatalogError(f"{file}{line}: this is not YAML ({problem}); correct the line or restore the last good version.") from None
-    if node is None or not isinstance(node, yaml.MappingNode):
-        raise CatalogError(f"{file}: the file must hold a mapping; restore the last good version.")
-    return _value(node, file, (), set())
+    return document
 
 
-def _value(node, file, path, met):
-    """The value of a node; `met` holds the nodes read so far, which only an alias can repeat."""
-    if id(node) in met:
-        _refuse(file, path, node, "an alias refers to a value written elsewhere", "write the value out")
+def _value(loader, file, path):
+    """The next value of the parser, built from its events: a tree of nodes would take forty times the text."""
+    event = loader.get_event()
+    if isinstance(event, yaml.AliasEvent):
+        _refuse(file, path, event, "an alias refers to a value written elsewhere", "write the value out")
     if len(path) > DEEPEST:
-        _refuse(file, path[:DEEPEST], node, "values are nested too deeply", "restore the last good version")
-    met.add(id(node))
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node, file, path)
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(item, file, (*path, str(place_of_fault)), met) for place_of_fault, item in enumerate(node.value)]
+        _refuse(file, path[:DEEPEST], event, "values are nested too deeply", "restore the last good version")
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event, _tag(loader, event), file, path)
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not loader.check_event(yaml.SequenceEndEvent):
+            items.append(_value(loader, file, (*path, str(len(items)))))
+        loader.get_event()
+        return items
     mapping = {}
-    for key_node, value_node in node.value:
-        key = key_node.value
-        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == TAG + "merge":
-            _refuse(file, path, key_node, "a key must be a plain word", "write the fields out")
-        if key_node.tag != TAG + "str":
-            _refuse(file, path, key_node, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
+    while not loader.check_event(yaml.MappingEndEvent):
+        name = loader.get_event()
+        tag = _tag(loader, name) if isinstance(name, yaml.ScalarEvent) else "merge"
+        key = getattr(name, "value", "")
+        if tag == "merge":
+            _refuse(file, path, name, "a key must be a plain word", "write the fields out")
+        if tag != "str":
+            _refuse(file, path, name, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
         if key in mapping:
-            _refuse(file, (*path, key), key_node, "the key appears twice", "keep one of the two")
-        mapping[key] = _value(value_node, file, (*path, key), met)
+            _refuse(file, (*path, key), name, "the key appears twice", "keep one of the two")
+        mapping[key] = _value(loader, file, (*path, key))
+    loader.get_event()
     return mapping
 
 
-def _scalar(node, file, path):
-    text, tag, plain = node.value, node.tag.removeprefix(TAG), not node.style
+def _tag(loader, event):
+    """What YAML 1.1 reads a scalar as: the tag that is written, or the one that its text resolves to."""
+    tag = event.tag if event.tag not in (None, "!") else loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+    return tag.removeprefix(TAG)
+
+
+def _scalar(event, tag, file, path):
+    text, plain = event.value, not event.style
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):
-            _refuse(file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
+            _refuse(file, path, event, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
         return text
     if tag == "int" and WHOLE.fullmatch(text):
         if len(text) > LONGEST_NUMBER:
-            _refuse(file, path, node, f"a number has {len(text)} digits, more than any catalog needs", "correct it")
+            _refuse(file, path, event, f"a number has {len(text)} digits, more than any catalog needs", "correct it")
         return int(text.replace("_", ""))
     if tag == "float" and ":" not in text:
         number = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".nan", "nan"))
         if math.isnan(number):
-            _refuse(file, path, node, ".nan is not a value", "leave the field out")
+            _refuse(file, path, event, ".nan is not a value", "leave the field out")
         return number
     if tag == "bool" and text in ("true", "false"):
         return text == "true"
@@ -89,7 +101,7 @@ def _scalar(node, file, path):
         "timestamp": "write the date without a time, such as 2026-07-20",
     }
     return _refuse(
-        file, path, node, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
+        file, path, event, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
     )
 
 
@@ -101,8 +113,8 @@ def _as_number(text):
     return str(int(number)) if number.is_integer() else str(number)
 
 
-def _refuse(file, path, node, problem, cure):
-    raise CatalogError(f"{place_of_fault(file, path)} (line {node.start_mark.line + 1}): {problem}; {cure}.")
+def _refuse(file, path, event, problem, cure):
+    raise CatalogError(f"{place_of_fault(file, path)} (line {event.start_mark.line + 1}): {problem}; {cure}.")
 
 
 def place_of_fault(file: str, path: Sequence[str]) -> str:
