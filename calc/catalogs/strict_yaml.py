@@ -49,7 +49,7 @@ def _value(loader, file, path):
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event, _tag(loader, event), file, path)
     if isinstance(event, yaml.SequenceStartEvent):
-        items = []
+        items: list[Any] = []
         while not loader.check_event(yaml.SequenceEndEvent):
             items.append(_value(loader, file, (*path, str(len(items)))))
         loader.get_event()
