@@ -7,7 +7,10 @@ from refresh.answers import RefreshError
 
 
 def lines_of(answer, file):
-    """The answer's lines as text; raises RefreshError where it ends before its announced length, or without one in a line."""
+    """The answer's lines as text; raises RefreshError where it breaks off.
+
+    It does where it ends before its announced length or, without one, within a line.
+    """
     announced, read, line = answer.headers.get("Content-Length"), 0, b""
     for line in answer:
         read += len(line)

@@ -40,7 +40,10 @@ class Meter:
             self.progress(self.text())
 
     def text(self):
-        """310 of 917 MB read, about 2 min to go; files that announce no size may make it more than is known."""
+        """310 of 917 MB read, about 2 min to go.
+
+        Files that announce no size may make it more than is known.
+        """
         left, rate = self.total_bytes - self.read_bytes, self._rate()
         of = f" of {self.total_bytes / MEGABYTE:,.0f}" if left >= 0 and self.total_bytes else ""
         to_go = f", {_duration(left / rate)} to go" if left > 0 and rate else ""
