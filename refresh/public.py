@@ -60,7 +60,7 @@ def _large_files(region, versions):
 
 
 def patient(open_url, sleep=time.sleep):
-    """A function that opens an address, retrying after growing pauses, but not what AWS says is not there."""
+    """A function that opens an address, retrying after growing pauses what AWS may have."""
 
     def opened(url, **options):
         for pause in PATIENCE:

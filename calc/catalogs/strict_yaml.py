@@ -40,7 +40,7 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
 
 
 def _value(loader, file, path):
-    """The next value of the parser, built from its events: a tree of nodes would take forty times the text."""
+    """The next value of the parser, from its events: a tree of nodes takes forty times the text."""
     event = loader.get_event()
     if isinstance(event, yaml.AliasEvent):
         _refuse(file, path, event, "an alias refers to a value written elsewhere", "write the value out")
@@ -71,7 +71,7 @@ def _value(loader, file, path):
 
 
 def _tag(loader, event):
-    """What YAML 1.1 reads a scalar as: the tag that is written, or the one that its text resolves to."""
+    """What YAML 1.1 reads a scalar as: by its tag, or by its text."""
     tag = event.tag if event.tag not in (None, "!") else loader.resolve(yaml.ScalarNode, event.value, event.implicit)
     return tag.removeprefix(TAG)
 
