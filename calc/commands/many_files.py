@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import lru_cache
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,8 +117,6 @@ def _on_cluster(parts: list[Part], columns: Columns, catalogs: Catalogs, address
                 except KilledWorker:
                     lost = "every worker that took it was lost, most likely for want of memory; give workers more, or cut the file"
                     yield Outcome(fault=f"{sources[future.key]} has no results ({lost}).")
-        except (ImportError, AttributeError) as error:
-            raise TableError(f"The workers at {address} cannot run this release of Headroom ({error}); install it there.") from None
         except CancelledError:
             raise TableError(f"The scheduler at {address} was lost; start it again, and the run into a new folder.") from None
         finally:
@@ -140,6 +139,10 @@ def _client(address: str) -> Any:
     except TimeoutError:
         client.close()
         raise TableError(f"The scheduler at {address} has no workers; start some: python -m dask worker {address}") from None
+    specs = client.run(find_spec, __name__, on_error="return")  # a worker that cannot read its task would try for ever
+    if without := next((worker for worker, spec in specs.items() if not isinstance(spec, ModuleSpec)), ""):
+        client.close()
+        raise TableError(f"The worker at {without} cannot import this release of Headroom; start it in Headroom's folder there.")
     return client
 
 
