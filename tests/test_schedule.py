@@ -135,7 +135,10 @@ def test_a_job_is_repeated_until_a_day():
         ({"every": "day"}, {}, "needs 'until'"),
         ({}, {"instance": "p4d.24xlarg"}, "instance 'p4d.24xlarg' is not known; use p4d.24xlarge"),
         ({}, {"market": "auction"}, "market 'auction' is not known"),
-        ({}, {"instances": "-1"}, "instances '-1' is not a number from 0 up"),
+        ({}, {"instances": "-1"}, "instances '-1' is not a whole number from 0 up"),
+        ({"priority": "1.5"}, {}, "priority '1.5' is not a whole number from 0 up"),
+        ({"every": "week", "until": "2026-11-01"}, {}, "jobs, line 2: until is before the start"),
+        ({}, {"starts": "2026-12-05", "ends": "2026-12-01"}, "pools, line 2: a pool ends after it starts"),
         ({}, {"region": "mars"}, "region 'mars' is not known"),
     ],
 )

@@ -100,7 +100,9 @@ def _runs(cells: Mapping[str, Any], where: str) -> Iterator[Occurrence]:
     until = _day(cells, "until", where)
     if EVERY[every] is not None and until is None:
         raise TableError(f"{where}: a job that is repeated every {every} needs 'until', the last day on which a run may start.")
-    priority = int(_amount(cells, "priority", where, usual=1))
+    if until is not None and until < starts.normalize():
+        raise TableError(f"{where}: until is before the start; correct one of the two.")
+    priority = int(_amount(cells, "priority", where, usual=1, whole=True))
     job = {name: value for name, value in cells.items() if name not in JOB_DATES and not blank(value)}
     name, count = str(job.get("job") or job["model"]), 0
     while count == 0 or (EVERY[every] is not None and until is not None and starts <= until and count < MOST_RUNS):
@@ -129,10 +131,12 @@ def _pool(cells: Mapping[str, Any], where: str, catalogs: Catalogs) -> Pool:
         raise TableError(f"{where}: region '{quoted(region)}' is not known; use {similar(region, catalogs.regions.index) or 'us-east-1'}.")
     usd = _amount(cells, "usd", where, usual=0.0)
     hourly, quota = (None if blank(cells.get(column)) else _amount(cells, column, where) for column in ("usd_per_hour", "quota_vcpus"))
-    instances = int(_amount(cells, "instances", where))
+    instances = int(_amount(cells, "instances", where, whole=True))
     if instances < 1:
         raise TableError(f"{where}: a pool has at least one instance; correct 'instances'.")
     starts, ends = (_day(cells, column, where) for column in ("starts", "ends"))
+    if starts is not None and ends is not None and starts >= ends:
+        raise TableError(f"{where}: a pool ends after it starts; correct one of the two.")
     return Pool(name or instance, instance, region, instances, market, starts, ends, usd, hourly, quota)
 
 
@@ -152,11 +156,12 @@ def _day(cells: Mapping[str, Any], column: str, where: str) -> pd.Timestamp | No
     return day.floor("min")
 
 
-def _amount(cells: Mapping[str, Any], column: str, where: str, usual: float | None = None) -> float:
-    """A number from 0 up."""
+def _amount(cells: Mapping[str, Any], column: str, where: str, usual: float | None = None, whole: bool = False) -> float:
+    """A number from 0 up, or a whole one."""
     if blank(cells.get(column)) and usual is not None:
         return usual
     amount = number(str(cells.get(column)))
-    if not 0 <= amount < float("inf"):
-        raise TableError(f"{where}: {column} '{quoted(cells.get(column))}' is not a number from 0 up; correct that cell.")
+    if not 0 <= amount < float("inf") or (whole and amount % 1):
+        kind = "a whole number" if whole else "a number"
+        raise TableError(f"{where}: {column} '{quoted(cells.get(column))}' is not {kind} from 0 up; correct that cell.")
     return amount
