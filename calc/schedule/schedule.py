@@ -80,7 +80,8 @@ def _schedule(runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, pro
         placed, how = pushed_forward(placed, problem), ""
     usd = total_usd(placed, problem)
     if not how:
-        how = "proven: no plan costs less" if usd - least < 0.01 else f"at most {usd / least - 1:.1%} above the least possible"
+        bound = f"at most {usd / least - 1:.1%} above the least possible" if least > 0 else "not proven in time: a better plan may exist"
+        how = "proven: no plan costs less" if usd - least < 0.01 else bound
     return Schedule(_runs(placed, problems, problem), _pools(placed, problem), usd, least, how)
 
 
