@@ -23,7 +23,7 @@ from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
 PAGES = ("compare", "pay", "instances", "step", "explore", "bring", "models", "prices", "method", "accuracy")
-OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "all_types", "what_to_change", "more_changes")
+OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "all_types", "more_changes")
 OPEN += ("cards", "all_catalogs", "type_by_region", "step_table", "other_calculators", "two_sizes")
 TABS = {"explore_tab": ("GPUs", "Precision and task", "Methods", "Decision guide", "Sizing", "Use cases")}
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")

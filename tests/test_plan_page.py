@@ -260,9 +260,8 @@ def test_what_is_compared_has_a_column_of_its_own(shown_options):
 
 
 def test_three_changes_come_first_and_other_work_is_the_last_of_them_and_named_so():
-    app = opened()
-    app.session_state["what_to_change"] = True
-    taken = [button for button in run(app).button if button.key and button.key.startswith("take_")]
+    app = run(opened())
+    taken = [button for button in app.button if button.key and button.key.startswith("take_")]
     effects = [text for text in texts(app) if text.endswith(".") and ("GiB less" in text or "% less" in text)]
     assert (len(taken), "Other training: check the quality" in effects[-1]) == (3, True)
     assert not any("Other training" in text for text in effects[:-1])

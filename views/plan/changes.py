@@ -1,4 +1,4 @@
-"""What to change about the row on view, on request: three changes, then the others."""
+"""What to change about the row on view: three changes, the others on request."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from views.session import job_state
 from views.session.remembered import remembered
 from views.session.worker import in_worker
 from views.shared.answer_words import day_text
-from views.shared.elements import button, closed
+from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import capital
 
@@ -27,16 +27,14 @@ NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
 
 def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
-    """The useful changes within the job's limits, tried once they are opened."""
-    if row["fits"] or not row["problem"]:
-        title = "What to change" if row["fits"] in HOLDS else "What would make it fit"
-        closed(title, "what_to_change", lambda: _tried(row, market, job, catalogs), icon=":material/tune:")
-
-
-def _tried(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
+    """The useful changes within the job's limits; for a refused row, its own remedy."""
+    if row["problem"] and not row["fits"]:
+        return
+    fits = row["fits"] in HOLDS
+    st.header("What to change" if fits else "What would make it fit", anchor=False)
     tried = changes(row, market, job, catalogs)
     if not len(tried):
-        st.markdown(NOTHING_SAVES if row["fits"] in HOLDS else NOTHING_FITS)
+        st.markdown(NOTHING_SAVES if fits else NOTHING_FITS)
         return
     shown = tried.index.isin(_first(tried))
     lines(tried[shown], row, market, catalogs)
