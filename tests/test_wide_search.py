@@ -46,6 +46,8 @@ def test_a_search_answers_at_once_and_a_plan_is_taken_with_one_click():
     assert [metric.label for metric in metrics_of(app)][:2] == ["Least money for the run", "Least money an hour"]
     assert [button.label for button in app.button].count("Make it the plan") == 3
     row = app.session_state["found"]["rows"].iloc[0]
+    app = run(app.segmented_control(key="found_cost").set_value("carbon_kg"))
+    assert any("the least that each time emits" in words.value for words in app.caption)
     app = run(app.get_by_key("take_cheapest").click())
     assert f"{row['instances_needed']:.0f} × {row['instance']}" in title(app)
     query = address(app)

@@ -195,10 +195,10 @@ def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
     return numbers[seconds == least[group]]
 
 
-def frontier(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
-    """The candidates that none beats in both money and time, the least money first."""
+def frontier(candidates: Columns, numbers: np.ndarray, cost: str = "usd") -> np.ndarray:
+    """The candidates that none beats in both time and cost (a column), the least cost first."""
     few = fastest_alike(candidates, numbers)
-    order = few[np.lexsort((candidates["seconds"][few], candidates["usd"][few]))]
+    order = few[np.lexsort((candidates["usd"][few], candidates["seconds"][few], candidates[cost][few]))]
     seconds = candidates["seconds"][order]
     before = np.minimum.accumulate(np.concatenate([[np.inf], seconds]))[:-1]
     return order[seconds < before]

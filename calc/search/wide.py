@@ -7,16 +7,17 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import results_of
 from calc.evaluate import Columns
 from calc.search import ranking
 from calc.search.arrangements import arrangements
-from calc.search.combinations import combinations, merged
+from calc.search.combinations import combinations, inputs_of, merged
 from calc.search.grid import Grid, grids
 from calc.search.job_row import JobError, JobRow
 from calc.search.options import in_the_way, nothing_near
 from calc.search.places import places_of
 from calc.search.ranking import Ranking
-from calc.search.rows import best_of_places, money_and_place, rows_of, telling
+from calc.search.rows import best_of_places, inputs_of_candidates, money_and_place, rows_of, telling
 from calc.search.settle import settled
 
 PAIRS_OF_A_GRID = 2**18  # of layouts and places, so that a search of any size stays within about 1 GB
@@ -115,10 +116,20 @@ def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd
     return results.plain(**figures).assign(candidate=numbers)
 
 
-def points(search: WideSearch) -> pd.DataFrame:
-    """Money, time and place of the cheapest candidates (kind other) and of the frontier."""
+def points(search: WideSearch, catalogs: Catalogs, cost: str = "usd") -> pd.DataFrame:
+    """Cost, time and place of candidates of the least cost (kind other) and of the frontier.
+
+    `cost`: usd or carbon_kg. Emissions are of the fastest on the same machines, each in the region where it costs least money.
+    """
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
-    edge = ranking.frontier(figures, qualifying)
-    cheapest = qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]]
-    table = money_and_place(search.ranked, np.concatenate([cheapest, edge]))
-    return table.assign(kind=np.repeat(["other", "frontier"], [len(cheapest), len(edge)]))
+    if cost == "carbon_kg":
+        fastest = ranking.fastest_alike(figures, qualifying)
+        results = results_of(inputs_of(search.ranked.job, inputs_of_candidates(search.ranked, fastest)), catalogs)
+        figures = figures | {cost: np.full(len(figures["usd"]), np.nan)}
+        figures[cost][fastest] = results.column(cost)
+        qualifying = fastest[~np.isnan(figures[cost][fastest])]
+    edge = ranking.frontier(figures, qualifying, cost)
+    least = qualifying[np.argsort(figures[cost][qualifying], kind="stable")[:MOST_POINTS]]
+    numbers = np.concatenate([least, edge])
+    kinds = np.repeat(["other", "frontier"], [len(least), len(edge)])
+    return money_and_place(search.ranked, numbers).assign(kind=kinds, **{cost: figures[cost][numbers]})

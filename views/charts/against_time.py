@@ -14,20 +14,22 @@ NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
 
 
 @once
-def cost_against_time(ink: Ink, time_title: str, usd_title: str, title: str = "Cost against time", height: int = 380) -> dict[str, Any]:
+def cost_against_time(
+    ink: Ink, time_title: str, cost_title: str, title: str = "Cost against time", height: int = 380, number: str = DOLLARS
+) -> dict[str, Any]:
     """Cost against time as points; a line joins the least that each time costs.
 
-    Columns: time, usd, label, name, side, kind (other, frontier, now).
+    Columns: time, cost (as `number` formats it), label, name, side, kind (other, frontier, now).
     """
     x = log_axis(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, padding=14)
-    y = log_axis(alt.Y("usd:Q"), ink, f"{usd_title}, log scale", DOLLARS, padding=14)
+    y = log_axis(alt.Y("cost:Q"), ink, f"{cost_title}, log scale", number, padding=14)
     place = {
         "x": x,
         "y": y,
         "tooltip": [
             alt.Tooltip("label:N", title=" "),
             alt.Tooltip("time:Q", title=time_title, format=THREE),
-            alt.Tooltip("usd:Q", title=usd_title, format="$,.2f"),
+            alt.Tooltip("cost:Q", title=cost_title, format="$,.2f" if number == DOLLARS else number),
         ],
     }
     edge, present = (ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now"))

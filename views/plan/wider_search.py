@@ -13,19 +13,19 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
-from calc.say.numbers import counted, duration, gib, percent, span, usd
+from calc.say.numbers import counted, duration, gib, percent, span, three, usd
 from calc.say.place import card_name, cards, place
 from calc.say.setting import setting
 from calc.search import ranking
 from calc.search.job_row import JobError, JobRow
 from calc.search.reasons import reasons
-from calc.search.wide import best, named, points, wide_search
+from calc.search.wide import WideSearch, best, named, points, wide_search
 from calc.search.widened import widened
 from calc.units import GIB
 from views.plan import search_form
-from views.session import job_state
+from views.session import SESSION, job_state
 from views.session.present_plan import Present
-from views.shared.elements import button
+from views.shared.elements import button, segments
 from views.shared.markdown import plain
 from views.shared.row_words import paced_by
 from views.shared.tables import columns_of, download, metric, show
@@ -37,6 +37,7 @@ SLOW_SECONDS = 1.0
 ABOUT = TEXTS["search"]["about"]
 STOPPED = TEXTS["search"]["stopped"]
 OLDER = TEXTS["search"]["older"]
+COSTS, COST_NOTES = TEXTS["search"]["costs"], TEXTS["search"]["cost_notes"]
 REASONS = {
     ranking.TIGHT: "are tight",
     ranking.EMULATED: "are emulated",
@@ -129,17 +130,24 @@ def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalo
         with column, st.container(border=True):
             _card(name, numbered.loc[number].to_dict(), catalogs)
     st.caption(plain(_present(plan)))
-    table = points(search)
-    edge = table.loc[table["kind"] == "frontier", "usd"]
-    alt = f"{len(edge)} plans that no other beats in both, from {usd(edge.min())} to {usd(edge.max())}"
-    comparisons.frontier(table, plan, alt, ink, catalogs if table["region"].nunique() > 1 else None)
-    st.caption(
-        "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
-        "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
-    )
+    _frontier(search, plan, ink, catalogs)
     _best_rows(rows, search.ranked.job["ends"], catalogs)
     name = f"headroom-search-{rows['model'].iloc[0]}-{finished['work']}.csv"
     download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
+
+
+def _frontier(search: WideSearch, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    """Money or CO2e against time, as chosen above the chart."""
+    cost = segments("Against time", COSTS, "found_cost", default="usd", **SESSION)
+    table = points(search, catalogs, cost)
+    edge = table.loc[table["kind"] == "frontier", cost]
+    if edge.empty:
+        st.info("The power of these machines is not known.")
+        return
+    least, most = (usd(value) if cost == "usd" else f"{three(value)} kg CO2e" for value in (edge.min(), edge.max()))
+    alt = f"{len(edge)} plans that no other beats in both, from {least} to {most}"
+    comparisons.frontier(table, plan, alt, ink, catalogs if table["region"].nunique() > 1 else None, cost)
+    st.caption(COST_NOTES[cost])
 
 
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:

@@ -118,11 +118,13 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalog
     use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
 
 
-def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, regions: Catalogs | None = None) -> None:
-    """Cost against time of rows (kind frontier or other), with the row on view as a diamond."""
+def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, regions: Catalogs | None = None, cost: str = "usd") -> None:
+    """Money or emissions (`cost`) against time of rows, with the row on view as a diamond."""
     ends = ends_of(plan.scenario)
     labels = [place(row, regions) for row in records(rows)]
-    present = {"kind": "now", "label": place(plan.row, regions), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
+    present = {"kind": "now", "label": place(plan.row, regions), "seconds": plan.row["seconds"], cost: plan.row[cost]}
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
-    titles = ("hours of the run", "USD for the run") if ends else (f"milliseconds per {paced_by(plan.row)}", "USD per month")
-    draw(time_charts.cost_against_time(ink, *titles), against_time(table, ends), alt, "frontier")
+    unit, title, number = ("USD", "Cost", DOLLARS) if cost == "usd" else ("kg CO2e", "CO2e", THREE)
+    titles = ("hours of the run", f"{unit} for the run") if ends else (f"milliseconds per {paced_by(plan.row)}", f"{unit} per month")
+    spec = time_charts.cost_against_time(ink, *titles, f"{title} against time", number=number)
+    draw(spec, against_time(table, ends, cost), alt, "frontier")
