@@ -84,7 +84,9 @@ def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -
 
     Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is too light.
     """
-    columns = {name: {**look, "pinned": is_phone() if look.get("pinned") else look.get("pinned")} for name, look in columns.items()}
+    if not is_phone():
+        pinned = [name for name, column in columns.items() if isinstance(column, dict) and column.get("pinned")]
+        columns = columns | {name: {**columns[name], "pinned": False} for name in pinned}
     st.dataframe(table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look)
 
 
