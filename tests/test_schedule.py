@@ -200,9 +200,7 @@ def test_ten_jobs_of_the_catalog_worked_by_hand(catalogs):
     """
 
     def hours(name, place, hours_most):
-        row = options({column: value for column, value in TEN[name].items() if value} | place | {"hours_most": hours_most}, catalogs).rows[
-            0
-        ]
+        row = options(TEN[name] | place | {"hours_most": hours_most}, catalogs).rows[0]
         return row["run_hours"], int(row["instances_needed"])
 
     runs = [name for name in TEN if name != "chat"]
