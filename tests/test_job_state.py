@@ -164,6 +164,8 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
         loads = {name: address(app)[name] for name in ("people", "requests_per_second", "tokens_total")}
         assert {name for name, values in loads.items() if values != [""]} == {*fields} - {"users"}
         assert all(address(app)[name] == [value] for name, value in fields.items())
+    run(app.number_input(key="request_tokens").set_value(2))  # one token in and one out: nothing to split
+    assert "split" not in {slider.key for slider in app.slider}
 
 
 def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():

@@ -97,6 +97,6 @@ def lengths(catalogs: Catalogs) -> None:
     with row():
         state = questions.shown("request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs))
         st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
-        if answer:
+        if answer and context > 2:
             state = questions.shown("split", prompt, lambda tokens: questions.take_prompt(tokens, context))
             st.slider(f"Prompt {prompt:,} · answer {answer:,}", 1, context - 1, step=max(context // 128, 1), **state)
