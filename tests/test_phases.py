@@ -35,6 +35,17 @@ def test_korthikanti_2022_tensor_and_sequence_parallel(gpus, recompute, core):
     assert saved / 512 == pytest.approx((34 * 1024 + core * 16 * 512) / gpus, rel=2e-3)
 
 
+def test_a_stage_of_one_micro_batch_keeps_what_half_the_model_keeps():
+    """With one micro-batch there is no second backward pass that finds its gradients and nothing else."""
+    row = {"work": "training", "model": "llama-3.2-1b", "batch": 2, "sequence_tokens": 128, "gpus": 2, "recompute": "none"}
+    kept = [
+        phases_table({**row, "pipeline_parallel": stages, "accumulation_steps": 1}, catalogs()).set_index(["phase", "component"])["bytes"]
+        for stages in (1, 2)
+    ]
+    assert kept[1]["forward", "activations_bytes"] == pytest.approx(kept[0]["forward", "activations_bytes"] / 2, rel=0.02)
+    assert (kept[1] >= 0).all()
+
+
 @given(choices("training") | choices("inference"))
 def test_the_estimate_is_the_largest_phase(row):
     result = estimate(row, catalogs(), solve=False)

@@ -60,7 +60,7 @@ def sentence(error: Any, file: str) -> str:
     path = [str(step) for step in error.absolute_path]
     value, rule, kind = error.instance, error.validator_value, error.validator
     hint = error.schema.get("description") if isinstance(error.schema, dict) else None
-    problem, cure = error.message, f"write {hint}" if hint else "correct it as the schema says"
+    problem, cure = error.message.replace(repr(value), short_text(value)), f"write {hint}" if hint else "correct it as the schema says"
     if kind == "additionalProperties":
         unknown = next(name for name in value if name not in error.schema.get("properties", {}))
         path.append(unknown)

@@ -101,7 +101,7 @@ def stage_waiting_bytes(
     Shape (3, rows); where FSDP reduces nothing at the end the last alone, (rows,).
     """
     kept = np.sum(stack_kept_microbatch_bytes, axis=0) * (pipeline_parallel > 1)
-    others = kept * (waiting_microbatches[2] - 1 / stage_chunks)
+    others = kept * np.maximum(waiting_microbatches[2] - 1 / stage_chunks, 0)  # a step of one micro-batch has no third turn
     if not np.any(reduces_at_end):
         return others
     before = kept * (stage_chunks - 1) / stage_chunks * round_microbatches

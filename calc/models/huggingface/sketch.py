@@ -46,7 +46,7 @@ def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
         if "ffn" in sizes or "patch" in sizes:
             sizes.setdefault("heads", max(sizes["hidden"] // USUAL_HEAD, 1))
         if "heads" in sizes and "head_dim" not in sizes:
-            sizes["heads"] = math.gcd(sizes["hidden"], sizes["heads"])
+            sizes["heads"] = math.gcd(int(sizes["hidden"]), int(sizes["heads"]))
         sizes.setdefault("ffn", int(sizes["hidden"] * sizes.get("ffn_ratio", 4)))
     if sizes.get("image") and sizes.get("patch"):
         sizes["image"] = max(sizes["image"] // sizes["patch"], 1) * sizes["patch"]
@@ -55,7 +55,7 @@ def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
 
 def _is_size(value: Any) -> bool:
     numbers = value if isinstance(value, list | tuple) else [value]
-    return bool(numbers) and all(isinstance(number, int | float) and number > 0 for number in numbers)
+    return bool(numbers) and all(isinstance(number, int | float) and 0 < number < math.inf for number in numbers)
 
 
 def _of_stages(sizes: Config) -> dict[str, Any]:
