@@ -105,7 +105,7 @@ def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks
 def turn_bytes(
     waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_microbatch_bytes, reduces_at_end, gathered_bytes_each
 ):
-    """Activations, gradients and FSDP's whole weights at each turn; 0 at one for which no micro-batch is left. [B]"""
+    """Activations, gradients and FSDP's whole weights at each turn; 0 without a micro-batch. [B]"""
     gathered = reduces_at_end * gathered_bytes_each * waiting_parameters_here
     of_turn = waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0) + waiting_gradients_bytes + gathered
     return of_turn * (waiting_microbatches > 0)
