@@ -33,7 +33,7 @@ from calc.search.settle import DERIVED, published_bits, settled, varied
 from calc.table import Words
 from calc.units import GIB
 
-KEPT_JOBS, KEPT_COMBINATIONS = 64, 8
+KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 
