@@ -8,10 +8,11 @@ import pytest
 
 from calc.search import limit_words, owned
 from calc.search.card_lines import card_line, in_bits_line
+from calc.search.close_types import CloseTypes, how_sure
 from calc.search.limits_cost import Easing
 from calc.search.options import options
 from calc.search.sentences import titles
-from calc.search.tightened import tightened, tighter_speeds, turn
+from calc.search.tightened import Turn, tightened, tighter_speeds, turn
 
 SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_tokens": 8192}
 
@@ -37,6 +38,9 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
     for users, usd in ((last.users, least["usd"]), (last.users + 1, last.usd)):
         assert options({**SERVED, "people": None, "users": users}, catalogs).rows[0]["usd"] == pytest.approx(usd)
     assert last.usd > least["usd"]
+    types = CloseTypes([least], 1, None)
+    assert how_sure(types, Turn(4, 2000.0), {}) == "The answer takes up to 4 requests at once; from the 5th on $2,000."
+    assert how_sure(types, Turn(6, np.nan), {}) == "The answer takes 6 requests at once too."  # more were not tried
     assert turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs) is None
 
 

@@ -62,8 +62,9 @@ def how_sure(types: CloseTypes, turn: Turn | None, ways: Mapping[str, Any]) -> s
     if types.next is not None:
         parts.append(f"The next type, {place(types.next)}, costs {percent(types.next['usd'] / first['usd'] - 1)} more.")
     if turn is not None:
-        dearer = "" if is_missing(turn.usd) else f"; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
-        parts.append(f"The answer takes up to {turn.users:,} requests at once{dearer}.")
+        load = f"{turn.users:,} requests at once"
+        dearer = f"up to {load}; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
+        parts.append(f"The answer takes {f'{load} too' if is_missing(turn.usd) else dearer}.")
     parts += [f"Signed for 1 year it is {about(ways['commitment'])} a month: Compare & bill."] if "commitment" in ways else []
     return " ".join(parts)
 
