@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from threading import BoundedSemaphore
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from calc.table import Words
 from calc.units import GIB
 
 KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
+AT_ONCE = BoundedSemaphore(2)  # a crowded server needs the memory of two jobs' candidates, not of every visitor's
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 
@@ -172,7 +174,8 @@ def _rented(row: JobRow, catalogs: Catalogs) -> str:
 def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
     """All candidates of a job on so many times as many instances as it allows."""
     job = _settled(catalogs)(row)
-    return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
+    with AT_ONCE:
+        return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:
