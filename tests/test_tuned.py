@@ -140,6 +140,12 @@ def test_machines_that_one_has_are_not_paid():
     assert np.isnan(day_of(plan(30, of_run=have | {"have": ""})))  # rented without a known price
 
 
+def test_one_card_serves_no_two_models_of_their_own(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "users": 4, "have": "1 x h100-80gb-sxm"}
+    apart = [services(job, {"tuning": "full"}, models, catalogs)[0].options for models in (1, 2)]
+    assert (apart[0].problem, "not 1 to 512" in apart[1].problem) == ("", True)
+
+
 def test_a_service_of_some_hours_pays_and_generates_for_them(tuned, catalogs):
     """220 hours: 220 x 0.8048 = $177 a month, and 220 / 730 of the tokens."""
     row, (shared, _) = tuned

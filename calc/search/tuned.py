@@ -92,9 +92,14 @@ def at_more_load(plan: TunedPlan, job: Mapping[str, Any], run: Row, models: int,
 
 
 def _of_each(job: Mapping[str, Any], models: int, ids: list[str]) -> dict[str, Any]:
-    """The service of one model with weights of its own: its part of load and machines."""
+    """The service of one model with weights of its own: its part of load and machines.
+
+    Kinds of which there are fewer than models serve none; where that leaves no machine, no count of it is possible and is refused.
+    """
     machines = machines_of(str(job["have"]), ids) if job.get("have") else {}
-    have = {"have": " + ".join(f"{max(1, count // models)} x {name}" for name, count in machines.items())} if machines else {}
+    shares = {name: count // models for name, count in machines.items()}
+    enough = {name: count for name, count in shares.items() if count} or shares
+    have = {"have": " + ".join(f"{count} x {name}" for name, count in enough.items())} if machines else {}
     bits = "16" if job.get("fewest_bits", PUBLISHED) == PUBLISHED else job["fewest_bits"]
     return {**_with_load(job, 1 / models), **have, "fewest_bits": bits, "adapters": None}
 
