@@ -1,4 +1,5 @@
-"""What `python -m calc` costs: CPU seconds and the most memory of the process, by rows of the crossed table.
+"""What `python -m calc` costs: CPU seconds and the most memory of the process, by rows of the
+crossed table.
 
 python -m benchmarks.command_line [--rows 100000 1000000]
 """
@@ -36,7 +37,10 @@ def main():
             for start in range(0, rows, len(block)):
                 block.head(rows - start).to_csv(scenarios, mode="a", header=not start, index=False)
             seconds, most = measured(scenarios, results)
-            print(f"{rows:10,} {seconds:7.1f} {seconds / rows * 1e6:10.1f} {most:17,.0f} {results.stat().st_size / 2**20:13,.0f}")
+            print(
+                f"{rows:10,} {seconds:7.1f} {seconds / rows * 1e6:10.1f} {most:17,.0f} "
+                f"{results.stat().st_size / 2**20:13,.0f}"
+            )
 
 
 if __name__ == "__main__":

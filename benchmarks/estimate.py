@@ -14,8 +14,23 @@ from calc import estimate, estimate_distinct, load_catalogs
 from calc.columns import COMPONENTS
 
 FEW = (
-    *(*COMPONENTS, "memory_bytes", "memory_low_bytes", "memory_high_bytes", "headroom_bytes", "fits", "instances_needed"),
-    *("usd_per_hour_on_demand", "usd_per_hour_spot", "step_seconds", "tokens_per_second", "usd_per_month_on_demand", "problem"),
+    *(
+        *COMPONENTS,
+        "memory_bytes",
+        "memory_low_bytes",
+        "memory_high_bytes",
+        "headroom_bytes",
+        "fits",
+        "instances_needed",
+    ),
+    *(
+        "usd_per_hour_on_demand",
+        "usd_per_hour_spot",
+        "step_seconds",
+        "tokens_per_second",
+        "usd_per_month_on_demand",
+        "problem",
+    ),
 )
 
 
@@ -35,14 +50,24 @@ def cases(rows, catalogs):
 def main():
     """Print a line per case."""
     arguments, catalogs = options(__doc__, rows=1_000_000, rounds=3), load_catalogs()
-    seconds_of = interleaved({"floor": floor(arguments.rows)} | cases(arguments.rows, catalogs), arguments.rounds)
+    seconds_of = interleaved(
+        {"floor": floor(arguments.rows)} | cases(arguments.rows, catalogs), arguments.rounds
+    )
     least = seconds_of.pop("floor")
-    print(f"{arguments.rows:,} rows, times the floor: median (least to most of {arguments.rounds} rounds)")
+    print(
+        f"{arguments.rows:,} rows, times the floor: median (least to most of "
+        f"{arguments.rounds} rounds)"
+    )
     print(f"{'the floor itself':34}{spread([seconds * 1e3 for seconds in least], ' ms')}")
     for name, rounds in seconds_of.items():
-        print(f"{name:34}{spread([seconds / base for seconds, base in zip(rounds, least, strict=True)])}")
+        print(
+            f"{name:34}{spread([seconds / base for seconds, base in zip(rounds, least, strict=True)])}"
+        )
     row = crossed(1).iloc[0].to_dict()
-    single = {f"one row, with{out} solvers": partial(estimate, row, catalogs, solve=not out) for out in ("", "out")}
+    single = {
+        f"one row, with{out} solvers": partial(estimate, row, catalogs, solve=not out)
+        for out in ("", "out")
+    }
     for name, rounds in interleaved(single, arguments.rounds).items():
         print(f"{name:34}{spread([seconds * 1e3 for seconds in rounds], ' ms')}")
     print(f"{'most memory held':34}{getrusage(RUSAGE_SELF).ru_maxrss / 1024:10,.0f} MiB")

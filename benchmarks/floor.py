@@ -1,4 +1,6 @@
-"""The yardstick, ten NumPy operations over as many rows, and what benchmarks share: their options, rounds and figures."""
+"""The yardstick, ten NumPy operations over as many rows, and what benchmarks share: their options,
+rounds and figures.
+"""
 
 import argparse
 from statistics import median, quantiles
@@ -8,16 +10,25 @@ import numpy as np
 
 
 def options(document, **defaults):
-    """The command line of a benchmark: an option for each name, of the type of its default; a tuple takes several."""
+    """The command line of a benchmark: an option for each name, of the type of its default; a tuple
+    takes several.
+    """
     parser = argparse.ArgumentParser(description=document.splitlines()[0])
     for name, default in defaults.items():
         several = isinstance(default, tuple)
-        parser.add_argument(f"--{name}", type=type(default[0] if several else default), nargs="+" if several else None, default=default)
+        parser.add_argument(
+            f"--{name}",
+            type=type(default[0] if several else default),
+            nargs="+" if several else None,
+            default=default,
+        )
     return parser.parse_args()
 
 
 def floor(rows):
-    """A function of ten operations over float64 arrays of so many rows, each into a new array as formulas do."""
+    """A function of ten operations over float64 arrays of so many rows, each into a new array as
+    formulas do.
+    """
     a, b, c = (np.random.default_rng(seed).random(rows) + 1 for seed in range(3))
 
     def run():
@@ -39,7 +50,9 @@ def cpu_seconds(run, least=0.2):
 
 
 def interleaved(work, rounds):
-    """CPU seconds of every named function in each of several rounds, after one that is not counted."""
+    """CPU seconds of every named function in each of several rounds, after one that is not
+    counted.
+    """
     all_rounds = [{name: cpu_seconds(run) for name, run in work.items()} for _ in range(rounds + 1)]
     return {name: [seconds[name] for seconds in all_rounds[1:]] for name in work}
 

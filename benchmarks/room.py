@@ -1,11 +1,14 @@
-"""A room full of people on one process: how fast each change is answered, what a session holds, whether anything grows.
+"""A room full of people on one process: how fast each change is answered, what a session holds,
+whether anything grows.
 
-    python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the same run
-    python -m benchmarks.room --churn 500                              memory after so many sessions came and went
-    python -m benchmarks.room --minutes 30                             25 people for so long, some going and some coming
-    python -m benchmarks.room --large 3                                new small jobs while somebody asks for 512 instances
+    python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the
+    same run python -m benchmarks.room --churn 500                              memory after so many
+    sessions came and went python -m benchmarks.room --minutes 30                             25
+    people for so long, some going and some coming python -m benchmarks.room --large 3
+    new small jobs while somebody asks for 512 instances
 
-Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the machine may be shared.
+Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the
+machine may be shared.
 """
 
 import asyncio
@@ -25,15 +28,29 @@ THINK_SECONDS = 5
 SOAKING, AT_ONCE, CHANGES_OF_ONE = 25, 20, 3
 SMALL = {"v": VERSION, "goal": "train", "model": "llama-3.2-1b"}
 LARGE = {  # what is asked for, the field that makes each job new
-    "a training": ({"goal": "train", "model": "llama-3.1-405b", "instances_most": 512, "days_most": 90}, "run_tokens", 1e12),
-    "people served": ({"goal": "serve", "model": "llama-3.1-70b", "instances_most": 512}, "users", 5_000),
-    "requests a second": ({"goal": "serve", "model": "llama-3.1-8b", "instances_most": 512}, "requests_per_second", 2_000),
+    "a training": (
+        {"goal": "train", "model": "llama-3.1-405b", "instances_most": 512, "days_most": 90},
+        "run_tokens",
+        1e12,
+    ),
+    "people served": (
+        {"goal": "serve", "model": "llama-3.1-70b", "instances_most": 512},
+        "users",
+        5_000,
+    ),
+    "requests a second": (
+        {"goal": "serve", "model": "llama-3.1-8b", "instances_most": 512},
+        "requests_per_second",
+        2_000,
+    ),
 }
 
 
 @dataclass
 class Room:
-    """What visitors of one server met: seconds of their first pages and changes, errors, failures."""
+    """What visitors of one server met: seconds of their first pages and changes, errors,
+    failures.
+    """
 
     server: Server
     first: list = field(default_factory=list)
@@ -42,7 +59,9 @@ class Room:
     failures: int = 0
 
     def changes_ms(self):
-        """The median and the 95th percentile of a change; not a number where there was none. [ms]"""
+        """The median and the 95th percentile of a change; not a number where there was none.
+        [ms]
+        """
         seconds = self.changes or [float("nan")]
         return 1e3 * median(seconds), 1e3 * p95(seconds)
 
@@ -81,22 +100,38 @@ async def busy(server, sessions, seconds):
     others_cores = (machine_cpu_seconds() - machine - used) / (time.monotonic() - begun)
     cpu_ms = 1e3 * used / max(len(room.changes) + len(room.first), 1)
     times = "{:9,.0f} {:11,.0f} {:11,.0f}".format(1e3 * median(room.first), *room.changes_ms())
-    return cpu_ms, f"{sessions:8} {times} {room.failures:6} {room.errors:6} {cpu_ms:8.1f} {session_mib:9.2f} {others_cores:7.1f}"
+    return (
+        cpu_ms,
+        (
+            f"{sessions:8} {times} {room.failures:6} {room.errors:6} {cpu_ms:8.1f} "
+            f"{session_mib:9.2f} {others_cores:7.1f}"
+        ),
+    )
 
 
 def compare(counts, seconds):
     """Dashboard and bare page with the same visitors, one after the other."""
-    print("page       sessions  first ms  change p50  change p95  fails errors  CPU ms  MiB each  others  CPU/bare")
+    print(
+        "page       sessions  first ms  change p50  change p95  fails errors  CPU ms  MiB "
+        "each  others  CPU/bare"
+    )
     with Server(FLOOR_PAGE) as floor, Server() as dashboard:
         for server in (floor, dashboard):
             asyncio.run(busy(server, 1, 2))  # what a process does once
         for sessions in counts:
-            (base_ms, base), (taken_ms, taken) = (asyncio.run(busy(server, sessions, seconds)) for server in (floor, dashboard))
+            (base_ms, base), (taken_ms, taken) = (
+                asyncio.run(busy(server, sessions, seconds)) for server in (floor, dashboard)
+            )
             print(f"bare       {base}\ndashboard  {taken} {taken_ms / base_ms:9.2f}")
 
 
 async def _come_and_go(room, first, sessions):
-    await asyncio.gather(*(room.visit(first + number, float("inf"), CHANGES_OF_ONE, 0.1) for number in range(sessions)))
+    await asyncio.gather(
+        *(
+            room.visit(first + number, float("inf"), CHANGES_OF_ONE, 0.1)
+            for number in range(sessions)
+        )
+    )
 
 
 def churn(sessions):
@@ -107,9 +142,14 @@ def churn(sessions):
         for first in range(0, sessions + AT_ONCE, AT_ONCE):
             asyncio.run(_come_and_go(room, first, AT_ONCE))
             if first == 0:
-                before = server.memory_mib()  # libraries, catalogs, caches and what a full room needs at its worst moment
+                before = (
+                    server.memory_mib()
+                )  # libraries, catalogs, caches and what a full room needs at its worst moment
             print(f"{first + AT_ONCE:15} {server.memory_mib():5,.0f}")
-        print(f"{sessions} sessions more: {server.memory_mib() - before:+,.0f} MiB; {room.failures} failures, {room.errors} error boxes")
+        print(
+            f"{sessions} sessions more: {server.memory_mib() - before:+,.0f} MiB; "
+            f"{room.failures} failures, {room.errors} error boxes"
+        )
 
 
 async def _soak(server, minutes):
@@ -127,7 +167,10 @@ async def _soak(server, minutes):
         await asyncio.sleep(60)
         times = "{:8} {:7,.0f} {:7,.0f}".format(len(room.changes), *room.changes_ms())
         room.changes = []
-        what = f"{room.failures:6} {room.errors:6} {server.memory_mib():5,.0f} {server.log_bytes():10,}"
+        what = (
+            f"{room.failures:6} {room.errors:6} {server.memory_mib():5,.0f} "
+            f"{server.log_bytes():10,}"
+        )
         print(f"{minute:6} {times} {what}", flush=True)
     await asyncio.gather(*chairs)
 
@@ -151,12 +194,18 @@ async def _beside_a_large_job(server, rounds):
         alone, waited, large = [], [], []
         for _ in range(rounds):
             alone += [await small() for _ in range(5)]
-            asking = asyncio.create_task(_opened(server, SMALL | job | {field_name: value + next(numbers)}))
+            asking = asyncio.create_task(
+                _opened(server, SMALL | job | {field_name: value + next(numbers)})
+            )
             while not asking.done():
                 waited.append(await small())
             large.append(await asking)
         figures = (median(alone), median(waited), max(waited), p95(waited) - median(alone))
-        print(f"{name:18} {median(large):7.2f} {{:9,.0f}} {{:11,.0f}} {{:8,.0f}} {{:10,.0f}}".format(*(1e3 * value for value in figures)))
+        print(
+            f"{name:18} {median(large):7.2f} {{:9,.0f}} {{:11,.0f}} {{:8,.0f}} {{:10,.0f}}".format(
+                *(1e3 * value for value in figures)
+            )
+        )
 
 
 def large_jobs(rounds):

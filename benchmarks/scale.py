@@ -15,7 +15,9 @@ def main():
     Path(arguments.folder).mkdir(parents=True)
     for number in range(arguments.files):
         table = all_distinct(arguments.rows, SEED + number)
-        table.to_parquet(Path(arguments.folder, f"{number:05}.parquet"), compression="zstd", index=False)
+        table.to_parquet(
+            Path(arguments.folder, f"{number:05}.parquet"), compression="zstd", index=False
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""The wide search over a million ways and more against a floor: ten arithmetic operations of NumPy over as many rows.
+"""The wide search over a million ways and more against a floor: ten arithmetic operations of NumPy
+over as many rows.
 
     python -m benchmarks.search
 
-Prints both times, the best of five each, and their ratio, for training and for serving, in one region and anywhere.
+Prints both times, the best of five each, and their ratio, for training and for serving, in one
+region and anywhere.
 """
 
 from time import perf_counter
@@ -13,8 +15,20 @@ from calc.search.wide import wide_search
 from calc.search.widened import widened
 
 TIMES = 5
-TRAINED = {"work": "training", "method": "full", "model": "llama-3.1-8b", "sequence_tokens": 4096, "train_tokens": 1e9}
-SERVED = {"work": "inference", "model": "qwen2.5-32b", "sequence_tokens": 8192, "prompt_tokens": 6000, "users": 20}
+TRAINED = {
+    "work": "training",
+    "method": "full",
+    "model": "llama-3.1-8b",
+    "sequence_tokens": 4096,
+    "train_tokens": 1e9,
+}
+SERVED = {
+    "work": "inference",
+    "model": "qwen2.5-32b",
+    "sequence_tokens": 8192,
+    "prompt_tokens": 6000,
+    "users": 20,
+}
 BOTH = {"tensor_parallel": [1, 2, 4, 8], "market": ["on-demand", "spot"]}
 TRAINING_SETS = BOTH | {
     "precision": ["bf16-mixed"],
@@ -57,19 +71,27 @@ def cases(catalogs):
     yield "training, any step", widened(TRAINED, TRAINING_SETS | here, limits, catalogs)
     yield "training, one region", widened(TRAINED, TRAINING_SETS | here, steps, catalogs)
     yield "training, anywhere", widened(TRAINED, TRAINING_SETS, steps, catalogs)
-    yield "serving, one region", widened(SERVED, SERVING_SETS | here, limits | {"users": 20}, catalogs)
+    yield (
+        "serving, one region",
+        widened(SERVED, SERVING_SETS | here, limits | {"users": 20}, catalogs),
+    )
     yield "serving, anywhere", widened(SERVED, SERVING_SETS, limits | {"users": 20}, catalogs)
 
 
 def main():
     """Print a line per case."""
     catalogs = load_catalogs()
-    print("case                        ways    search s     floor s   ratio   million ways a second")
+    print(
+        "case                        ways    search s     floor s   ratio   million ways a second"
+    )
     for name, job in cases(catalogs):
         ways = wide_search(job, catalogs).tried
         seconds = fastest(lambda job=job: wide_search(job, catalogs))
         least = fastest(floor(ways))
-        print(f"{name:20} {ways:>12,} {seconds:11.3f} {least:11.4f} {seconds / least:7.1f} {ways / seconds / 1e6:9.1f}")
+        print(
+            f"{name:20} {ways:>12,} {seconds:11.3f} {least:11.4f} {seconds / least:7.1f} "
+            f"{ways / seconds / 1e6:9.1f}"
+        )
 
 
 if __name__ == "__main__":

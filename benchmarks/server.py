@@ -1,4 +1,6 @@
-"""A dashboard of its own on a free port, and what its process takes: memory, CPU seconds, lines of its log (Linux)."""
+"""A dashboard of its own on a free port, and what its process takes: memory, CPU seconds, lines of
+its log (Linux).
+"""
 
 import os
 import socket
@@ -30,9 +32,23 @@ class Server:
 
     def __enter__(self):
         self.log = tempfile.TemporaryFile()
-        command = [sys.executable, "-m", "streamlit", "run", self.script, "--server.port", str(self.port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MALLOC_ARENA_MAX": "2"}  # as make run and make serve
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log)
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            self.script,
+            "--server.port",
+            str(self.port),
+        ]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "MALLOC_ARENA_MAX": "2",
+        }  # as make run and make serve
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log
+        )
         end = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
             if time.monotonic() > end or self.process.poll() is not None:
@@ -48,7 +64,9 @@ class Server:
 
     def _answers(self):
         try:
-            with urllib.request.urlopen(f"http://{self.address}/_stcore/health", timeout=5) as answer:
+            with urllib.request.urlopen(
+                f"http://{self.address}/_stcore/health", timeout=5
+            ) as answer:
                 return answer.status == 200
         except OSError:
             return False
@@ -70,5 +88,7 @@ class Server:
 
 def machine_cpu_seconds():
     """CPU time of everything on this machine, to say what else ran. [s]"""
-    user, nice, system, _idle, _wait, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:])
+    user, nice, system, _idle, _wait, irq, softirq, *_ = map(
+        int, Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+    )
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")

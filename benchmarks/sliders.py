@@ -2,7 +2,8 @@
 
     python -m benchmarks.sliders [--moves 30]
 
-The picture of the first visit; each slider is moved by the arrow keys, there and back. Needs chromium.
+The picture of the first visit; each slider is moved by the arrow keys, there and back. Needs
+chromium.
 """
 
 from statistics import median
@@ -52,7 +53,10 @@ def main():
 
 
 def _line(name, taken):
-    print(f"{name:25} {len(taken):5} {median(taken):10.0f} {p95(taken):8.0f} {max(taken):8.0f}", flush=True)
+    print(
+        f"{name:25} {len(taken):5} {median(taken):10.0f} {p95(taken):8.0f} {max(taken):8.0f}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The tables that the benchmarks estimate: scenarios as people write them, the same in every run."""
+"""The tables that the benchmarks estimate: scenarios as people write them, the same in every
+run.
+"""
 
 import numpy as np
 import pandas as pd
@@ -20,19 +22,29 @@ CROSSED = {
 def crossed(rows):
     """Rows drawn from a few choices crossed: 34,020 distinct ones, however many there are."""
     draw = np.random.default_rng(SEED)
-    return pd.DataFrame({name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}).astype({"batch": int})
+    return pd.DataFrame(
+        {name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}
+    ).astype({"batch": int})
 
 
 def all_distinct(rows, seed=SEED):
-    """Free batch and sequence over every model and instance: hardly a row comes twice, and most are sound."""
+    """Free batch and sequence over every model and instance: hardly a row comes twice, and most are
+    sound.
+    """
     catalogs = load_catalogs()
     models, instances = catalogs.models[catalogs.models["refused"] == ""], catalogs.instances
     draw = np.random.default_rng(seed)
     longest = models["max_position"].fillna(0).clip(64, 131_072).to_numpy(dtype=float)
-    model, instance = draw.integers(len(longest), size=rows), draw.integers(len(instances), size=rows)
+    model, instance = (
+        draw.integers(len(longest), size=rows),
+        draw.integers(len(instances), size=rows),
+    )
     trains = draw.random(rows) < 0.5
     tokens = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
-    precisions = (draw.choice(("bf16", "bf16-mixed", "fp16-mixed"), rows), draw.choice(("bf16", "fp8", "int8"), rows))
+    precisions = (
+        draw.choice(("bf16", "bf16-mixed", "fp16-mixed"), rows),
+        draw.choice(("bf16", "fp8", "int8"), rows),
+    )
     columns = {
         "model": models.index.to_numpy()[model],
         "work": np.where(trains, "training", "inference"),
@@ -40,7 +52,14 @@ def all_distinct(rows, seed=SEED):
         "batch": draw.integers(1, 512, size=rows),
         "sequence_tokens": tokens.astype(int),
         "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
-        "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none"),
+        "sharding": np.where(
+            trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none"
+        ),
         "instance": instances.index.to_numpy()[instance],
     }
-    return pd.DataFrame({name: values if values.dtype.kind == "i" else values.astype(object) for name, values in columns.items()})
+    return pd.DataFrame(
+        {
+            name: values if values.dtype.kind == "i" else values.astype(object)
+            for name, values in columns.items()
+        }
+    )

@@ -1,4 +1,6 @@
-"""One visitor: a session over Streamlit's websocket, which changes a widget of the page and waits until the script has run."""
+"""One visitor: a session over Streamlit's websocket, which changes a widget of the page and waits
+until the script has run.
+"""
 
 import random
 import time
@@ -14,7 +16,11 @@ INTERRUPTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 def numbers(widget):
     """Numbers near the default of a field that it allows."""
     near = [widget.default * factor for factor in (0.5, 1, 2, 4)]
-    allowed = [value for value in near if not ((widget.has_min and value < widget.min) or (widget.has_max and value > widget.max))]
+    allowed = [
+        value
+        for value in near
+        if not ((widget.has_min and value < widget.min) or (widget.has_max and value > widget.max))
+    ]
     allowed = [float(round(value)) for value in allowed] if widget.data_type == 0 else allowed
     return allowed if any(allowed) else []
 
@@ -22,13 +28,18 @@ def numbers(widget):
 CHOICES = {  # kind of widget -> the field of its state, and what may be chosen in it
     "selectbox": ("string_value", lambda widget: list(widget.options)),
     "checkbox": ("bool_value", lambda _: [True, False]),
-    "button_group": ("string_array_value", lambda widget: [option.content for option in widget.options]),
+    "button_group": (
+        "string_array_value",
+        lambda widget: [option.content for option in widget.options],
+    ),
     "number_input": ("double_value", numbers),
 }
 
 
 class Visitor:
-    """A browser without a screen: it remembers the page's widgets and sends all of their values with every change."""
+    """A browser without a screen: it remembers the page's widgets and sends all of their values
+    with every change.
+    """
 
     def __init__(self, address, seed, query=""):
         self.address, self.query, self.dice = address, query, random.Random(seed)
@@ -38,9 +49,17 @@ class Visitor:
 
     async def open(self):
         """Connect and run the script once; the time that it took. [s]"""
-        begun, patience = time.perf_counter(), {"open_timeout": PATIENCE_SECONDS, "ping_interval": None, "proxy": None}
+        begun, patience = (
+            time.perf_counter(),
+            {"open_timeout": PATIENCE_SECONDS, "ping_interval": None, "proxy": None},
+        )
         size = {"subprotocols": ["streamlit"], "max_size": 2**26, "compression": None}
-        self.socket = await connect(f"ws://{self.address}/_stcore/stream", origin=f"http://{self.address}", **size, **patience)
+        self.socket = await connect(
+            f"ws://{self.address}/_stcore/stream",
+            origin=f"http://{self.address}",
+            **size,
+            **patience,
+        )
         await self._run()
         return time.perf_counter() - begun
 

@@ -1,10 +1,11 @@
-"""The wall: what people in front of the screen wait for, in Chromium, against the bare page in the same run.
+"""The wall: what people in front of the screen wait for, in Chromium, against the bare page in the
+same run.
 
     python -m benchmarks.wall [--rounds 3] [--changes 12]
 
-A round is a new server and a new profile of the browser for each page: the first load is cold, the second warm. Then values change
-in the sidebar one after another, each from the key or click that commits it until the last text or chart beside it is painted. Needs
-chromium.
+A round is a new server and a new profile of the browser for each page: the first load is cold, the
+second warm. Then values change in the sidebar one after another, each from the key or click that
+commits it until the last text or chart beside it is painted. Needs chromium.
 """
 
 import shutil
@@ -56,7 +57,9 @@ class Screen:
         return self._settled(lambda seen: seen["first"])["first"]
 
     def change_ms(self, number):
-        """From a value that is committed to the last paint; the kinds of fields take turns. None where nothing changes."""
+        """From a value that is committed to the last paint; the kinds of fields take turns. None
+        where nothing changes.
+        """
         (self._choose, self._step)[number % 2](number // 2)
         seen = self._settled(lambda seen: seen["change"] > seen["input"])
         return seen["paint"] - seen["input"] if seen["paint"] > seen["input"] else None
@@ -83,7 +86,11 @@ class Screen:
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             now_ms, seen = self.page.evaluate("[performance.now(), window.seen]")
-            if begun(seen) and seen["idle"] and now_ms - max(seen["paint"], seen["change"]) > QUIET_MS:
+            if (
+                begun(seen)
+                and seen["idle"]
+                and now_ms - max(seen["paint"], seen["change"]) > QUIET_MS
+            ):
                 return seen
             time.sleep(0.02)
         raise SystemExit(f"{self.address} did not come to rest within {PATIENCE_SECONDS} s.")
@@ -99,27 +106,46 @@ def screen(server):
         raise SystemExit("Chromium is missing: apt-get install chromium.")
     size = {"width": 1440, "height": 900}
     with tempfile.TemporaryDirectory() as profile, sync_playwright() as playwright:
-        browser = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=["--no-sandbox"], viewport=size)
+        browser = playwright.chromium.launch_persistent_context(
+            profile, executable_path=path, args=["--no-sandbox"], viewport=size
+        )
         browser.add_init_script(WATCH)
         yield Screen(browser.pages[0], server)
         browser.close()
 
 
 def met(script, changes):
-    """What one round of a page takes: milliseconds of the first picture cold and warm, and of the changes that painted."""
+    """What one round of a page takes: milliseconds of the first picture cold and warm, and of the
+    changes that painted.
+    """
     with Server(script) as server, screen(server) as shown:
         cold, warm = shown.first_picture_ms(), shown.first_picture_ms()
         taken = [shown.change_ms(number) for number in range(changes)]
     painted = [milliseconds for milliseconds in taken if milliseconds is not None]
-    return {"cold": cold, "warm": warm, "p50": median(painted), "p95": p95(painted), "painted": len(painted)}
+    return {
+        "cold": cold,
+        "warm": warm,
+        "p50": median(painted),
+        "p95": p95(painted),
+        "painted": len(painted),
+    }
 
 
 def main():
     """Rounds of both pages in turns, and the ratios of each round."""
-    arguments, scripts, rounds = options(__doc__, rounds=3, changes=12), {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}, []
+    arguments, scripts, rounds = (
+        options(__doc__, rounds=3, changes=12),
+        {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"},
+        [],
+    )
     print("round  page       cold ms  warm ms  change p50  change p95  painted")
     for number in range(arguments.rounds):
-        rounds.append({name: met(scripts[name], arguments.changes) for name in sorted(scripts, reverse=number % 2 == 1)})
+        rounds.append(
+            {
+                name: met(scripts[name], arguments.changes)
+                for name in sorted(scripts, reverse=number % 2 == 1)
+            }
+        )
         for name, times in rounds[-1].items():
             line = "{cold:8,.0f} {warm:8,.0f} {p50:11,.0f} {p95:11,.0f} {painted:8}".format(**times)
             print(f"{number + 1:5}  {name:10}{line}", flush=True)
@@ -130,7 +156,10 @@ def main():
         ("p95", "change, 95 %"),
     ):
         values = [pages["dashboard"][part] / pages["bare"][part] for pages in rounds]
-        print(f"{name:20} {median(values):5.2f} times the bare page ({min(values):.2f} to {max(values):.2f})")
+        print(
+            f"{name:20} {median(values):5.2f} times the bare page ({min(values):.2f} to "
+            f"{max(values):.2f})"
+        )
 
 
 if __name__ == "__main__":

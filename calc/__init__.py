@@ -5,4 +5,12 @@ from calc.engine.one_scenario import phases_table
 from calc.engine.pipeline import estimate, estimate_distinct
 from calc.search.answer import answer
 
-__all__ = ["CatalogError", "add_models", "answer", "estimate", "estimate_distinct", "load_catalogs", "phases_table"]
+__all__ = [
+    "CatalogError",
+    "add_models",
+    "answer",
+    "estimate",
+    "estimate_distinct",
+    "load_catalogs",
+    "phases_table",
+]

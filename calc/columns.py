@@ -8,7 +8,9 @@ from calc.catalogs.strict_yaml import read_strictly
 
 FILE = Path(__file__).with_suffix(".yaml")
 ENTRIES = read_strictly(FILE.read_text("utf-8"), FILE.name)
-ASSUMPTIONS = tuple(read_strictly(path_of("assumptions").read_text("utf-8"), label_of("assumptions"))["assumptions"])
+ASSUMPTIONS = tuple(
+    read_strictly(path_of("assumptions").read_text("utf-8"), label_of("assumptions"))["assumptions"]
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,10 @@ class Quantity:
 
 
 SECTIONS = {
-    section: {name: Quantity(name, entry["label"], entry["meaning"], entry.get("unit", "")) for name, entry in entries.items()}
+    section: {
+        name: Quantity(name, entry["label"], entry["meaning"], entry.get("unit", ""))
+        for name, entry in entries.items()
+    }
     for section, entries in ENTRIES.items()
 }
 GLOSSARY = {name: quantity for entries in SECTIONS.values() for name, quantity in entries.items()}

@@ -1,7 +1,8 @@
 """Formulas over combinations of two tables, each at the narrowest level of what it reads.
 
-The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per way (a pair and what
-it is multiplied by). A column that depends on the layout alone is worked out once, however many places the layout is tried on.
+The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per
+way (a pair and what it is multiplied by). A column that depends on the layout alone is worked out
+once, however many places the layout is tried on.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,9 @@ ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 class Crossed:
     """Columns with their levels, the layout and the place of each pair, the pair of each way."""
 
-    def __init__(self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray) -> None:
+    def __init__(
+        self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray
+    ) -> None:
         self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
         self.spread: dict[tuple[str, int], Any] = {}
         self.columns: dict[str, tuple[int, Any]] = {
@@ -39,7 +42,9 @@ class Crossed:
         return name in self.columns
 
     def column(self, name: str, level: int) -> Any:
-        """A column at its level or a wider one; its last axis is that of the level, or one value."""
+        """A column at its level or a wider one; its last axis is that of the level, or one
+        value.
+        """
         narrow, values = self.columns[name]
         if narrow in (ONE, level):
             return values
@@ -76,7 +81,10 @@ class Crossed:
     def parts(self, most: int) -> Iterator["Crossed"]:
         """The pairs in order, in parts of at most this many; at least one part."""
         pairs = len(self.layout)
-        return (self.only(np.arange(start, min(start + most, pairs))) for start in range(0, max(pairs, 1), most))
+        return (
+            self.only(np.arange(start, min(start + most, pairs)))
+            for start in range(0, max(pairs, 1), most)
+        )
 
     def only(self, pairs: np.ndarray) -> "Crossed":
         """A copy with only these pairs, given by number."""

@@ -6,7 +6,9 @@ from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
 
-Columns = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
+Columns = dict[
+    str, Any
+]  # column -> one value per row along the last axis, or one value for all rows
 Row = dict[str, Any]  # column -> its value in one row
 
 
@@ -23,10 +25,16 @@ def evaluate(formula: Callable, table: Mapping[str, Any]) -> Any:
 
 def reading(parts: Iterable[str | Callable]) -> Callable[[Callable], Callable]:
     """Mark a formula that takes columns by keyword: the named ones and those that formulas read."""
-    names = dict.fromkeys(name for part in parts for name in ((part,) if isinstance(part, str) else parameters_of(part)))
+    names = dict.fromkeys(
+        name
+        for part in parts
+        for name in ((part,) if isinstance(part, str) else parameters_of(part))
+    )
 
     def mark(formula: Callable) -> Callable:
-        formula.__signature__ = Signature([Parameter(name, Parameter.KEYWORD_ONLY) for name in names])  # type: ignore[attr-defined]
+        formula.__signature__ = Signature(
+            [Parameter(name, Parameter.KEYWORD_ONLY) for name in names]
+        )  # type: ignore[attr-defined]
         return formula
 
     return mark
@@ -55,7 +63,9 @@ def resting(columns: Iterable[str], formulas: Iterable[Callable]) -> tuple[Calla
 def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
     """The formulas of a module: its public functions, in the order in which they are defined."""
     return tuple(
-        value for name, value in vars(module).items() if isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+        value
+        for name, value in vars(module).items()
+        if isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
     )
 
 
@@ -73,5 +83,7 @@ def twin(formula: Callable, words: dict[str, str]) -> Callable:
 
     made.__name__ = made.__qualname__ = replaced(formula.__name__)
     made.__doc__ = replaced(formula.__doc__ or "")
-    made.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])  # type: ignore[attr-defined]
+    made.__signature__ = Signature(
+        [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    )  # type: ignore[attr-defined]
     return made

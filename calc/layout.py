@@ -1,6 +1,7 @@
 """How a layout divides a model, its tokens and its states: counts of elements and tokens.
 
-Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a pipeline the GPU is at.
+Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a
+pipeline the GPU is at.
 """
 
 from functools import partial
@@ -14,19 +15,24 @@ CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 
 def data_parallel(training_gpus, tensor_parallel, pipeline_parallel, context_parallel):
     """Replicas of the model: GPUs / (tensor x pipeline x context). [replicas]"""
-    return np.maximum(np.floor(training_gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
+    return np.maximum(
+        np.floor(training_gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1
+    )
 
 
 def _replicas(gpus, tensor_parallel, pipeline_parallel, context_parallel):
     return data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel)
 
 
-def _at_once(work, batch, accumulation_steps, gpus, tensor_parallel, pipeline_parallel, context_parallel):
+def _at_once(
+    work, batch, accumulation_steps, gpus, tensor_parallel, pipeline_parallel, context_parallel
+):
     steps = np.where(work == "training", accumulation_steps, 1)
     return batch * steps * _replicas(gpus, tensor_parallel, pipeline_parallel, context_parallel)
 
 
-# Of a row: its model replicas, and the sequences of its optimizer step or the requests that they answer at once.
+# Of a row: its model replicas, and the sequences of its optimizer step or the requests that they
+# answer at once.
 replicas, at_once = partial(evaluate, _replicas), partial(evaluate, _at_once)
 
 
@@ -53,7 +59,12 @@ def partitions_master(master_bytes_each, shards_optimizer, shards_weights, imple
     Every GPU holds the 16-bit weights whole; FSDP has no master copy, its shards are it (deepspeed,
     runtime/zero/stage_1_and_2.py; torch/distributed/fsdp/_fully_shard).
     """
-    return (master_bytes_each > 0) * (shards_optimizer > 0) * (shards_weights == 0) * implementation_fsdp
+    return (
+        (master_bytes_each > 0)
+        * (shards_optimizer > 0)
+        * (shards_weights == 0)
+        * implementation_fsdp
+    )
 
 
 def bucket_elements(partitions_master, implementation_bucket_elements, hidden):
@@ -64,11 +75,13 @@ def bucket_elements(partitions_master, implementation_bucket_elements, hidden):
     return np.where(partitions_master > 0, hidden**2, implementation_bucket_elements)
 
 
-def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_gpus, trains, offloads_weights):
+def fsdp_active(
+    implementation_fsdp, partitions_master, shards_gradients, shard_gpus, trains, offloads_weights
+):
     """1 where weights are gathered block by block (FSDP2). [0 or 1]
 
-    ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory (Zhao et al. 2023, arXiv 2304.11277;
-    torch/distributed/fsdp/_fully_shard).
+    ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory (Zhao et al. 2023, arXiv
+    2304.11277; torch/distributed/fsdp/_fully_shard).
     """
     blockwise = implementation_fsdp * (1 - partitions_master) * shards_gradients * (shard_gpus > 1)
     return np.maximum(blockwise, offloads_weights) * trains
@@ -77,23 +90,32 @@ def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_
 def reshards_weights(shards_weights, pipeline_parallel):
     """1 where FSDP frees gathered weights after each block. [0 or 1]
 
-    torchtitan, models/llama3/infra/parallelize.py, reshard_after_forward_policy; torch/distributed/pipelining/stage.py.
+    torchtitan, models/llama3/infra/parallelize.py, reshard_after_forward_policy;
+    torch/distributed/pipelining/stage.py.
     """
     return shards_weights * (pipeline_parallel == 1)
 
 
-def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
+def autocast_active(
+    autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains
+):
     """1 under autocast (torch/amp/autocast_mode.py). [0 or 1]
 
     Sharded mixed precision gathers 16-bit copies and runs a plain 16-bit model instead.
     """
     sharded = np.maximum(fsdp_active, shards_gradients)
-    return (autocast_bytes_each > 0) * trains * np.where(implementation_autocasts_shards > 0, 1, 1 - sharded)
+    return (
+        (autocast_bytes_each > 0)
+        * trains
+        * np.where(implementation_autocasts_shards > 0, 1, 1 - sharded)
+    )
 
 
 def activation_format(precision_format, autocast_active):
     """The column of the block coefficients: 0 bf16, 1 fp32, 2 autocast."""
-    return np.where(precision_format == 2, np.where(autocast_active > 0, 2, 0), precision_format).astype(int)
+    return np.where(
+        precision_format == 2, np.where(autocast_active > 0, 2, 0), precision_format
+    ).astype(int)
 
 
 def activation_bytes_each(activation_format):
@@ -105,7 +127,11 @@ def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, ha
     """Tokens of one sequence that pass through a stack. [tokens per sequence]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     none = 0 * stack_side
-    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + none, fixed_tokens + none], main + none)
+    return np.select(
+        [stack_side == 1, stack_side == 2],
+        [sequence_tokens + none, fixed_tokens + none],
+        main + none,
+    )
 
 
 def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
@@ -128,7 +154,9 @@ def stack_tokens(batch_sequences, stack_sequence, context_parallel):
     return batch_sequences * stack_sequence / context_parallel
 
 
-def logits_tokens(batch_sequences, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once):
+def logits_tokens(
+    batch_sequences, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once
+):
     """Positions that the head scores in training: every token, or each image once. [tokens]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     return batch_sequences * np.where(scores_once > 0, 1, main / context_parallel)
@@ -137,8 +165,8 @@ def logits_tokens(batch_sequences, sequence_tokens, decoder_tokens, context_para
 def first_blocks(stack_layers, stack_experts, has_source):
     """Blocks with a dense network before all routed ones; 0 where the two alternate. [blocks]
 
-    Dense networks of fewer than every fourth block come first (first_k_dense_replace of DeepSeek, Kimi, GLM); others take turns
-    with the routed ones (Llama 4, Jamba).
+    Dense networks of fewer than every fourth block come first (first_k_dense_replace of DeepSeek,
+    Kimi, GLM); others take turns with the routed ones (Llama 4, Jamba).
     """
     dense = np.sum(stack_layers * (stack_experts == 0), axis=0)
     return np.where((has_source == 0) & (4 * dense < np.sum(stack_layers, axis=0)), dense, 0)
@@ -151,29 +179,45 @@ def most_stage_blocks(stack_layers, pipeline_parallel):
 
 def stage_between(pipeline_parallel, first_blocks, most_stage_blocks):
     """Stages before the first between the ends without dense blocks; 0 for none. [stages]"""
-    number = np.clip(np.ceil(first_blocks / np.maximum(most_stage_blocks, 1)), 1, np.maximum(pipeline_parallel - 2, 1))
+    number = np.clip(
+        np.ceil(first_blocks / np.maximum(most_stage_blocks, 1)),
+        1,
+        np.maximum(pipeline_parallel - 2, 1),
+    )
     return np.where((pipeline_parallel > 2) & (first_blocks > 0), number, 0)
 
 
-def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
+def stage_chunks(
+    pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps
+):
     """Chunks of blocks per pipeline stage that take turns. [chunks]
 
-    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
-    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
+    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv
+    2104.04473, section 2.2.2); its recipes keep about four blocks in a chunk. All else runs plain
+    1F1B.
     """
     divides = accumulation_steps % pipeline_parallel == 0
-    chunks = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
-    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, chunks, 1))
+    chunks = np.maximum(
+        np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1
+    )
+    return np.where(
+        pipeline_chunks > 0,
+        pipeline_chunks,
+        np.where((engine_interleaves_stages > 0) & divides, chunks, 1),
+    )
 
 
 def expert_split(tensor_parallel, expert_parallel, pipeline_parallel, training_gpus, trains):
     """GPUs that divide the routed experts of one block. [GPUs]
 
-    In serving expert parallel lies inside the tensor group, or spreads it over the attention's replicas (vLLM,
-    fused_moe/config.py; SGLang, layers/moe): the larger of both; in training too where their product exceeds the GPUs.
+    In serving expert parallel lies inside the tensor group, or spreads it over the attention's
+    replicas (vLLM, fused_moe/config.py; SGLang, layers/moe): the larger of both; in training too
+    where their product exceeds the GPUs.
     """
     inside = (trains == 0) | (tensor_parallel * expert_parallel > training_gpus / pipeline_parallel)
-    return np.where(inside, np.maximum(tensor_parallel, expert_parallel), tensor_parallel * expert_parallel)
+    return np.where(
+        inside, np.maximum(tensor_parallel, expert_parallel), tensor_parallel * expert_parallel
+    )
 
 
 def stack_block_experts_here(stack_block_expert_parameters, expert_split):
@@ -181,25 +225,43 @@ def stack_block_experts_here(stack_block_expert_parameters, expert_split):
     return stack_block_expert_parameters / expert_split
 
 
-def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, stack_block_experts_here, tensor_parallel):
+def stack_block_parameters_here(
+    stack_block_parameters, stack_block_expert_parameters, stack_block_experts_here, tensor_parallel
+):
     """Parameters of one block on one GPU. Shape (stacks, rows). [parameters]
 
-    Tensor parallel divides all, expert parallel the routed experts; norms and biases, which stay whole, are divided too.
+    Tensor parallel divides all, expert parallel the routed experts; norms and biases, which stay
+    whole, are divided too.
     """
-    return (stack_block_parameters - stack_block_expert_parameters) / tensor_parallel + stack_block_experts_here
+    return (
+        stack_block_parameters - stack_block_expert_parameters
+    ) / tensor_parallel + stack_block_experts_here
 
 
-def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, stack_block_experts_here, tensor_parallel):
+def stack_block_linear_here(
+    stack_block_linear_parameters,
+    stack_block_expert_parameters,
+    stack_block_experts_here,
+    tensor_parallel,
+):
     """Elements of one block's matrices on one GPU. Shape (stacks, rows). [elements]"""
-    return (stack_block_linear_parameters - stack_block_expert_parameters) / tensor_parallel + stack_block_experts_here
+    return (
+        stack_block_linear_parameters - stack_block_expert_parameters
+    ) / tensor_parallel + stack_block_experts_here
 
 
-def stack_group_here(stack_block_parameters_here, stack_block_experts_here, expert_parallel, implementation_groups_experts):
+def stack_group_here(
+    stack_block_parameters_here,
+    stack_block_experts_here,
+    expert_parallel,
+    implementation_groups_experts,
+):
     """Parameters of a block that FSDP gathers at once, without separate experts. [elements]
 
     Shape: (stacks, rows).
 
-    torchtitan groups experts apart under expert parallel (models/llama4/infra/parallelize.py, apply_fsdp).
+    torchtitan groups experts apart under expert parallel (models/llama4/infra/parallelize.py,
+    apply_fsdp).
     """
     apart = implementation_groups_experts * (expert_parallel > 1)
     return stack_block_parameters_here - apart * stack_block_experts_here
@@ -208,8 +270,9 @@ def stack_group_here(stack_block_parameters_here, stack_block_experts_here, expe
 def expert_copies_ratio(shard_gpus, expert_parallel):
     """Ranks that share a GPU's other weights per rank that holds the same experts. [ratio]
 
-    Expert parallel lies across the data-parallel ranks: data x context x tensor / expert parallel of them hold the same
-    experts and divide their states (Megatron-Core, parallel_state.py; torchtitan, distributed/parallel_dims.py).
+    Expert parallel lies across the data-parallel ranks: data x context x tensor / expert parallel
+    of them hold the same experts and divide their states (Megatron-Core, parallel_state.py;
+    torchtitan, distributed/parallel_dims.py).
     """
     return np.minimum(expert_parallel, shard_gpus)
 
@@ -229,7 +292,12 @@ def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
     return np.where(matrix_bytes_each < 2, matrix_bytes_each, np.maximum(compute_bytes_each, 2.0))
 
 
-def stack_largest_linear(stack_hidden, stack_ffn_width, stack_query_width, stack_expert_ffn_width, stack_shared_ffn_width):
+def stack_largest_linear(
+    stack_hidden, stack_ffn_width, stack_query_width, stack_expert_ffn_width, stack_shared_ffn_width
+):
     """Elements of the largest linear layer of a block. Shape (stacks, rows). [elements]"""
-    dense, experts = np.maximum(stack_ffn_width, stack_query_width), np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
+    dense, experts = (
+        np.maximum(stack_ffn_width, stack_query_width),
+        np.maximum(stack_expert_ffn_width, stack_shared_ffn_width),
+    )
     return stack_hidden * np.maximum(dense, experts)

@@ -1,7 +1,7 @@
 """Tables of columns, words as codes, and equal rows, which are worked out once.
 
-A column of numbers has one value per row along its last axis, or one value for all rows; a column of words likewise has
-one code per row, or one for all.
+A column of numbers has one value per row along its last axis, or one value for all rows; a column
+of words likewise has one code per row, or one for all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,11 +42,15 @@ class Table(dict[str, Any]):
         """The chosen rows."""
         return Chosen(self, rows)
 
-    def distinct(self, keys: Iterable[str], share: float = 0.5) -> tuple[np.ndarray, np.ndarray] | None:
-        """The first row of each combination of keys, and each row's combination; None if few repeat.
+    def distinct(
+        self, keys: Iterable[str], share: float = 0.5
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The first row of each combination of keys, and each row's combination; None if few
+        repeat.
 
-        At most this share of the rows may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n
-        distinct ones about 1,024² / 2 n pairs are equal, 64 where half of 16,384 rows repeat.
+        At most this share of the rows may be distinct. In a large table a sample decides first: of
+        1,024 rows drawn from n distinct ones about 1,024² / 2 n pairs are equal, 64 where half of
+        16,384 rows repeat.
         """
         rows, columns = self["rows"], [self[name] for name in keys]
         if rows < FEWEST_ROWS or (rows >= 4 * SAMPLE_ROWS and not _some_repeat(columns, rows)):
@@ -54,13 +58,18 @@ class Table(dict[str, Any]):
         first, copies = distinct(columns, rows)
         return (first, copies) if len(first) <= share * rows else None
 
-    def once(self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5) -> Columns:
+    def once(
+        self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5
+    ) -> Columns:
         """The columns that `make` returns, worked out once for rows whose keys are equal."""
         repeated = self.distinct(keys, share)
         if repeated is None:
             return make(self)
         first, copies = repeated
-        return {name: gathered(values, len(first), copies) for name, values in make(self.take(first)).items()}
+        return {
+            name: gathered(values, len(first), copies)
+            for name, values in make(self.take(first)).items()
+        }
 
 
 class Chosen(Table):
@@ -78,7 +87,11 @@ class Chosen(Table):
 
     def __missing__(self, name: str) -> Any:
         passes_by = isinstance(self.source, Chosen) and not dict.__contains__(self.source, name)
-        self[name] = values = self._below[name] if passes_by else taken(self.source[name], self.source["rows"], self.chosen)
+        self[name] = values = (
+            self._below[name]
+            if passes_by
+            else taken(self.source[name], self.source["rows"], self.chosen)
+        )
         return values
 
     def copy(self) -> "Chosen":
@@ -136,7 +149,8 @@ def word_pairs(first: Words, second: Words) -> tuple[np.ndarray, list[tuple[str,
     codes = np.broadcast_arrays(first.codes, second.codes)
     numbers, pairs = pd.factorize(codes[0].astype(np.int64) * len(second.vocabulary) + codes[1])
     return numbers, [
-        (first.vocabulary[one], second.vocabulary[other]) for one, other in zip(*np.divmod(pairs, len(second.vocabulary)), strict=True)
+        (first.vocabulary[one], second.vocabulary[other])
+        for one, other in zip(*np.divmod(pairs, len(second.vocabulary)), strict=True)
     ]
 
 
@@ -164,7 +178,9 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
         return values.take(rows, axis=-1)
     if isinstance(values, pd.Series):
         return values.iloc[rows]
-    return tuple(taken(part, total, rows) for part in values) if isinstance(values, tuple) else values
+    return (
+        tuple(taken(part, total, rows) for part in values) if isinstance(values, tuple) else values
+    )
 
 
 def key_codes(values: Any) -> tuple[np.ndarray, int]:
@@ -211,7 +227,11 @@ def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]
 
 def _lines(values: Any) -> Iterable[Any]:
     """A column as columns of one axis."""
-    return (values,) if isinstance(values, Words) or np.ndim(values) < 2 else values.reshape(-1, values.shape[-1])
+    return (
+        (values,)
+        if isinstance(values, Words) or np.ndim(values) < 2
+        else values.reshape(-1, values.shape[-1])
+    )
 
 
 def _some_repeat(columns: list[Any], rows: int) -> bool:
@@ -227,13 +247,19 @@ def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
         return Words(np.broadcast_to(values.codes, rows)[copies], values.vocabulary)
     if isinstance(values, tuple):
         return tuple(gathered(part, rows, copies) for part in values)
-    return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values
+    return (
+        np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1)
+        if np.ndim(values)
+        else values
+    )
 
 
 def emptied(values: Any, where: np.ndarray) -> Any:
     """A column whose values are removed in some rows."""
     if isinstance(values, Words):
-        return Words(np.where(where, len(values.vocabulary), values.codes), np.append(values.vocabulary, ""))
+        return Words(
+            np.where(where, len(values.vocabulary), values.codes), np.append(values.vocabulary, "")
+        )
     return np.where(where, np.nan, values)
 
 

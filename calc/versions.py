@@ -14,6 +14,8 @@ DIGITS = 8
 def formulas_version() -> str:
     """The digest of the source files behind an estimate."""
     digest = hashlib.sha256()
-    for path in sorted([*FOLDER.glob("*.py"), *(path for room in ROOMS for path in (FOLDER / room).rglob("*.py"))]):
+    for path in sorted(
+        [*FOLDER.glob("*.py"), *(path for room in ROOMS for path in (FOLDER / room).rglob("*.py"))]
+    ):
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:DIGITS]

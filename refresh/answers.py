@@ -28,8 +28,9 @@ class RefreshError(Exception):
 class Scope:
     """What a refresh asks for: regions, families (None: all with a GPU), instance types.
 
-    `instances` are the types in the catalog; `cards` are keyed by their names in EC2, `models` by their plain names. About
-    capacity: the codes of quotas, the types sold in blocks, pools of types that can replace one another.
+    `instances` are the types in the catalog; `cards` are keyed by their names in EC2, `models` by
+    their plain names. About capacity: the codes of quotas, the types sold in blocks, pools of types
+    that can replace one another.
     """
 
     regions: tuple
@@ -50,7 +51,8 @@ class Scope:
 class Answers:
     """AWS's answers before they are merged.
 
-    `prices`: market -> (instance, region) -> figures; `covered`: market -> regions read to the end; `small`: (catalog, entry, region)
+    `prices`: market -> (instance, region) -> figures; `covered`: market -> regions read to the end;
+    `small`: (catalog, entry, region)
     -> figures of storage, traffic and endpoints; `signals`: answers about capacity, one row each.
     """
 
@@ -84,7 +86,9 @@ class Answers:
             self.notes.append(text)
 
     def fail(self, text, error):
-        """Note a file that could not be read; unless AWS says that there is none, it is to be read again."""
+        """Note a file that could not be read; unless AWS says that there is none, it is to be read
+        again.
+        """
         self.note(text)
         self.failed |= not isinstance(error, HTTPError) or error.code not in NOT_THERE
 

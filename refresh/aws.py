@@ -9,7 +9,15 @@ from statistics import median
 from botocore.exceptions import BotoCoreError, ClientError
 
 from refresh import capacity, offer_files, public
-from refresh.answers import LISTED, Answers, RefreshError, commitment, is_local, is_plain_hour, reserved
+from refresh.answers import (
+    LISTED,
+    Answers,
+    RefreshError,
+    commitment,
+    is_local,
+    is_plain_hour,
+    reserved,
+)
 from refresh.meter import Meter
 from refresh.pages import MANNERS, items
 from refresh.plans import NOT_READ, cover, plain_hour_of
@@ -22,20 +30,35 @@ SOURCES = {
     SPOT: "Amazon EC2 DescribeSpotPriceHistory, Linux/UNIX, over the zones of the region",
     SHAPES: "Amazon EC2 DescribeInstanceTypes",
 }
-LINUX = {"operatingSystem": "Linux", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand"}
+LINUX = {
+    "operatingSystem": "Linux",
+    "preInstalledSw": "NA",
+    "capacitystatus": "Used",
+    "marketoption": "OnDemand",
+}
 SOLD_AS = (
     {"tenancy": "Shared", "productFamily": "Compute Instance"},
     {"tenancy": "Dedicated", "productFamily": "Compute Instance (bare metal)"},
 )
 PLAN_TYPES = {"Compute": "compute_plan", "EC2Instance": "instance_plan"}
 YEAR_SECONDS = 31_536_000
-THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
+THROTTLES = {
+    "Throttling",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "TooManyRequestsException",
+}
 
 
 def fetch(session, scope, kept, progress, open_url):
-    """AWS's answers about the scope; raises RefreshError. `open_url` opens the public files, which have the rest."""
+    """AWS's answers about the scope; raises RefreshError. `open_url` opens the public files, which
+    have the rest.
+    """
     meter = Meter(progress)
-    opened, start = public.patient(meter.counted(open_url)), Answers(sources=SOURCES | capacity.SOURCES)
+    opened, start = (
+        public.patient(meter.counted(open_url)),
+        Answers(sources=SOURCES | capacity.SOURCES),
+    )
 
     def client(service, region="us-east-1"):
         return session.client(service, region_name=region, config=MANNERS)
@@ -45,9 +68,17 @@ def fetch(session, scope, kept, progress, open_url):
         opted_in = [region for region in scope.regions if region in everywhere]
         for region in opted_in:
             read_shapes(client("ec2", region), region, scope, start)
-        wanted = {instance for instance in scope.instances | set(start.shapes) if scope.wants(instance)}
+        wanted = {
+            instance for instance in scope.instances | set(start.shapes) if scope.wants(instance)
+        }
         _read_advice(scope, start, opened)
-        meter.announce([offer_files.URL.format(service="AmazonSageMaker", region=place) for place in kept.missing(scope.regions)], open_url)
+        meter.announce(
+            [
+                offer_files.URL.format(service="AmazonSageMaker", region=place)
+                for place in kept.missing(scope.regions)
+            ],
+            open_url,
+        )
         pricing, denied = client("pricing"), []
 
         def read_region(region, of_region, part):
@@ -55,7 +86,10 @@ def fetch(session, scope, kept, progress, open_url):
             if region in opted_in:
                 read_spot(client("ec2", region), region, sorted(wanted), part)
             else:
-                part.note(f"{region} is not switched on in this account: its spot prices stay as they were")
+                part.note(
+                    f"{region} is not switched on in this account: its spot prices stay as "
+                    f"they were"
+                )
             try:
                 if not denied:
                     read_plans(client("savingsplans"), region, sorted(wanted), of_region, part)
@@ -71,9 +105,13 @@ def fetch(session, scope, kept, progress, open_url):
         capacity.fetch_scores(session, opted_in, scope, start)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
-        raise RefreshError(f"AWS answered {error.operation_name} with {code}; {_cure(code)}.") from error
+        raise RefreshError(
+            f"AWS answered {error.operation_name} with {code}; {_cure(code)}."
+        ) from error
     except BotoCoreError as error:
-        raise RefreshError(f"AWS could not be asked ({error}); check the network and the credentials.") from error
+        raise RefreshError(
+            f"AWS could not be asked ({error}); check the network and the credentials."
+        ) from error
     answers.absorb(start)
     return answers
 
@@ -84,7 +122,10 @@ def _read_advice(scope, answers, open_url):
         public.read_advisor(scope, answers, open_url)
         answers.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
     except (OSError, HTTPException, ValueError, LookupError) as error:
-        answers.note(f"the Spot Advisor could not be read ({error}): the bands of interruption stay as they were")
+        answers.note(
+            f"the Spot Advisor could not be read ({error}): the bands of interruption stay "
+            f"as they were"
+        )
 
 
 def _cure(code):
@@ -98,7 +139,9 @@ def _cure(code):
 def _opted_in(client):
     """The regions that are switched on in this account."""
     regions = items(client, "describe_regions", "Regions", AllRegions=True)
-    return {region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"}
+    return {
+        region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"
+    }
 
 
 def read_shapes(client, region, scope, answers):
@@ -129,17 +172,32 @@ def read_ebs(pricing, region, answers):
     try:
         for item in _products(pricing, fields):
             kind = offer_files.kind_of(item["product"]["attributes"].get("usagetype", ""))
-            prices = [usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)]
-            if kind == "ebs-gp3" and prices and offer_files.is_of(item["product"]["attributes"], region):
-                answers.put_small("storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices))
+            prices = [
+                usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)
+            ]
+            if (
+                kind == "ebs-gp3"
+                and prices
+                and offer_files.is_of(item["product"]["attributes"], region)
+            ):
+                answers.put_small(
+                    "storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices)
+                )
     except (ClientError, BotoCoreError) as error:
         answers.note(f"EBS could not be read in {region} ({error}): its price stays as it was")
 
 
 def _products(pricing, fields):
     """The products of EC2 with these attributes."""
-    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
-    request = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
+    filters = [
+        {"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()
+    ]
+    request = {
+        "ServiceCode": "AmazonEC2",
+        "FormatVersion": "aws_v1",
+        "MaxResults": 100,
+        "Filters": filters,
+    }
     return map(json.loads, items(pricing, "get_products", "PriceList", **request))
 
 
@@ -151,8 +209,15 @@ def _read_product(item, region, wanted, scope, answers):
     if not is_plain_hour(instance, attributes.get("usagetype", ""), attributes.get("marketoption")):
         return
     if instance not in wanted:
-        if attributes.get("instanceFamily") == "GPU instance" and scope.wants(instance) and instance not in scope.instances:
-            answers.note(f"{instance} is sold, but its card is not in gpus.yaml: add the card there, and run this again")
+        if (
+            attributes.get("instanceFamily") == "GPU instance"
+            and scope.wants(instance)
+            and instance not in scope.instances
+        ):
+            answers.note(
+                f"{instance} is sold, but its card is not in gpus.yaml: add the card there, "
+                f"and run this again"
+            )
         return
     answers.regions[region] = attributes.get("location", region).rpartition("(")[2].rstrip(")")
     prices = [price for term in terms.get("OnDemand", {}).values() for price in _usd(term)]
@@ -160,7 +225,13 @@ def _read_product(item, region, wanted, scope, answers):
         usd = max(price for _, price in prices)
         answers.put("on_demand", instance, region, PRICE_LIST, usd_per_hour=usd, basis="published")
     terms_reserved = (
-        (*(term["termAttributes"].get(name) for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")), _usd(term))
+        (
+            *(
+                term["termAttributes"].get(name)
+                for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")
+            ),
+            _usd(term),
+        )
         for term in terms.get("Reserved", {}).values()
     )
     for market, figures in reserved(terms_reserved).items():
@@ -169,13 +240,21 @@ def _read_product(item, region, wanted, scope, answers):
 
 def _usd(term):
     """(unit, USD) of a term's price dimensions; other currencies (China) are left out."""
-    prices = [(dimension["unit"], dimension["pricePerUnit"]) for dimension in term["priceDimensions"].values()]
+    prices = [
+        (dimension["unit"], dimension["pricePerUnit"])
+        for dimension in term["priceDimensions"].values()
+    ]
     return [(unit, float(price["USD"])) for unit, price in prices if "USD" in price]
 
 
 def read_plans(client, region, instances, scope, answers):
     """Read the rates of Compute and EC2 Instance Savings Plans: all of an hour's price."""
-    filters = {"region": [region], "instanceType": instances, "productDescription": ["Linux/UNIX"], "tenancy": ["shared"]}
+    filters = {
+        "region": [region],
+        "instanceType": instances,
+        "productDescription": ["Linux/UNIX"],
+        "tenancy": ["shared"],
+    }
     request = {
         "savingsPlanTypes": list(PLAN_TYPES),
         "products": ["EC2"],
@@ -184,22 +263,41 @@ def read_plans(client, region, instances, scope, answers):
         "maxResults": 1000,
     }
     for rate in items(client, "describe_savings_plans_offering_rates", "searchResults", **request):
-        place = {fact["name"]: fact["value"] for fact in rate.get("properties", [])}.get("region", region)
+        place = {fact["name"]: fact["value"] for fact in rate.get("properties", [])}.get(
+            "region", region
+        )
         if place != region:  # a Local Zone
             continue
-        plan, instance = rate["savingsPlanOffering"], plain_hour_of(rate["usageType"], rate["operation"])
+        plan, instance = (
+            rate["savingsPlanOffering"],
+            plain_hour_of(rate["usageType"], rate["operation"]),
+        )
         years = plan["durationSeconds"] / YEAR_SECONDS
         name = commitment(PLAN_TYPES.get(plan["planType"]), f"{years:g}yr", plan["paymentOption"])
-        if name and instance in scope.instances and plan.get("currency") == "USD" and rate["unit"] == "Hrs":
-            answers.put(name, instance, region, PLANS, usd_per_hour=float(rate["rate"]), basis="published")
+        if (
+            name
+            and instance in scope.instances
+            and plan.get("currency") == "USD"
+            and rate["unit"] == "Hrs"
+        ):
+            answers.put(
+                name, instance, region, PLANS, usd_per_hour=float(rate["rate"]), basis="published"
+            )
     cover(region, answers)
 
 
 def read_spot(client, region, instances, answers):
     """Read the newest spot price of each zone: median, lowest and highest of a region."""
-    request = {"InstanceTypes": instances, "ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
+    request = {
+        "InstanceTypes": instances,
+        "ProductDescriptions": ["Linux/UNIX"],
+        "StartTime": datetime.now(UTC),
+    }
     newest = {}
-    for item in sorted(items(client, "describe_spot_price_history", "SpotPriceHistory", **request)[::-1], key=itemgetter("Timestamp")):
+    for item in sorted(
+        items(client, "describe_spot_price_history", "SpotPriceHistory", **request)[::-1],
+        key=itemgetter("Timestamp"),
+    ):
         zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
         if not is_local(zone, region):
             newest[item["InstanceType"], zone] = float(item["SpotPrice"])
@@ -207,6 +305,10 @@ def read_spot(client, region, instances, answers):
     for (instance, _), usd in newest.items():
         zones.setdefault(instance, []).append(usd)
     for instance, prices in zones.items():
-        figures = {"usd_per_hour": round(median(prices), 6), "low_usd_per_hour": min(prices), "high_usd_per_hour": max(prices)}
+        figures = {
+            "usd_per_hour": round(median(prices), 6),
+            "low_usd_per_hour": min(prices),
+            "high_usd_per_hour": max(prices),
+        }
         answers.put("spot", instance, region, SPOT, **figures, zones=len(prices), basis="observed")
     answers.covered["spot"].add(region)

@@ -12,7 +12,12 @@ from refresh.answers import is_local
 from refresh.pages import MANNERS, items
 
 BLOCKS = "capacity-block-offers"
-SOURCES = {BLOCKS: "Amazon EC2 DescribeCapacityBlockOfferings, the least of the offers for one instance, upfront fee over its hours"}
+SOURCES = {
+    BLOCKS: (
+        "Amazon EC2 DescribeCapacityBlockOfferings, the least of the offers for one instance, "
+        "upfront fee over its hours"
+    )
+}
 BLOCK_HOURS = (24, 168)  # a day and a week
 LOOK_AHEAD = timedelta(weeks=8)  # as far as AWS offers
 MOST_SCORED = 10  # regions of one question, and zones or regions of its answer
@@ -23,7 +28,12 @@ HOURS_OF_MINUTES = 60
 def fetch(session, region, scope, answers, today=None):
     """Read the quotas of one region, and the offers of types sold in blocks."""
     ec2 = session.client("ec2", region_name=region, config=MANNERS)
-    read_quotas(session.client("service-quotas", region_name=region, config=MANNERS), region, scope.quota_codes, answers)
+    read_quotas(
+        session.client("service-quotas", region_name=region, config=MANNERS),
+        region,
+        scope.quota_codes,
+        answers,
+    )
     for instance in scope.block_types:
         if scope.wants(instance):
             read_blocks(ec2, region, instance, answers, today or datetime.now(UTC))
@@ -63,29 +73,52 @@ def read_blocks(client, region, instance, answers, today):
         request = {"InstanceType": instance, "InstanceCount": 1, "CapacityDurationHours": hours}
         request |= {"StartDateRange": today, "EndDateRange": today + LOOK_AHEAD}
         try:
-            offers = items(client, "describe_capacity_block_offerings", "CapacityBlockOfferings", **request)
+            offers = items(
+                client, "describe_capacity_block_offerings", "CapacityBlockOfferings", **request
+            )
         except (ClientError, BotoCoreError) as error:
             if _code(error) == "InvalidParameterValue":  # not sold in blocks there
                 return
-            answers.signals.append({**row, "hours": hours, "answer": "refused", "error": _code(error)})
+            answers.signals.append(
+                {**row, "hours": hours, "answer": "refused", "error": _code(error)}
+            )
             continue
         offers = [
-            offer for offer in offers if offer.get("CurrencyCode", "USD") == "USD" and not is_local(offer["AvailabilityZone"], region)
+            offer
+            for offer in offers
+            if offer.get("CurrencyCode", "USD") == "USD"
+            and not is_local(offer["AvailabilityZone"], region)
         ]
         if not offers:
             answers.signals.append({**row, "hours": hours, "answer": "none"})
             continue
         first = min(offers, key=lambda offer: (offer["StartDate"], _usd_per_hour(offer)))
         prices += map(_usd_per_hour, offers)
-        figures = {"zone": first["AvailabilityZone"], "starts_on": first["StartDate"].date().isoformat()}
-        figures |= {"hours": round(_hours(first), 2), "usd_per_hour": round(_usd_per_hour(first), 4)}
+        figures = {
+            "zone": first["AvailabilityZone"],
+            "starts_on": first["StartDate"].date().isoformat(),
+        }
+        figures |= {
+            "hours": round(_hours(first), 2),
+            "usd_per_hour": round(_usd_per_hour(first), 4),
+        }
         answers.signals.append({**row, "answer": "yes", **figures})
     if prices:
-        answers.put("capacity_block", instance, region, BLOCKS, usd_per_hour=round(min(prices), 4), basis="offered")
+        answers.put(
+            "capacity_block",
+            instance,
+            region,
+            BLOCKS,
+            usd_per_hour=round(min(prices), 4),
+            basis="offered",
+        )
 
 
 def _hours(offer):
-    return offer["CapacityBlockDurationHours"] + offer.get("CapacityBlockDurationMinutes", 0) / HOURS_OF_MINUTES
+    return (
+        offer["CapacityBlockDurationHours"]
+        + offer.get("CapacityBlockDurationMinutes", 0) / HOURS_OF_MINUTES
+    )
 
 
 def _usd_per_hour(offer):
@@ -95,14 +128,29 @@ def _usd_per_hour(offer):
 def read_scores(client, regions, pool, answers):
     """Keep one pool's best score in each region; one that AWS leaves out has none.
 
-    AWS names its ten best zones: where it names as many, a region that is left out may have a score all the same.
+    AWS names its ten best zones: where it names as many, a region that is left out may have a score
+    all the same.
     """
     row = {"signal": "score", "of": "+".join(pool)}
-    request = {"InstanceTypes": list(pool), "TargetCapacity": 1, "TargetCapacityUnitType": "units", "SingleAvailabilityZone": True}
+    request = {
+        "InstanceTypes": list(pool),
+        "TargetCapacity": 1,
+        "TargetCapacityUnitType": "units",
+        "SingleAvailabilityZone": True,
+    }
     try:
-        scores = items(client, "get_spot_placement_scores", "SpotPlacementScores", **request, RegionNames=list(regions))
+        scores = items(
+            client,
+            "get_spot_placement_scores",
+            "SpotPlacementScores",
+            **request,
+            RegionNames=list(regions),
+        )
     except (ClientError, BotoCoreError) as error:
-        answers.signals += [{**row, "region": region, "answer": "refused", "error": _code(error)} for region in regions]
+        answers.signals += [
+            {**row, "region": region, "answer": "refused", "error": _code(error)}
+            for region in regions
+        ]
         return
     best = {score["Region"]: score for score in sorted(scores[::-1], key=itemgetter("Score"))}
     for region in regions:
@@ -115,4 +163,8 @@ def read_scores(client, regions, pool, answers):
 
 
 def _code(error):
-    return error.response.get("Error", {}).get("Code", "an error") if isinstance(error, ClientError) else type(error).__name__
+    return (
+        error.response.get("Error", {}).get("Code", "an error")
+        if isinstance(error, ClientError)
+        else type(error).__name__
+    )

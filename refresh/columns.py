@@ -22,9 +22,14 @@ def lines_of(answer, file):
 
 def rows_of(lines, wanted, columns, file):
     """The rows in USD as dicts; of the lines after the header only the `wanted` are read."""
-    header = next((values for values in csv.reader(lines) if len(values) > 2), [])  # before it stand pairs of facts about the file
+    header = next(
+        (values for values in csv.reader(lines) if len(values) > 2), []
+    )  # before it stand pairs of facts about the file
     if missing := renamed(columns, header):
-        raise RefreshError(f"{file} does not have the columns that the refresh reads: {missing}. Correct their names in refresh/.")
+        raise RefreshError(
+            f"{file} does not have the columns that the refresh reads: {missing}. Correct "
+            f"their names in refresh/."
+        )
     currencies = set()
     for values in csv.reader(line for line in lines if wanted(line)):
         row = dict(zip(header, values, strict=True))
@@ -32,14 +37,22 @@ def rows_of(lines, wanted, columns, file):
         if row["Currency"] == "USD":
             yield row
     if currencies and "USD" not in currencies:
-        raise RefreshError(f"{file} has prices in {', '.join(sorted(currencies))}, not in USD: nothing of it can be used.")
+        raise RefreshError(
+            f"{file} has prices in {', '.join(sorted(currencies))}, not in USD: nothing of "
+            f"it can be used."
+        )
 
 
 def renamed(names, there):
     """Which of the names are not there, each with the new one that is nearest; empty if all are."""
     left = {_plain(name): name for name in there if name not in names}
-    missing = [(name, get_close_matches(_plain(name), left, 1, 0.5)) for name in names if name not in there]
-    return ", ".join(f"{name} is missing" + (f" (perhaps now {left[near[0]]})" if near else "") for name, near in missing)
+    missing = [
+        (name, get_close_matches(_plain(name), left, 1, 0.5)) for name in names if name not in there
+    ]
+    return ", ".join(
+        f"{name} is missing" + (f" (perhaps now {left[near[0]]})" if near else "")
+        for name, near in missing
+    )
 
 
 def _plain(name):

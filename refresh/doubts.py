@@ -6,10 +6,16 @@ from typing import NamedTuple
 from calc.cost.markets import MARKETS
 from refresh.answers import BLOCK, ON_DEMAND, PLANS, PRICED, RESERVED, SAGEMAKER, SPOT, family_of
 
-LEAP_RATIO = 3  # a price that moves more than this, or lies further from its neighbours, is doubtful
-LONE_MOVE_RATIO = 0.3  # on demand moves further only where another price moves with it; AWS's largest moves were -45 % and +15 %
+LEAP_RATIO = (
+    3  # a price that moves more than this, or lies further from its neighbours, is doubtful
+)
+# on demand moves further only where another price moves with it; AWS's largest moves were -45 % and
+# +15 %
+LONE_MOVE_RATIO = 0.3
 FEWEST_FAMILIES = 5  # that move together: an error of the files; AWS cut four of P in June 2025
-FEWEST_STRANGERS = 5  # a price is compared with those of all other families only where there are as many
+FEWEST_STRANGERS = (
+    5  # a price is compared with those of all other families only where there are as many
+)
 RATIOS = {  # market -> least and most of its price over on demand
     **dict.fromkeys((*RESERVED, *PLANS), (0.25, 1)),  # AWS announces savings of up to 72 %
     **dict.fromkeys(SAGEMAKER, (1, 2)),  # published pairs lie between 1.15 and 1.40
@@ -35,19 +41,23 @@ def entry_of(kind, *names):
 def doubts(before, after, instances, seen):
     """The doubts about prices.
 
-    `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this refresh. On demand is judged by
-    its own past, with other prices as witnesses; every other market by its ratio to on demand where that is known, else by its
-    own past and its neighbours.
+    `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this
+    refresh. On demand is judged by its own past, with other prices as witnesses; every other market
+    by its ratio to on demand where that is known, else by its own past and its neighbours.
     """
     moves = {
         (market, *key): _usd(after[key], market) / _usd(before[key], market)
         for market in PRICED
         for key in seen[market]
-        if market in after.get(key, {}) and market in before.get(key, {}) and _alike(before[key][market], after[key][market])
+        if market in after.get(key, {})
+        and market in before.get(key, {})
+        and _alike(before[key][market], after[key][market])
     }
     lone = list(_lone_moves(before, after, moves))
     yield from lone
-    trusted = {key: row[ON_DEMAND]["usd_per_hour"] for key, row in after.items() if ON_DEMAND in row}
+    trusted = {
+        key: row[ON_DEMAND]["usd_per_hour"] for key, row in after.items() if ON_DEMAND in row
+    }
     for doubt in lone:
         key = tuple(doubt.entry.split("/")[1:])
         trusted[key] = _usd(before[key], ON_DEMAND)
@@ -86,20 +96,31 @@ def _lone_moves(before, after, moves):
             for (kind, name, place), other in moves.items()
             if name == instance
             and (
-                (kind not in (ON_DEMAND, SPOT) and place == region and not (kind in RESERVED and region in odd_files))
+                (
+                    kind not in (ON_DEMAND, SPOT)
+                    and place == region
+                    and not (kind in RESERVED and region in odd_files)
+                )
                 or (kind == ON_DEMAND and place != region and place not in odd_regions)
             )
         ]
         if not any(log(other) / log(ratio) >= 1 / 2 for other in others):
             was, new = _usd(before[instance, region], market), _usd(after[instance, region], market)
-            moved = f"{LABELS[market]} {instance} {region} goes from {was:g} to {new:g} ({ratio - 1:+.0%})"
-            yield Doubt(entry_of(market, instance, region), f"{moved}, and no other price moves with it")
+            moved = (
+                f"{LABELS[market]} {instance} {region} goes from {was:g} to {new:g} "
+                f"({ratio - 1:+.0%})"
+            )
+            yield Doubt(
+                entry_of(market, instance, region), f"{moved}, and no other price moves with it"
+            )
 
 
 def _move_together(moves):
-    """Regions whose file moves as a whole, and those that move with most families: both are errors, not cuts.
+    """Regions whose file moves as a whole, and those that move with most families: both are errors,
+    not cuts.
 
-    The terms of such a file are no witnesses of its prices on demand, and neither is such a region of another.
+    The terms of such a file are no witnesses of its prices on demand, and neither is such a region
+    of another.
     """
     by_region = {}
     for (market, instance, region), ratio in moves.items():
@@ -108,8 +129,14 @@ def _move_together(moves):
     everywhere = [move for moved in by_region.values() for move in moved]
     few = {region for region, moved in by_region.items() if len(dict(moved)) < FEWEST_FAMILIES}
     judged = {region: everywhere if region in few else moved for region, moved in by_region.items()}
-    odd_files = {region for region, moved in by_region.items() if len(moved) > 1 and _most_move(moved)}
-    return odd_files, {region for region, moved in judged.items() if len(dict(moved)) >= FEWEST_FAMILIES and _most_move(moved)}
+    odd_files = {
+        region for region, moved in by_region.items() if len(moved) > 1 and _most_move(moved)
+    }
+    return odd_files, {
+        region
+        for region, moved in judged.items()
+        if len(dict(moved)) >= FEWEST_FAMILIES and _most_move(moved)
+    }
 
 
 def _is_far(ratio):
@@ -125,7 +152,13 @@ def _most_move(moved):
 def _leap(market, key, before, after, moves):
     if not 1 / LEAP_RATIO <= moves[market, *key] <= LEAP_RATIO:
         was, new = _usd(before[key], market), _usd(after[key], market)
-        yield Doubt(entry_of(market, *key), f"{LABELS[market]} {' '.join(key)} goes from {was:g} to {new:g}, more than {LEAP_RATIO} times")
+        yield Doubt(
+            entry_of(market, *key),
+            (
+                f"{LABELS[market]} {' '.join(key)} goes from {was:g} to {new:g}, more than "
+                f"{LEAP_RATIO} times"
+            ),
+        )
 
 
 def _odd_ratio(market, key, usd, on_demand):
@@ -133,24 +166,43 @@ def _odd_ratio(market, key, usd, on_demand):
     least, most = RATIOS[market]
     ratio = usd / on_demand
     if market == SPOT and ratio > most + ROUNDING:
-        yield Doubt(entry_of(market, *key), f"spot {' '.join(key)} asks {usd:g}, more than on demand ({on_demand:g})")
+        yield Doubt(
+            entry_of(market, *key),
+            f"spot {' '.join(key)} asks {usd:g}, more than on demand ({on_demand:g})",
+        )
     elif not least <= ratio <= most + ROUNDING:
-        yield Doubt(entry_of(market, *key), f"{LABELS[market]} {' '.join(key)} asks {usd:g}, {ratio:.0%} of on demand")
+        yield Doubt(
+            entry_of(market, *key),
+            f"{LABELS[market]} {' '.join(key)} asks {usd:g}, {ratio:.0%} of on demand",
+        )
 
 
 def _stranger(market, key, before, after, instances):
     """A new price far from those of the type elsewhere, else per GPU of the family, else of all."""
     instance, new = key[0], _usd(after[key], market)
     prices = {place: _usd(row, market) for place, row in before.items() if market in row}
-    per_gpu = {place: usd / _gpus(instances[place[0]]) for place, usd in prices.items() if place[0] in instances}
+    per_gpu = {
+        place: usd / _gpus(instances[place[0]])
+        for place, usd in prices.items()
+        if place[0] in instances
+    }
     same = [usd for (other, _), usd in prices.items() if other == instance]
     family = [usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)]
     everything = list(per_gpu.values()) if len(per_gpu) >= FEWEST_STRANGERS else []
     comparable = new if same else new / _gpus(instances[instance])
     near = same or family or everything
     if near and not min(near) / LEAP_RATIO <= comparable <= max(near) * LEAP_RATIO:
-        whose = "of the same type elsewhere" if same else "per GPU of its family" if family else "per GPU of all"
-        sentence = f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} ({min(near):g} to {max(near):g})"
+        whose = (
+            "of the same type elsewhere"
+            if same
+            else "per GPU of its family"
+            if family
+            else "per GPU of all"
+        )
+        sentence = (
+            f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} "
+            f"({min(near):g} to {max(near):g})"
+        )
         yield Doubt(entry_of(market, *key), sentence)
 
 

@@ -19,7 +19,8 @@ def last_known(rows):
 def changed(before, after, last_rows, markets, today):
     """Rows to add: prices that differ from the last kept; an empty price is no longer sold.
 
-    Where none was kept, the earlier price is added too. `before`, `after`: (instance, region) -> market -> price.
+    Where none was kept, the earlier price is added too. `before`, `after`: (instance, region) ->
+    market -> price.
     """
     rows = []
     for key in sorted(before.keys() | after.keys()):
@@ -44,4 +45,6 @@ def text_of(folder, rows, today):
     written = io.StringIO()
     csv.DictWriter(written, COLUMNS, lineterminator="\n").writerows(rows)
     lines = set(text.splitlines())
-    return text + "".join(f"{line}\n" for line in written.getvalue().splitlines() if line not in lines)
+    return text + "".join(
+        f"{line}\n" for line in written.getvalue().splitlines() if line not in lines
+    )

@@ -1,4 +1,6 @@
-"""Answers of finished regions, kept for a day beside the catalogs: a refresh that breaks off goes on from there."""
+"""Answers of finished regions, kept for a day beside the catalogs: a refresh that breaks off goes
+on from there.
+"""
 
 import json
 import time
@@ -17,7 +19,15 @@ class KeptRegions:
 
     def __init__(self, folder, scope, source, clock=time.time):
         self.folder, self.clock = Path(folder) / FOLDER, clock
-        request = (source, scope.families, sorted(scope.instances), sorted(scope.models), scope.quota_codes, scope.block_types, scope.pools)
+        request = (
+            source,
+            scope.families,
+            sorted(scope.instances),
+            sorted(scope.models),
+            scope.quota_codes,
+            scope.block_types,
+            scope.pools,
+        )
         self.key = sha256(repr(request).encode()).hexdigest()[:12]
 
     def missing(self, regions):
@@ -36,7 +46,11 @@ class KeptRegions:
                 part = Answers()
                 read_region(region, replace(scope, regions=(region,)), part)
                 self._keep(region, part)
-                counts = ", ".join(f"{len(part.prices[market])} {label}" for market, label in COUNTED.items() if part.prices[market])
+                counts = ", ".join(
+                    f"{len(part.prices[market])} {label}"
+                    for market, label in COUNTED.items()
+                    if part.prices[market]
+                )
             else:
                 counts = "as read before"
             progress(f"[{place}/{len(scope.regions)}] {region}: {counts or 'no price'}")
@@ -54,7 +68,10 @@ class KeptRegions:
         """How many regions a new run need not read again."""
         count = sum(map(self._is_young, self.folder.glob(f"*-{self.key}.json")))
         regions = "1 region" if count == 1 else f"{count} regions"
-        goes_on = f"is kept for a day: run it again, and it goes on from there; remove {self.folder} to read all again"
+        goes_on = (
+            f"is kept for a day: run it again, and it goes on from there; remove {self.folder} "
+            f"to read all again"
+        )
         return f" What was read of {regions} {goes_on}." if count else ""
 
     def _path(self, region):
@@ -79,7 +96,9 @@ class KeptRegions:
             self.folder.mkdir(exist_ok=True)
             self._path(region).write_text(json.dumps(part.as_json()), "utf-8")
         except OSError as error:
-            raise RefreshError(f"{self.folder} cannot be written ({error}); free it and run it again.") from error
+            raise RefreshError(
+                f"{self.folder} cannot be written ({error}); free it and run it again."
+            ) from error
 
 
 COUNTED = {"on_demand": "on demand", "spot": "on spot", "sagemaker_training": "SageMaker training"}

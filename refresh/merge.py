@@ -51,22 +51,38 @@ def merge(documents, answers, scope, today, history=None):
             row["interruption"] = {"band": entry["band"], "as_of": today, "source": entry["source"]}
             if old != entry["band"]:
                 merged.changes.append(f"interruption {instance} {region}: {old} -> {entry['band']}")
-    merged.history = changed(before, dict(_rows(prices)), last_known(history) if history is not None else {}, PRICED, today)
-    remembered = {row["source"] for row in merged.history} | set([] if history is None else history["source"])
-    _tidy(merged.documents, {**documents["prices"]["sources"], **answers.sources}, remembered, today)
+    merged.history = changed(
+        before,
+        dict(_rows(prices)),
+        last_known(history) if history is not None else {},
+        PRICED,
+        today,
+    )
+    remembered = {row["source"] for row in merged.history} | set(
+        [] if history is None else history["source"]
+    )
+    _tidy(
+        merged.documents, {**documents["prices"]["sources"], **answers.sources}, remembered, today
+    )
     merge_small(merged, answers, scope, today)
     return merged
 
 
 def _rows(prices):
-    return [((instance, region), row) for instance, by_region in prices["prices"].items() for region, row in by_region.items()]
+    return [
+        ((instance, region), row)
+        for instance, by_region in prices["prices"].items()
+        for region, row in by_region.items()
+    ]
 
 
 def _merge_price(merged, market, instance, region, figures, before, today):
     old, new = before.get((instance, region), {}).get(market), figures["usd_per_hour"]
     name = f"{LABELS[market]} {instance} {region}"
     if not isfinite(new):
-        merged.doubt(f"{name} is {new}, which is no price; it is left as it was", market, instance, region)
+        merged.doubt(
+            f"{name} is {new}, which is no price; it is left as it was", market, instance, region
+        )
         return
     if new <= 0:
         if old:
@@ -75,10 +91,19 @@ def _merge_price(merged, market, instance, region, figures, before, today):
             merged.documents["prices"]["prices"][instance][region].pop(market, None)
         return
     estimated = figures.get("basis") == "estimated"
-    if old and estimated and old["basis"] == "observed" and _days(old["as_of"], today) < ESTIMATE_AFTER_DAYS:
+    if (
+        old
+        and estimated
+        and old["basis"] == "observed"
+        and _days(old["as_of"], today) < ESTIMATE_AFTER_DAYS
+    ):
         return
     row = merged.documents["prices"]["prices"].setdefault(instance, {}).setdefault(region, {})
-    row[market] = {**{key: value for key, value in figures.items() if key != "source"}, "as_of": today, "source": figures["source"]}
+    row[market] = {
+        **{key: value for key, value in figures.items() if key != "source"},
+        "as_of": today,
+        "source": figures["source"],
+    }
     if market == "spot" and not estimated:
         row.pop("spot_newest", None)
     if old is None:
@@ -103,17 +128,29 @@ def _drop_gone(merged, market, answers, scope):
             left.add(place)
             continue
         old = row.pop(market)
-        merged.changes.append(f"{LABELS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
+        merged.changes.append(
+            f"{LABELS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none"
+        )
         if old.get("basis") in ("published", "observed"):
             gone.setdefault(place, []).append((instance, region))
-    for region in answers.covered[market] - {region for _, region in answers.prices[market]} if market in (*RESERVED, *PLANS) else ():
+    for region in (
+        answers.covered[market] - {region for _, region in answers.prices[market]}
+        if market in (*RESERVED, *PLANS)
+        else ()
+    ):
         if count := sum(place[1] == region and len(keys) for place, keys in gone.items()):
-            merged.doubt(f"{LABELS[market]} {region}: none of {counted(count, 'price')} is there any more", market, region)
+            merged.doubt(
+                f"{LABELS[market]} {region}: none of {counted(count, 'price')} is there any more",
+                market,
+                region,
+            )
     for place, keys in gone.items():
         if market == "on_demand" or (market == "spot" and place not in left):
             family = "" if place in left else f"; family {place[0]} vanishes there"
             for key in keys:
-                merged.doubt(f"{LABELS[market]}: no price any more for {' '.join(key)}{family}", market, *key)
+                merged.doubt(
+                    f"{LABELS[market]}: no price any more for {' '.join(key)}{family}", market, *key
+                )
 
 
 def _merge_shapes(merged, answers, scope, today):
@@ -126,7 +163,11 @@ def _merge_shapes(merged, answers, scope, today):
             continue
         differing = [name for name in SAME_SHAPE if old[name] != shape[name]]
         for name in differing:
-            merged.doubt(f"instance {instance}: {name} goes from {old[name]} to {shape[name]}", "instances", instance)
+            merged.doubt(
+                f"instance {instance}: {name} goes from {old[name]} to {shape[name]}",
+                "instances",
+                instance,
+            )
             old[name] = shape[name]
         if not old["current"]:
             merged.changes.append(f"instance {instance} is listed again")
@@ -143,7 +184,9 @@ def _merge_shapes(merged, answers, scope, today):
 def _tidy(documents, sources, remembered, today):
     """Sort the entries, leave only the sources in use, here or in the history."""
     prices, instances = documents["prices"], documents["instances"]
-    prices["prices"] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(prices["prices"].items())}
+    prices["prices"] = {
+        instance: dict(sorted(rows.items())) for instance, rows in sorted(prices["prices"].items())
+    }
     prices["regions"] = dict(sorted(prices["regions"].items()))
     for document, name in ((prices, "prices"), (instances, "instances")):
         used = set(_sources(document[name])) | (remembered if name == "prices" else set())

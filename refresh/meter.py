@@ -22,10 +22,18 @@ class Meter:
         self.read_bytes, rate = 0, self._rate()
         self.total_bytes, self.seconds = sum(sizes), 0.0
         if sizes:
-            unknown = f", {len(urls) - len(sizes)} more of unknown size" if len(sizes) < len(urls) else ""
-            time_to_go = f", {_duration(self.total_bytes / rate)} at {rate / MEGABYTE:.1f} MB/s" if rate else ""
+            unknown = (
+                f", {len(urls) - len(sizes)} more of unknown size" if len(sizes) < len(urls) else ""
+            )
+            time_to_go = (
+                f", {_duration(self.total_bytes / rate)} at {rate / MEGABYTE:.1f} MB/s"
+                if rate
+                else ""
+            )
             files = "1 large file" if len(sizes) == 1 else f"{len(sizes)} large files"
-            self.progress(f"To read: {files}, {self.total_bytes / MEGABYTE:,.0f} MB{unknown}{time_to_go}.")
+            self.progress(
+                f"To read: {files}, {self.total_bytes / MEGABYTE:,.0f} MB{unknown}{time_to_go}."
+            )
 
     def counted(self, open_url):
         """The same function, whose files are counted."""
@@ -50,7 +58,11 @@ class Meter:
         return f"{self.read_bytes / MEGABYTE:,.0f}{of} MB read{to_go}"
 
     def _rate(self):
-        return self.read_bytes / self.seconds if self.read_bytes >= FEWEST_BYTES and self.seconds > 0 else 0.0
+        return (
+            self.read_bytes / self.seconds
+            if self.read_bytes >= FEWEST_BYTES and self.seconds > 0
+            else 0.0
+        )
 
 
 class _Counted:
@@ -96,4 +108,8 @@ def size_of(url, open_url):
 
 
 def _duration(seconds):
-    return f"about {max(round(seconds), 1)} s" if seconds < MINUTE_SECONDS else f"about {round(seconds / MINUTE_SECONDS)} min"
+    return (
+        f"about {max(round(seconds), 1)} s"
+        if seconds < MINUTE_SECONDS
+        else f"about {round(seconds / MINUTE_SECONDS)} min"
+    )

@@ -1,6 +1,7 @@
 """A region's small public offer files: SageMaker, Bedrock, S3, FSx, traffic (JSON).
 
-A service that cannot be read is noted, and its prices stay as they were. Products and terms are keyed by sku.
+A service that cannot be read is noted, and its prices stay as they were. Products and terms are
+keyed by sku.
 """
 
 import re
@@ -21,9 +22,18 @@ ATTRIBUTES = {  # service -> the attributes by which its products are told apart
 SERVICES = tuple(ATTRIBUTES)
 KEY = "offer-file-{}"
 COMPONENTS = {"Training": "sagemaker_training", "Hosting": "sagemaker_hosting"}
-TOKENS = {"input tokens": "usd_per_million_input_tokens", "output tokens": "usd_per_million_output_tokens"}
-TOKEN_UNITS = {"1k tokens": 1000, "1m tokens": 1, "tokens": 1_000_000}  # unit -> how many make a million tokens
-USAGE = {  # usage type, after an optional prefix of the region -> entry of catalogs/edited/storage_and_traffic.yaml
+TOKENS = {
+    "input tokens": "usd_per_million_input_tokens",
+    "output tokens": "usd_per_million_output_tokens",
+}
+TOKEN_UNITS = {
+    "1k tokens": 1000,
+    "1m tokens": 1,
+    "tokens": 1_000_000,
+}  # unit -> how many make a million tokens
+# usage type, after an optional prefix of the region -> entry of
+# catalogs/edited/storage_and_traffic.yaml
+USAGE = {
     "TimedStorage-ByteHrs": "s3-standard",
     "DataTransfer-Out-Bytes": "traffic-internet",
     "DataTransfer-Regional-Bytes": "traffic-zones",
@@ -38,8 +48,21 @@ def fetch(region, scope, answers, open_url):
     for service in SERVICES:
         try:
             _read(service, region, scope, answers, open_url)
-        except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
-            answers.fail(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were", error)
+        except (
+            OSError,
+            HTTPException,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+        ) as error:
+            answers.fail(
+                (
+                    f"the offer file {service} of {region} could not be read ({error}): its "
+                    f"prices stay as they were"
+                ),
+                error,
+            )
 
 
 def _read(service, region, scope, answers, open_url):
@@ -57,7 +80,9 @@ def _read(service, region, scope, answers, open_url):
     if not count:
         missing = renamed(ATTRIBUTES[service], attributes_seen)
         why = f": {missing}" if attributes_seen and missing else ""
-        answers.note(f"{service} names no price that is kept in {region}{why}; those there stay as they were")
+        answers.note(
+            f"{service} names no price that is kept in {region}{why}; those there stay as they were"
+        )
 
 
 def _keep(target, unit, usd, description, region, answers, source):
@@ -68,20 +93,31 @@ def _keep(target, unit, usd, description, region, answers, source):
             answers.put(figure, entry, region, source, usd_per_hour=usd, basis="published")
         return unit == "Hrs"
     if catalog == "storage_and_traffic":
-        sold = unit.lower().startswith("gb") and (entry != LUSTRE or _is_lustre_125(f"{target[3]} {description}"))
+        sold = unit.lower().startswith("gb") and (
+            entry != LUSTRE or _is_lustre_125(f"{target[3]} {description}")
+        )
         if sold:
             answers.put_small(catalog, entry, region, source, **{figure: usd})
         return sold
     per_million = TOKEN_UNITS.get(unit.lower())
     if per_million:
-        answers.put_small(catalog, entry, region, source, **{figure: round(usd * per_million, 6)}, sold_as=target[3])
+        answers.put_small(
+            catalog,
+            entry,
+            region,
+            source,
+            **{figure: round(usd * per_million, 6)},
+            sold_as=target[3],
+        )
     return bool(per_million)
 
 
 def is_of(attributes, region):
     """Whether a product belongs to the region itself; the files list Local Zones too."""
     place = attributes.get("fromRegionCode") or attributes.get("regionCode") or region
-    local = "Local Zone" in attributes.get("locationType", "") or "Local Zone" in attributes.get("fromLocationType", "")
+    local = "Local Zone" in attributes.get("locationType", "") or "Local Zone" in attributes.get(
+        "fromLocationType", ""
+    )
     return place == region and not local
 
 
@@ -93,13 +129,20 @@ def kind_of(usage_type):
 def _lustre(attributes, _):
     """FSx for Lustre, told apart by all attributes and the description together."""
     words = " ".join(map(str, attributes.values()))
-    return ("storage_and_traffic", LUSTRE, "usd_per_gib", words) if "lustre" in words.lower() else None
+    return (
+        ("storage_and_traffic", LUSTRE, "usd_per_gib", words) if "lustre" in words.lower() else None
+    )
 
 
 def _is_lustre_125(words):
     """Whether it is persistent SSD of 125 MB/s per TiB."""
     words = words.lower().replace("_", " ")
-    return "ssd" in words and "persistent" in words and "backup" not in words and re.search(r"(?<!\d)125 ?mb", words) is not None
+    return (
+        "ssd" in words
+        and "persistent" in words
+        and "backup" not in words
+        and re.search(r"(?<!\d)125 ?mb", words) is not None
+    )
 
 
 def _by_usage(attributes, _):
@@ -110,17 +153,32 @@ def _by_usage(attributes, _):
 def _sagemaker(attributes, scope):
     market = COMPONENTS.get(attributes.get("component", ""))
     instance = attributes.get("instanceName", "").removeprefix("ml.")
-    return ("prices", instance, market) if market and scope.wants(instance) and instance in scope.instances else None
+    return (
+        ("prices", instance, market)
+        if market and scope.wants(instance) and instance in scope.instances
+        else None
+    )
 
 
 def _bedrock(attributes, scope):
     """Standard on-demand tokens of a model in the catalog; other tiers have other prices."""
     figure = TOKENS.get(attributes.get("inferenceType", "").lower())
     plain = attributes.get("feature") == "On-demand Inference" and not attributes.get("batch")
-    tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower() in ("", "standard", "default")
-    usual = not any(word in attributes.get("usagetype", "").lower() for word in ("mantle", "global", "cross-region", "long_ctx"))
+    tier = attributes.get("service_tier", attributes.get("serviceTier", "")).lower() in (
+        "",
+        "standard",
+        "default",
+    )
+    usual = not any(
+        word in attributes.get("usagetype", "").lower()
+        for word in ("mantle", "global", "cross-region", "long_ctx")
+    )
     model = scope.models.get(plain_name(attributes.get("model", "")))
-    return ("endpoints", model, figure, attributes["model"]) if figure and plain and tier and usual and model else None
+    return (
+        ("endpoints", model, figure, attributes["model"])
+        if figure and plain and tier and usual and model
+        else None
+    )
 
 
 TARGETS = {  # service -> what a product is kept as: catalog, entry, figure
@@ -137,5 +195,11 @@ def plain_name(text):
 
     Llama 3.1 8B Instruct, meta.llama3-1-8b-instruct-v1:0 and llama-3.1-8b are the same.
     """
-    text = re.sub(r"-v\d+:\d+$|:\d+$", "", text.lower().partition(".")[2] if re.match(r"[a-z]+\.[a-z]", text.lower()) else text.lower())
+    text = re.sub(
+        r"-v\d+:\d+$|:\d+$",
+        "",
+        text.lower().partition(".")[2]
+        if re.match(r"[a-z]+\.[a-z]", text.lower())
+        else text.lower(),
+    )
     return re.sub(r"[^a-z0-9]", "", re.sub(r"instruct|chat|\bit\b", "", text))

@@ -71,14 +71,19 @@ class Stream:
 
 
 def prices(file, target_of):
-    """(target, unit, USD, description) of the products on demand that are wanted: the dearest tier of each.
+    """(target, unit, USD, description) of the products on demand that are wanted: the dearest tier
+    of each.
 
     `target_of` makes of a product's attributes what it is wanted as, or None.
     """
     stream, targets = Stream(file), None
     for section in stream.members():
         if section == "products":
-            targets = {sku: target for sku in stream.members() if (target := target_of(stream.value()["attributes"]))}
+            targets = {
+                sku: target
+                for sku in stream.members()
+                if (target := target_of(stream.value()["attributes"]))
+            }
         elif section == "terms":
             if targets is None:
                 raise OfferError("its terms stand before its products")
@@ -92,11 +97,17 @@ def prices(file, target_of):
 
 
 def _dearest(target, terms):
-    dimensions = [dimension for term in terms.values() for dimension in term["priceDimensions"].values()]
+    dimensions = [
+        dimension for term in terms.values() for dimension in term["priceDimensions"].values()
+    ]
     currencies = {currency for dimension in dimensions for currency in dimension["pricePerUnit"]}
     if currencies and "USD" not in currencies:
         raise OfferError(f"it has prices in {', '.join(sorted(currencies))}, not in USD")
-    tiers = [(float(dimension["pricePerUnit"]["USD"]), dimension) for dimension in dimensions if "USD" in dimension["pricePerUnit"]]
+    tiers = [
+        (float(dimension["pricePerUnit"]["USD"]), dimension)
+        for dimension in dimensions
+        if "USD" in dimension["pricePerUnit"]
+    ]
     if tiers:
         usd, dimension = max(tiers, key=lambda tier: tier[0])
         yield target, dimension["unit"], usd, dimension.get("description", "")

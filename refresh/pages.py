@@ -2,7 +2,9 @@
 
 from botocore.config import Config
 
-MANNERS = Config(retries={"mode": "adaptive", "max_attempts": 10}, connect_timeout=20, read_timeout=60)
+MANNERS = Config(
+    retries={"mode": "adaptive", "max_attempts": 10}, connect_timeout=20, read_timeout=60
+)
 
 
 def pages(client, operation, **request):

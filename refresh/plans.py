@@ -1,6 +1,7 @@
 """Savings Plans without credentials: the public offer file of a region, read line by line.
 
-Only hours of Linux instances are kept; the file also lists Windows, Fargate, Lambda and unused reservations.
+Only hours of Linux instances are kept; the file also lists Windows, Fargate, Lambda and unused
+reservations.
 """
 
 import json
@@ -10,13 +11,25 @@ from refresh.answers import PLANS, RefreshError, commitment
 from refresh.columns import lines_of, rows_of
 
 OFFERS = "savings-plan-file"
-SOURCES = {OFFERS: "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 Instance plans)"}
+SOURCES = {
+    OFFERS: (
+        "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 "
+        "Instance plans)"
+    )
+}
 HOST = "https://pricing.us-east-1.amazonaws.com"
 INDEX_URL = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
 NOT_READ = "Savings Plans could not be read ({}): those not read stay as they were"
 FAMILIES = {"ComputeSavingsPlans": "compute_plan", "EC2InstanceSavingsPlans": "instance_plan"}
 COLUMNS = (
-    *("DiscountedRate", "Currency", "Unit", "DiscountedUsageType", "DiscountedOperation", "DiscountedServiceCode"),
+    *(
+        "DiscountedRate",
+        "Currency",
+        "Unit",
+        "DiscountedUsageType",
+        "DiscountedOperation",
+        "DiscountedServiceCode",
+    ),
     *("DiscountedRegionCode", "PurchaseOption", "LeaseContractLength", "Product Family"),
 )
 
@@ -25,7 +38,10 @@ def versions(answers, open_url):
     """Region -> address of its file of plans; empty, and noted, where the list cannot be read."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
-            listed = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
+            listed = {
+                region["regionCode"]: region["versionUrl"]
+                for region in json.load(answer)["regions"]
+            }
     except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
         answers.fail(NOT_READ.format(f"their list: {error}"), error)
         return {}
@@ -70,7 +86,9 @@ def _plan(row, region, scope):
 def plain_hour_of(usage_type, operation):
     """The instance type of a plain Linux hour (USE1-BoxUsage:p5.48xlarge), or None."""
     kind, _, instance = usage_type.partition(":")
-    return instance if kind.rpartition("-")[2] == "BoxUsage" and operation == "RunInstances" else None
+    return (
+        instance if kind.rpartition("-")[2] == "BoxUsage" and operation == "RunInstances" else None
+    )
 
 
 def cover(region, answers):

@@ -14,17 +14,47 @@ from refresh.shapes import required
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
     OFFERS: "AWS public offer file of the region, AmazonEC2/current/<region>/index.csv",
-    ADVISOR: "AWS Spot Instance Advisor: on demand less its savings of the last 30 days; its band of interruptions",
+    ADVISOR: (
+        "AWS Spot Instance Advisor: on demand less its savings of the last 30 days; its band of "
+        "interruptions"
+    ),
 }
-OFFER_URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
+OFFER_URL = (
+    "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
+)
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
-SMALL = ("EBS:VolumeUsage.gp3", "DataTransfer-Regional-Bytes")  # usage types in EC2's file beside instances
+SMALL = (
+    "EBS:VolumeUsage.gp3",
+    "DataTransfer-Regional-Bytes",
+)  # usage types in EC2's file beside instances
 COLUMNS = (  # that are read, of some ninety
-    *("TermType", "OfferTermCode", "LeaseContractLength", "OfferingClass", "PurchaseOption", "Unit", "PricePerUnit", "Currency"),
-    *("Product Family", "Location", "Location Type", "Region Code", "Instance Type", "Instance Family", "Tenancy", "usageType"),
+    *(
+        "TermType",
+        "OfferTermCode",
+        "LeaseContractLength",
+        "OfferingClass",
+        "PurchaseOption",
+        "Unit",
+        "PricePerUnit",
+        "Currency",
+    ),
+    *(
+        "Product Family",
+        "Location",
+        "Location Type",
+        "Region Code",
+        "Instance Type",
+        "Instance Family",
+        "Tenancy",
+        "usageType",
+    ),
     *("Operating System", "Pre Installed S/W", "CapacityStatus", "MarketOption"),
 )
-FACTS_OF_NEW = {"GPU": "GPUs", "vCPU": "vCPUs", "Memory": "of host memory"}  # columns that say what a new type is
+FACTS_OF_NEW = {
+    "GPU": "GPUs",
+    "vCPU": "vCPUs",
+    "Memory": "of host memory",
+}  # columns that say what a new type is
 PATIENCE = (2, 8)  # seconds between tries to open a file
 
 
@@ -36,7 +66,9 @@ def fetch(scope, kept, progress, open_url=urlopen):
     try:
         read_advisor(scope, advice, opened)
         versions = plans.versions(advice, opened)
-        large = [url for region in kept.missing(scope.regions) for url in _large_files(region, versions)]
+        large = [
+            url for region in kept.missing(scope.regions) for url in _large_files(region, versions)
+        ]
         meter.announce(large, open_url)
 
         def read_region(region, of_region, part):
@@ -47,8 +79,14 @@ def fetch(scope, kept, progress, open_url=urlopen):
         answers = kept.read(scope, read_region, progress)
     except (OSError, HTTPException) as error:
         missing = getattr(error, "code", None) in NOT_THERE
-        cure = f"{error.url} is not there: check the name of the region" if missing else "check the network and run it again"
-        raise RefreshError(f"the public price files could not be read ({error}); {cure}.") from error
+        cure = (
+            f"{error.url} is not there: check the name of the region"
+            if missing
+            else "check the network and run it again"
+        )
+        raise RefreshError(
+            f"the public price files could not be read ({error}); {cure}."
+        ) from error
     answers.absorb(advice)
     estimate_spot(answers)
     return answers
@@ -56,7 +94,11 @@ def fetch(scope, kept, progress, open_url=urlopen):
 
 def _large_files(region, versions):
     sagemaker = offer_files.URL.format(service="AmazonSageMaker", region=region)
-    return [OFFER_URL.format(region=region), *([versions[region]] if region in versions else []), sagemaker]
+    return [
+        OFFER_URL.format(region=region),
+        *([versions[region]] if region in versions else []),
+        sagemaker,
+    ]
 
 
 def patient(open_url, sleep=time.sleep):
@@ -79,14 +121,21 @@ def read_offers(region, scope, answers, open_url):
     """Keep the Linux hours of wanted instances of one region's file (hundreds of MiB)."""
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
-        for row in rows_of(lines_of(answer, f"the offer file of {region}"), _may_be_kept, COLUMNS, f"the offer file of {region}"):
+        for row in rows_of(
+            lines_of(answer, f"the offer file of {region}"),
+            _may_be_kept,
+            COLUMNS,
+            f"the offer file of {region}",
+        ):
             if row["Location Type"] != "AWS Region" or row["Region Code"] not in ("", region):
                 continue  # Local Zones ask other prices
             _keep_small(row, region, answers)
             if _wanted(row, scope, answers):
                 _keep(row, region, answers, terms_of)
     for instance, terms in terms_of.items():
-        for market, figures in reserved((*term, prices.items()) for (*term, _), prices in terms.items()).items():
+        for market, figures in reserved(
+            (*term, prices.items()) for (*term, _), prices in terms.items()
+        ).items():
             answers.put(market, instance, region, OFFERS, **figures)
     for market in LISTED:
         answers.covered[market].add(region)
@@ -101,23 +150,36 @@ def _keep_small(row, region, answers):
     """Keep storage and traffic, which EC2's file lists too."""
     kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" else ""
     if kind and row["Unit"].startswith("GB"):
-        answers.put_small("storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"]))
+        answers.put_small(
+            "storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"])
+        )
 
 
 def _wanted(row, scope, answers):
     """Whether a line is a plain Linux hour of an instance in the catalog; new types are noted."""
     instance = row["Instance Type"]
-    tenancy, family = ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
+    tenancy, family = (
+        ("Dedicated", "Compute Instance (bare metal)")
+        if ".metal" in instance
+        else ("Shared", "Compute Instance")
+    )
     linux = row["Operating System"] == "Linux" and row["Pre Installed S/W"] in ("", "NA")
-    sold = row["Tenancy"] == tenancy and row["Product Family"] == family and row["CapacityStatus"] == "Used"
+    sold = (
+        row["Tenancy"] == tenancy
+        and row["Product Family"] == family
+        and row["CapacityStatus"] == "Used"
+    )
     if not (linux and sold and is_plain_hour(instance, row["usageType"], row["MarketOption"])):
         return False
     if not scope.wants(instance):
         return False
     if instance not in scope.instances and row["Instance Family"] == "GPU instance":
-        figures = ", ".join(f"{row[name]} {unit}" for name, unit in FACTS_OF_NEW.items() if row.get(name))
+        figures = ", ".join(
+            f"{row[name]} {unit}" for name, unit in FACTS_OF_NEW.items() if row.get(name)
+        )
         answers.note(
-            f"{instance} is sold and new{f' ({figures})' if figures else ''}: its shape comes in when the refresh runs with credentials; "
+            f"{instance} is sold and new{f' ({figures})' if figures else ''}: its shape "
+            f"comes in when the refresh runs with credentials; "
             f"without them add it to instances.yaml ({', '.join(required('instances'))})"
         )
     return instance in scope.instances
@@ -129,9 +191,14 @@ def _keep(row, region, answers, terms_of):
     if row["TermType"] == "OnDemand":
         answers.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
     elif row["TermType"] == "Reserved":
-        term = tuple(row[name] for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode"))
+        term = tuple(
+            row[name]
+            for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode")
+        )
         usd_of = terms_of.setdefault(instance, {}).setdefault(term, {})
-        usd_of[row["Unit"]] = max(usd_of.get(row["Unit"], 0), usd)  # a line that comes twice counts once
+        usd_of[row["Unit"]] = max(
+            usd_of.get(row["Unit"], 0), usd
+        )  # a line that comes twice counts once
 
 
 def read_advisor(scope, answers, open_url):

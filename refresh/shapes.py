@@ -10,13 +10,21 @@ SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
 
 CARD_FACTS = ("source", "checked_on")  # that every entry has
 
-CARD_FIGURES = ("memory_mib", "bandwidth_bytes_per_second", "bf16_flops_per_second")  # without which nothing can be estimated
+CARD_FIGURES = (
+    "memory_mib",
+    "bandwidth_bytes_per_second",
+    "bf16_flops_per_second",
+)  # without which nothing can be estimated
 
 
 def required(catalog, but=()):
     """The fields that the schema of a catalog asks of an entry, but for some."""
     schema = json.loads(schema_of(catalog).read_text("utf-8"))
-    return [name for name in schema["properties"][catalog]["additionalProperties"]["required"] if name not in but]
+    return [
+        name
+        for name in schema["properties"][catalog]["additionalProperties"]["required"]
+        if name not in but
+    ]
 
 
 def shape_of(answer, cards):
@@ -34,8 +42,9 @@ def shape_of(answer, cards):
         name = f"{gpus[0].get('Manufacturer', '')} {gpus[0].get('Name')}"
         card = f"ec2_name {gpus[0].get('Name')}, ec2_memory_mib {mebibytes}"
         return None, (
-            f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: to use it, add the card there "
-            f"({card}, and from its data sheet {', '.join((*required('gpus', CARD_FACTS), *CARD_FIGURES))}) and run this again"
+            f"{instance} carries {name} with {mebibytes} MiB, which gpus.yaml does not hold: "
+            f"to use it, add the card there ({card}, and from its data sheet "
+            f"{', '.join((*required('gpus', CARD_FACTS), *CARD_FIGURES))}) and run this again"
         )
     count = sum(kind.get("Count") or kind.get("LogicalGpuCount") or 1 for kind in gpus)
     joined = count > 1 and form.startswith(SXM)
@@ -50,8 +59,11 @@ def shape_of(answer, cards):
         "interconnect": "single GPU" if count == 1 else "NVLink" if joined else "PCIe",
         "nvlink_domain_gpus": count if joined else 1,
         "network_bytes_per_second": _network(answer.get("NetworkInfo", {})),
-        "efa_interfaces": answer.get("NetworkInfo", {}).get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
-        "local_nvme_bytes": answer.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0) * 1e9 or 0,
+        "efa_interfaces": answer.get("NetworkInfo", {})
+        .get("EfaInfo", {})
+        .get("MaximumEfaInterfaces", 0),
+        "local_nvme_bytes": answer.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0) * 1e9
+        or 0,
         "current": True,
     }
     return {name: value for name, value in entry.items() if value is not None}, ""

@@ -4,7 +4,10 @@ from math import isfinite
 
 from refresh.doubts import LEAP_RATIO
 
-FIGURES = {"storage_and_traffic": ("usd_per_gib",), "endpoints": ("usd_per_million_input_tokens", "usd_per_million_output_tokens")}
+FIGURES = {
+    "storage_and_traffic": ("usd_per_gib",),
+    "endpoints": ("usd_per_million_input_tokens", "usd_per_million_output_tokens"),
+}
 
 
 def merge_small(merged, answers, scope, today):
@@ -40,10 +43,16 @@ def _merge(merged, entry, by_region, figures, today):
             return
         near = [old[figure]] if old else [row[figure] for row in others]
         if near and not min(near) / LEAP_RATIO <= new <= max(near) * LEAP_RATIO:
-            was = f"goes from {old[figure]:g} to {new:g}" if old else f"is new at {new:g}, far from other regions"
+            was = (
+                f"goes from {old[figure]:g} to {new:g}"
+                if old
+                else f"is new at {new:g}, far from other regions"
+            )
             merged.doubt(f"{label} {was}, more than {LEAP_RATIO} times", *entry)
         if old is None or old[figure] != new:
-            merged.changes.append(f"{label}: {f'{old[figure]:g} -> {new:g}' if old else f'new, {new:g}'}")
+            merged.changes.append(
+                f"{label}: {f'{old[figure]:g} -> {new:g}' if old else f'new, {new:g}'}"
+            )
     kept = {key: value for key, value in figures.items() if key != "source"}
     by_region[region] = {**kept, "as_of": today, "source": figures["source"]}
 
@@ -55,13 +64,17 @@ def _tidy(document, catalog, sources, today):
         prices = dict(sorted((entry if is_flat else entry["prices"]).items()))
         used |= {price["source"] for price in prices.values()}
         document[catalog][name] = prices if is_flat else {**entry, "prices": prices}
-    document[catalog] = dict(sorted((name, entry) for name, entry in document[catalog].items() if entry))
+    document[catalog] = dict(
+        sorted((name, entry) for name, entry in document[catalog].items() if entry)
+    )
     set_sources(document, sources, used, today)
 
 
 def set_sources(document, sources, used, today):
     """Leave only the sources in use in a document, and set the day of its check."""
-    document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
+    document["sources"] = {
+        key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used
+    }
     document["checked_on"] = today
 
 

@@ -45,18 +45,39 @@ def _number(dumper, value):
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-Dumper.add_representer(Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True))
-Dumper.add_representer(Words, lambda dumper, words: dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True))
+Dumper.add_representer(
+    Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True)
+)
+Dumper.add_representer(
+    Words,
+    lambda dumper, words: dumper.represent_sequence(
+        "tag:yaml.org,2002:seq", words, flow_style=True
+    ),
+)
 Dumper.add_representer(float, _number)
 
 
 def yaml_text(name, document):
     """A catalog as text; its first line names the schema for editors."""
-    style = {"sort_keys": False, "allow_unicode": True, "width": 10_000, "default_flow_style": False}
+    style = {
+        "sort_keys": False,
+        "allow_unicode": True,
+        "width": 10_000,
+        "default_flow_style": False,
+    }
     parts = [f"# yaml-language-server: $schema=schema/{name}.json\n"]
-    for section, entries in document.items():  # entry by entry: the whole tree of nodes would take thirty times the text
-        of_entries = isinstance(entries, dict) and any(isinstance(entry, dict) for entry in entries.values())
-        pieces = [{key: entry} for key, entry in entries.items()] if of_entries else [{section: entries}]
+    for (
+        section,
+        entries,
+    ) in (
+        document.items()
+    ):  # entry by entry: the whole tree of nodes would take thirty times the text
+        of_entries = isinstance(entries, dict) and any(
+            isinstance(entry, dict) for entry in entries.values()
+        )
+        pieces = (
+            [{key: entry} for key, entry in entries.items()] if of_entries else [{section: entries}]
+        )
         texts = (yaml.dump(in_rows(piece), Dumper=Dumper, **style) for piece in pieces)
         parts += [f"{section}:\n", *(indent(text, "  ") for text in texts)] if of_entries else texts
     return "".join(parts)
@@ -66,9 +87,13 @@ def in_rows(value, key=None):
     """The value with each price, and each list of words, on one line."""
     if isinstance(value, dict):
         one_line = not value or "as_of" in value
-        return (Row if one_line else dict)({name: in_rows(inner, name) for name, inner in value.items()})
+        return (Row if one_line else dict)(
+            {name: in_rows(inner, name) for name, inner in value.items()}
+        )
     if isinstance(value, list):
-        return (Words if key in ("source", "unverified") else list)(in_rows(inner) for inner in value)
+        return (Words if key in ("source", "unverified") else list)(
+            in_rows(inner) for inner in value
+        )
     return value
 
 
@@ -80,7 +105,8 @@ def read_documents(folder):
 def write_catalogs(folder, documents, history=(), today=""):
     """Write and load a copy of the catalogs, then replace them; on an error restore all.
 
-    `history`: rows for the file of today, which is written first, so that a price is kept before it is replaced.
+    `history`: rows for the file of today, which is written first, so that a price is kept before it
+    is replaced.
     """
     folder = Path(folder)
     _sweep(folder.parent)

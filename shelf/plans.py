@@ -1,4 +1,6 @@
-"""The plans on the shelf. Each change only adds a version, so that of two people who save at once neither loses anything."""
+"""The plans on the shelf. Each change only adds a version, so that of two people who save at once
+neither loses anything.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +13,9 @@ LONGEST = {"name": 60, "saved_by": 40, "answer": 300, "link": 60_000}  # charact
 CALLED = {"name": "name", "saved_by": "name of who saves it", "answer": "answer", "link": "link"}
 FORMULA = ("=", "+", "-", "@")  # what a spreadsheet would run
 
-Run = Callable[[str, dict[str, Any]], list[tuple]]  # a statement with :names and their values -> the rows
+Run = Callable[
+    [str, dict[str, Any]], list[tuple]
+]  # a statement with :names and their values -> the rows
 
 
 class ShelfError(Exception):
@@ -19,9 +23,11 @@ class ShelfError(Exception):
 
 
 class Plan(NamedTuple):
-    """A version of a plan: its name, who saved it, when (UTC), its answer in words and figures, and its link, which brings it back.
+    """A version of a plan: its name, who saved it, when (UTC), its answer in words and figures, and
+    its link, which brings it back.
 
-    `usd` is the money of the run or the month, None where no price is known. `versions`: how many of this name there are.
+    `usd` is the money of the run or the month, None where no price is known. `versions`: how many
+    of this name there are.
     """
 
     id: str
@@ -39,33 +45,69 @@ STORED = Plan._fields[:-1]
 TABLE = """CREATE TABLE IF NOT EXISTS headroom_plans (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, saved_by TEXT NOT NULL, saved_at TEXT NOT NULL, answer TEXT NOT NULL,
     usd DOUBLE PRECISION, usd_per_hour DOUBLE PRECISION, link TEXT NOT NULL)"""
-ADD = f"INSERT INTO headroom_plans ({', '.join(STORED)}) VALUES ({', '.join(f':{name}' for name in STORED)})"
+ADD = (
+    f"INSERT INTO headroom_plans ({', '.join(STORED)}) VALUES "
+    f"({', '.join(f':{name}' for name in STORED)})"
+)
 NUMBERED = """SELECT headroom_plans.*, ROW_NUMBER() OVER (PARTITION BY name ORDER BY saved_at DESC, id) AS place,
     COUNT(*) OVER (PARTITION BY name) AS versions FROM headroom_plans"""
-PLANS = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE {{}} ORDER BY saved_at DESC, id LIMIT :most"
+PLANS = (
+    f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE {{}} ORDER BY "
+    f"saved_at DESC, id LIMIT :most"
+)
 OFF = "off"  # in place of its link, the last version of a plan that was taken off the shelf
-NEWEST, TAKEN_OFF = PLANS.format("place = 1 AND link <> :off"), PLANS.format("place = 1 AND link = :off")
+NEWEST, TAKEN_OFF = (
+    PLANS.format("place = 1 AND link <> :off"),
+    PLANS.format("place = 1 AND link = :off"),
+)
 VERSIONS = PLANS.format("name = :name")
 
 
-def save(run: Run, name: str, saved_by: str, answer: str, link: str, usd: float | None = None, usd_per_hour: float | None = None) -> Plan:
+def save(
+    run: Run,
+    name: str,
+    saved_by: str,
+    answer: str,
+    link: str,
+    usd: float | None = None,
+    usd_per_hour: float | None = None,
+) -> Plan:
     """A plan onto the shelf, as the newest version of its name; raises ShelfError."""
-    texts: dict[str, Any] = {"name": one_line(name), "saved_by": one_line(saved_by), "answer": one_line(answer), "link": link}
+    texts: dict[str, Any] = {
+        "name": one_line(name),
+        "saved_by": one_line(saved_by),
+        "answer": one_line(answer),
+        "link": link,
+    }
     for field, text in texts.items():
         if not text:
             raise ShelfError(f"A plan on the shelf needs a {CALLED[field]}.")
         if len(text) > LONGEST[field]:
-            raise ShelfError(f"The {CALLED[field]} has {len(text):,} characters; at most {LONGEST[field]:,} go onto the shelf.")
+            raise ShelfError(
+                f"The {CALLED[field]} has {len(text):,} characters; at most "
+                f"{LONGEST[field]:,} go onto the shelf."
+            )
         if text.startswith(FORMULA):
-            raise ShelfError(f"The {CALLED[field]} begins with {text[0]}, which a spreadsheet reads as a formula; begin with a letter.")
-    plan = Plan(uuid4().hex, saved_at=datetime.now(UTC).isoformat(), usd=usd, usd_per_hour=usd_per_hour, **texts)
+            raise ShelfError(
+                f"The {CALLED[field]} begins with {text[0]}, which a spreadsheet reads as a "
+                f"formula; begin with a letter."
+            )
+    plan = Plan(
+        uuid4().hex,
+        saved_at=datetime.now(UTC).isoformat(),
+        usd=usd,
+        usd_per_hour=usd_per_hour,
+        **texts,
+    )
     _ready(run)
     run(ADD, {field: getattr(plan, field) for field in STORED})
     return plan
 
 
 def take_off(run: Run, name: str, taken_by: str) -> Plan:
-    """A plan off the shelf: its versions stay, and saving its name puts it back; raises ShelfError."""
+    """A plan off the shelf: its versions stay, and saving its name puts it back; raises
+    ShelfError.
+    """
     return save(run, name, taken_by, "taken off the shelf", OFF)
 
 
@@ -76,7 +118,9 @@ def newest(run: Run) -> list[Plan]:
 
 
 def taken_off(run: Run) -> list[Plan]:
-    """Of each plan that was taken off, the version that says by whom and when, at most MOST_SHOWN."""
+    """Of each plan that was taken off, the version that says by whom and when, at most
+    MOST_SHOWN.
+    """
     _ready(run)
     return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
@@ -89,7 +133,11 @@ def versions(run: Run, name: str) -> list[Plan]:
 
 def one_line(text: str) -> str:
     """Typed words as a table can hold them: on one line, without what cannot be seen."""
-    return " ".join("".join(character for character in text if character.isprintable() or character.isspace()).split())
+    return " ".join(
+        "".join(
+            character for character in text if character.isprintable() or character.isspace()
+        ).split()
+    )
 
 
 def _ready(run: Run) -> None:

@@ -1,6 +1,8 @@
-"""Where plans are stored: a file of SQLite, for which Python has all that is needed, or any database that SQLAlchemy reaches.
+"""Where plans are stored: a file of SQLite, for which Python has all that is needed, or any
+database that SQLAlchemy reaches.
 
-Both take the same statements. The file needs no package beside Python; a database is the engine of st.connection.
+Both take the same statements. The file needs no package beside Python; a database is the engine of
+st.connection.
 """
 
 import sqlite3
@@ -15,14 +17,19 @@ WAIT_SECONDS = 20  # for another that is writing
 
 
 def in_file(path: Path | str) -> Run:
-    """Statements run in a file of SQLite, which is made with the first; it is opened for each, by any number of processes."""
+    """Statements run in a file of SQLite, which is made with the first; it is opened for each, by
+    any number of processes.
+    """
 
     def run(statement: str, values: dict[str, Any]) -> list[tuple]:
         try:
             with closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as connection, connection:
                 return connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            raise ShelfError(f"The shelf's file cannot be used ({error}); a link holds the whole plan without it.") from None
+            raise ShelfError(
+                f"The shelf's file cannot be used ({error}); a link holds the whole plan "
+                f"without it."
+            ) from None
 
     return run
 
@@ -39,6 +46,9 @@ def in_database(engine: Any) -> Run:
                 return [tuple(row) for row in result] if result.returns_rows else []
         except SQLAlchemyError as error:
             reason = type(error).__name__  # its text may hold the address
-            raise ShelfError(f"The shelf's database cannot be used ({reason}); a link holds the whole plan without it.") from None
+            raise ShelfError(
+                f"The shelf's database cannot be used ({reason}); a link holds the whole "
+                f"plan without it."
+            ) from None
 
     return run

@@ -1,4 +1,6 @@
-"""A real browser on a dashboard of its own: what the tests share that need one. They run one after another (xdist_group)."""
+"""A real browser on a dashboard of its own: what the tests share that need one. They run one after
+another (xdist_group).
+"""
 
 import os
 import shutil
@@ -7,7 +9,14 @@ import pytest
 
 from benchmarks.server import Server
 
-CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+CHROMIUM = next(
+    (
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    ),
+    None,
+)
 QUIET = """() => new Promise(done => {
   let changed = performance.now();
   const seen = new MutationObserver(() => { changed = performance.now(); });
@@ -24,7 +33,9 @@ CHART, MAIN = '[data-testid="stVegaLiteChart"]', '[data-testid="stMain"]'
 
 
 def missing(what, cure):
-    """Skip on a machine without it; in continuous integration, which installs it, its absence is a failure."""
+    """Skip on a machine without it; in continuous integration, which installs it, its absence is a
+    failure.
+    """
     if os.environ.get("CI"):
         pytest.fail(f"{what}, and CI must run this test: {cure}")
     pytest.skip(f"{what}: {cure}")
@@ -55,11 +66,16 @@ def drawn(page, url):
     """The page drawn; what the console complains of is kept on it."""
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console", lambda message: errors.append(message.text) if message.type == "error" else None
+    )
     page.goto(url)
     page.wait_for_selector(f"{MAIN} h1", timeout=60_000)
     settled(page)
-    page.wait_for_function("chart => [...document.querySelectorAll(chart)].every(e => e.querySelector('svg, canvas'))", arg=CHART)
+    page.wait_for_function(
+        "chart => [...document.querySelectorAll(chart)].every(e => e.querySelector('svg, canvas'))",
+        arg=CHART,
+    )
     return errors
 
 

@@ -1,4 +1,6 @@
-"""What all tests share: one reading of the catalogs, and the last word of a run, what moved against the recorded grid."""
+"""What all tests share: one reading of the catalogs, and the last word of a run, what moved against
+the recorded grid.
+"""
 
 import gc
 import os
@@ -8,7 +10,9 @@ import browser as in_browser
 import examples
 import pytest
 
-if "PYTEST_XDIST_WORKER" not in os.environ:  # a cache of this run's own, which its workers and commands share
+if (
+    "PYTEST_XDIST_WORKER" not in os.environ
+):  # a cache of this run's own, which its workers and commands share
     CACHE = tempfile.TemporaryDirectory(prefix="headroom-")
     os.environ["XDG_CACHE_HOME"] = CACHE.name
     os.environ["HEADROOM_CATALOGS"] = f"{CACHE.name}/catalogs"  # no models that were simulated here
@@ -36,13 +40,21 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What is imported stays: garbage is looked for seldom, and among what the tests make, which is a fifth of their time otherwise."""
+    """What is imported stays: garbage is looked for seldom, and among what the tests make, which is
+    a fifth of their time otherwise.
+    """
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter):
     """Print what test_grid recorded, in whichever process it ran."""
-    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
-    for line in (value for report in reports for name, value in report.user_properties if name == "moved"):
+    reports = [
+        report
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+    ]
+    for line in (
+        value for report in reports for name, value in report.user_properties if name == "moved"
+    ):
         terminalreporter.write_line(line)

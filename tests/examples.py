@@ -1,4 +1,6 @@
-"""Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may choose from."""
+"""Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may
+choose from.
+"""
 
 import csv
 import json
@@ -21,10 +23,13 @@ from calc.search.job_row import JobRow
 from calc.search.options import ranking_of
 from validation.speed import time_table
 
-TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # how many times the examples; beyond 1 they differ from run to run
+TIMES = int(
+    os.environ.get("HEADROOM_TIMES", "1")
+)  # how many times the examples; beyond 1 they differ from run to run
 
 
-settings.register_profile(  # the same examples in every run of `make test`; one that fails is small as it is
+# the same examples in every run of `make test`; one that fails is small as it is
+settings.register_profile(
     "steady",
     derandomize=TIMES == 1,
     max_examples=8 * TIMES,
@@ -38,7 +43,9 @@ settings.load_profile("steady")
 
 
 def steady(examples):
-    """So many examples in `make test`, and HEADROOM_TIMES as many in `make long` and `make bench`."""
+    """So many examples in `make test`, and HEADROOM_TIMES as many in `make long` and `make
+    bench`.
+    """
     return settings(max_examples=examples * TIMES)
 
 
@@ -48,7 +55,9 @@ PARTS = tuple(name for name in COMPONENTS if name != "overhead_bytes")
 def recorded(name):
     """A file of tests/recorded: of JSON lines its rows, of JSON what it holds."""
     text = (Path(__file__).parent / "recorded" / name).read_text("utf-8")
-    return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+    return (
+        [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+    )
 
 
 CHOICES = recorded("cases/choices.json")
@@ -72,7 +81,9 @@ def published(name):
 
 
 def one(solve=False, **scenario):
-    """The result of one scenario, checked to be without a problem; with its largest batch where `solve` asks for it."""
+    """The result of one scenario, checked to be without a problem; with its largest batch where
+    `solve` asks for it.
+    """
     result = estimate(scenario, catalogs(), solve)
     assert result["problem"] == "", result["problem"]
     return result
@@ -101,9 +112,13 @@ def spread(row):
 
 
 def choices(work, **fixed):
-    """A hypothesis strategy of scenarios that read well (some layouts are refused by some models)."""
+    """A hypothesis strategy of scenarios that read well (some layouts are refused by some
+    models).
+    """
     values = {**CHOICES["both"], **CHOICES[work]}
-    drawn = {name: st.sampled_from(options) for name, options in values.items() if name not in fixed}
+    drawn = {
+        name: st.sampled_from(options) for name, options in values.items() if name not in fixed
+    }
     constant = {name: st.just(value) for name, value in fixed.items()}
     return st.fixed_dictionaries({"work": st.just(work), **drawn, **constant}).map(spread)
 
@@ -115,7 +130,10 @@ def at_random(rows, seed=20_26):
     def row():
         work = ("training", "inference")[draw.integers(2)]
         values = {**CHOICES["both"], **CHOICES[work]}
-        return spread({"work": work} | {name: options[draw.integers(len(options))] for name, options in values.items()})
+        return spread(
+            {"work": work}
+            | {name: options[draw.integers(len(options))] for name, options in values.items()}
+        )
 
     return pd.DataFrame([row() for _ in range(rows)])
 
@@ -147,7 +165,9 @@ def written(path):
 
 
 def least_usd(job, catalogs):
-    """The least money of a job, whatever is named for a tie; NaN where nothing qualifies. No row is estimated for it."""
+    """The least money of a job, whatever is named for a tie; NaN where nothing qualifies. No row is
+    estimated for it.
+    """
     ranked = ranking_of(JobRow.of(job), catalogs)
     usd = ranked.candidates["usd"][ranked.qualifying] if ranked else ()
     return min(usd, default=np.nan)

@@ -1,4 +1,6 @@
-"""The app as a new browser sees it, without a browser: for the tests of pages, sidebar and session."""
+"""The app as a new browser sees it, without a browser: for the tests of pages, sidebar and
+session.
+"""
 
 import re
 from functools import cache
@@ -13,14 +15,46 @@ from calc.search.job_fields import COMPARED
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.
-PAGES = ("plan", "compare", "pay", "tuned", "team", "shelf", "explore", "method", "instances", "models", "prices", "accuracy", "bring")
+PAGES = (
+    "plan",
+    "compare",
+    "pay",
+    "tuned",
+    "team",
+    "shelf",
+    "explore",
+    "method",
+    "instances",
+    "models",
+    "prices",
+    "accuracy",
+    "bring",
+)
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
-SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
-FOLDERS = {"plan": "plan", "bring": "your_files", "compare": "compare_and_bill", "understand": "understand", "catalog": "catalog"}
+SPOKEN = (
+    "title",
+    "header",
+    "subheader",
+    "markdown",
+    "caption",
+    "info",
+    "warning",
+    "error",
+    "success",
+)
+FOLDERS = {
+    "plan": "plan",
+    "bring": "your_files",
+    "compare": "compare_and_bill",
+    "understand": "understand",
+    "catalog": "catalog",
+}
 
 
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)  # of all that is installed, anew for each app
+manifest_scanner.scan_component_manifests = cache(
+    manifest_scanner.scan_component_manifests
+)  # of all that is installed, anew for each app
 
 
 def opened(page="", **query):
@@ -29,7 +63,9 @@ def opened(page="", **query):
     for name, value in query.items():
         app.query_params[name.replace("__", ".")] = value
     if page not in ("", "plan"):
-        app._page_hash = calc_hash(_chosen(app, page))  # an address leads there at once: no other page is drawn before
+        app._page_hash = calc_hash(
+            _chosen(app, page)
+        )  # an address leads there at once: no other page is drawn before
     return run(app)
 
 
@@ -48,7 +84,10 @@ def _chosen(app, page):
 
 def address(app):
     """The query of the page, every name with its list of values."""
-    return {name: value if isinstance(value, list) else [value] for name, value in app.query_params.items()}
+    return {
+        name: value if isinstance(value, list) else [value]
+        for name, value in app.query_params.items()
+    }
 
 
 def by_hand(app, name):
@@ -85,17 +124,26 @@ def run(element):
 
 def texts(app):
     """What the page says in sentences, without the marks that keep a dollar sign a dollar sign."""
-    return [element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)] + html_texts(app)
+    return [
+        element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)
+    ] + html_texts(app)
 
 
 def html_texts(app):
     """What the page says in HTML: cards, the short board, names of components."""
-    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", element.proto.body)).split()) for element in app.get("html")]
+    return [
+        " ".join(unescape(re.sub(r"<[^>]+>", " ", element.proto.body)).split())
+        for element in app.get("html")
+    ]
 
 
 def cards(app):
     """The words of the answers' cards, in their order."""
-    return [text for text in html_texts(app) if " GiB on each GPU: " in text or "memory not known" in text]
+    return [
+        text
+        for text in html_texts(app)
+        if " GiB on each GPU: " in text or "memory not known" in text
+    ]
 
 
 def page_text(app):

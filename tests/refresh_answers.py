@@ -1,4 +1,6 @@
-"""Stubbed AWS clients, and answers made from the recorded ones; shared by the tests of the refresh."""
+"""Stubbed AWS clients, and answers made from the recorded ones; shared by the tests of the
+refresh.
+"""
 
 import io
 import json
@@ -25,12 +27,22 @@ CATALOGS = catalogs()
 
 @cache
 def small_texts():
-    """The prices of two families in three regions, us-east-1 without terms, as the text of each file: as real, and quicker to read."""
+    """The prices of two families in three regions, us-east-1 without terms, as the text of each
+    file: as real, and quicker to read.
+    """
     documents = read_documents(FOLDER)
-    kept = {instance: rows for instance, rows in documents["prices"]["prices"].items() if family_of(instance) in ("g5", "gr6")}
+    kept = {
+        instance: rows
+        for instance, rows in documents["prices"]["prices"].items()
+        if family_of(instance) in ("g5", "gr6")
+    }
     documents["prices"]["prices"] = {
         instance: {
-            region: {market: price for market, price in row.items() if region != "us-east-1" or not market.startswith("reserved")}
+            region: {
+                market: price
+                for market, price in row.items()
+                if region != "us-east-1" or not market.startswith("reserved")
+            }
             for region, row in rows.items()
             if region in ("eu-south-2", "eu-west-1", "us-east-1")
         }
@@ -77,7 +89,9 @@ class Session:
         assert config is None or config.retries["mode"] == "adaptive"
         if (service, region_name) not in self.stubs:
             keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
-            client = botocore_session().create_client(service, region_name=region_name, config=config, **keys)
+            client = botocore_session().create_client(
+                service, region_name=region_name, config=config, **keys
+            )
             self.stubs[service, region_name] = Stubber(client)
             self.stubs[service, region_name].activate()
         return self.stubs[service, region_name].client
@@ -97,7 +111,10 @@ def product(instance, usd, recorded="on_demand_only"):
     """One entry of PriceList: a recorded product with another instance and price."""
     item = deepcopy(ANSWERS["get_products"][recorded])
     attributes = item["product"]["attributes"]
-    attributes |= {"instanceType": instance, "usagetype": f"{attributes['usagetype'].partition(':')[0]}:{instance}"}
+    attributes |= {
+        "instanceType": instance,
+        "usagetype": f"{attributes['usagetype'].partition(':')[0]}:{instance}",
+    }
     for term in item["terms"]["OnDemand"].values():
         for dimension in term["priceDimensions"].values():
             dimension["pricePerUnit"] = {"USD": f"{usd:.10f}"}
@@ -105,7 +122,9 @@ def product(instance, usd, recorded="on_demand_only"):
 
 
 def g5_prices(**changed):
-    """Today's on-demand prices of g5 in us-east-1 as the catalog has them, but for what a test changes (by size)."""
+    """Today's on-demand prices of g5 in us-east-1 as the catalog has them, but for what a test
+    changes (by size).
+    """
     prices = CATALOGS.prices
     current = prices[prices["instance"].str.startswith("g5.") & (prices["region"] == "us-east-1")]
     today = dict(zip(current["instance"], current["on_demand_usd_per_hour"], strict=True))
@@ -115,14 +134,30 @@ def g5_prices(**changed):
 
 def spot(instances, usd=None):
     """Today's spot prices, one zone, as the catalog has them or at `usd`."""
-    prices = CATALOGS.prices.query("region == 'us-east-1'").set_index("instance")["spot_usd_per_hour"]
+    prices = CATALOGS.prices.query("region == 'us-east-1'").set_index("instance")[
+        "spot_usd_per_hour"
+    ]
     seen_at = datetime(2026, 11, 20, tzinfo=UTC)
-    zone = {"ProductDescription": "Linux/UNIX", "AvailabilityZone": "us-east-1a", "AvailabilityZoneId": "use1-az1"}
-    return [{**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": seen_at} for name in instances]
+    zone = {
+        "ProductDescription": "Linux/UNIX",
+        "AvailabilityZone": "us-east-1a",
+        "AvailabilityZoneId": "use1-az1",
+    }
+    return [
+        {
+            **zone,
+            "InstanceType": name,
+            "SpotPrice": f"{usd or prices[name]:.6f}",
+            "Timestamp": seen_at,
+        }
+        for name in instances
+    ]
 
 
 def session(price_list, history=None, types=()):
-    """A session that answers one region in full: shapes, on demand (with an empty last page), bare metal, spot."""
+    """A session that answers one region in full: shapes, on demand (with an empty last page), bare
+    metal, spot.
+    """
     started = (
         Session()
         .expect("ec2", "describe_regions", ANSWERS["describe_regions"])
@@ -132,7 +167,12 @@ def session(price_list, history=None, types=()):
         .expect("pricing", "get_products", {"PriceList": []})
     )
     if history is None:
-        history = spot([f"g5.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "12xlarge", "16xlarge", "48xlarge")])
+        history = spot(
+            [
+                f"g5.{size}"
+                for size in ("xlarge", "2xlarge", "4xlarge", "12xlarge", "16xlarge", "48xlarge")
+            ]
+        )
     return started.expect("ec2", "describe_spot_price_history", {"SpotPriceHistory": history})
 
 
@@ -143,7 +183,11 @@ def advice(url, **_):
 
 
 def contents(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.suffix in (".yaml", ".csv")}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.suffix in (".yaml", ".csv")
+    }
 
 
 def price(folder, instance, region="us-east-1"):

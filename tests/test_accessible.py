@@ -1,4 +1,6 @@
-"""Keyboard, screen reader, contrast, zoom and motion, on every page and tab in a real browser; axe judges names, roles and contrast."""
+"""Keyboard, screen reader, contrast, zoom and motion, on every page and tab in a real browser; axe
+judges names, roles and contrast.
+"""
 
 import pytest
 from browser import drawn, missing, settled
@@ -6,13 +8,25 @@ from browser import drawn, missing, settled
 from views.session.tabs import TABS
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("accessible")]
-PLAN = ("", "?goal=serve&people=20&model=qwen3-32b", "?have=8+x+h100-80gb-sxm", "?model=llama-3.1-405b&usd_most=1", "bring")
+PLAN = (
+    "",
+    "?goal=serve&people=20&model=qwen3-32b",
+    "?have=8+x+h100-80gb-sxm",
+    "?model=llama-3.1-405b&usd_most=1",
+    "bring",
+)
 PAGES = [*PLAN, *(f"{page}?view={tab}" for page, tabs in TABS.items() for tab in tabs)]
-KEPT = "kept=A~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000"
-# Marks inside a chart, which its own label speaks for, and the frame's own menu, are not ours to name.
+KEPT = (
+    "kept=A~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000"
+)
+# Marks inside a chart, which its own label speaks for, and the frame's own menu, are not ours to
+# name.
 EXCLUDED = [[".vega-embed"], ['[data-testid="stMainMenu"]'], ['[data-testid="stDataFrame"]']]
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa"]}}
-WIDER = "(() => { const m = document.querySelector('[data-testid=\"stMain\"]'); return m.scrollWidth - m.clientWidth; })()"
+WIDER = (
+    "(() => { const m = document.querySelector('[data-testid=\"stMain\"]'); return m.scrollWidth "
+    "- m.clientWidth; })()"
+)
 FOCUSED = """(() => { const e = document.activeElement, r = e.getBoundingClientRect();
   return {name: e.getAttribute('aria-label') || e.innerText || e.id || e.tagName, body: e === document.body,
           seen: r.width > 0 && r.height > 0, inMain: !!e.closest('[data-testid="stMain"]')}; })()"""
@@ -28,18 +42,27 @@ def axe():
 
 
 def page_of(browser, address, place, **context):
-    page = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | context)).new_page()
+    page = browser.new_context(
+        **({"viewport": {"width": 1440, "height": 900}} | context)
+    ).new_page()
     drawn(page, f"{address}{place}{'&' if '?' in place else '?'}{KEPT}")
     return page
 
 
 @pytest.mark.parametrize("place", PAGES)
-def test_names_roles_tables_contrast_in_both_themes_zoom_phone_and_motion(browser, address, axe, place):
+def test_names_roles_tables_contrast_in_both_themes_zoom_phone_and_motion(
+    browser, address, axe, place
+):
     faults = {}
     for scheme in ("light", "dark"):
         page = page_of(browser, address, place, color_scheme=scheme, reduced_motion="reduce")
-        violations = axe.run(page, context={"exclude": EXCLUDED}, options=RULES).response["violations"]
-        faults |= {(scheme, fault["id"]): [node["html"][:160] for node in fault["nodes"][:3]] for fault in violations}
+        violations = axe.run(page, context={"exclude": EXCLUDED}, options=RULES).response[
+            "violations"
+        ]
+        faults |= {
+            (scheme, fault["id"]): [node["html"][:160] for node in fault["nodes"][:3]]
+            for fault in violations
+        }
         if scheme == "light":
             page.context.close()
     for name, width, height in (("200 %", 720, 450), ("phone", 390, 844)):
@@ -53,7 +76,9 @@ def test_names_roles_tables_contrast_in_both_themes_zoom_phone_and_motion(browse
 
 
 @pytest.mark.parametrize("place", ["", "compare?view=compare", "catalog?view=instances"])
-def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named(browser, address, place):
+def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named(
+    browser, address, place
+):
     page = page_of(browser, address, place)
     stops = []
     for _ in range(60):
@@ -63,9 +88,14 @@ def test_tab_reaches_pages_undo_and_the_page_itself_each_stop_in_sight_and_named
             break
     page.context.close()
     names = [stop["name"] for stop in stops]
-    assert all(any(page_name in name for name in names) for page_name in ("Plan", "Compare & bill", "Understand", "Catalog"))
+    assert all(
+        any(page_name in name for name in names)
+        for page_name in ("Plan", "Compare & bill", "Understand", "Catalog")
+    )
     assert any(stop["inMain"] for stop in stops)
-    assert [stop for stop in stops if not (stop["body"] or (stop["seen"] and stop["name"].strip()))] == []
+    assert [
+        stop for stop in stops if not (stop["body"] or (stop["seen"] and stop["name"].strip()))
+    ] == []
 
 
 def test_the_sliders_of_step_through_and_their_hand_over_are_reached_by_tab(browser, address):
@@ -78,7 +108,9 @@ def test_the_sliders_of_step_through_and_their_hand_over_are_reached_by_tab(brow
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.type") == "checkbox":
             break
-    assert page.evaluate("document.activeElement.labels[0].innerText") == "Use these settings in Plan"
+    assert (
+        page.evaluate("document.activeElement.labels[0].innerText") == "Use these settings in Plan"
+    )
     page.keyboard.press("Space")
     page.get_by_text("The plan has these settings now.").wait_for()
     settled(page)

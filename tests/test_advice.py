@@ -1,4 +1,6 @@
-"""Advice: every change holds when it is estimated again, does the work that it says, saves what it says, and is the useful one."""
+"""Advice: every change holds when it is estimated again, does the work that it says, saves what it
+says, and is the useful one.
+"""
 
 from functools import cache
 
@@ -22,10 +24,23 @@ PLAN, RUN, ON_A_T4 = ALL["without a length"], ALL["a run"], ALL["on a T4"]
 
 
 def advice(scenario, market="on-demand", **limits):
-    """What is advised for a scenario, and beside each change the estimate of the scenario that it makes."""
+    """What is advised for a scenario, and beside each change the estimate of the scenario that it
+    makes.
+    """
     changes = advise(scenario, catalogs(), market, limits=limits or None)
-    sets = [{name: value for name, value in change.items() if name != "market"} for change in changes["set"]]
-    rows = estimate(pd.DataFrame([scenario | one for one in sets]).astype(object).fillna(""), catalogs(), solve=False) if sets else changes
+    sets = [
+        {name: value for name, value in change.items() if name != "market"}
+        for change in changes["set"]
+    ]
+    rows = (
+        estimate(
+            pd.DataFrame([scenario | one for one in sets]).astype(object).fillna(""),
+            catalogs(),
+            solve=False,
+        )
+        if sets
+        else changes
+    )
     return changes, list(zip(changes.to_dict("records"), rows.to_dict("records"), strict=True))
 
 
@@ -35,32 +50,56 @@ def advised(name, market="on-demand"):
     return estimate(ALL[name], catalogs(), solve=False), *advice(ALL[name], market)
 
 
-@pytest.mark.parametrize(("name", "market"), [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])])
+@pytest.mark.parametrize(
+    ("name", "market"),
+    [*((name, "on-demand") for name in ALL), *((name, "spot") for name in [*FITTING, "LoRA"])],
+)
 def test_every_change_holds_and_saves_what_it_says(name, market):
     planned, changes, pairs = advised(name, market)
     assert len(changes)
     for change, row in pairs:
         assert (row["problem"], row["fits"], row["runs"]) == ("", change["fits"], change["runs"])
         assert row["fits"] in ("yes", "tight")
-        assert row["runs"] == "yes" or (row["runs"] == "emulated" and planned["runs"] == "no" and row["tokens_per_second"] > 0)
+        assert row["runs"] == "yes" or (
+            row["runs"] == "emulated" and planned["runs"] == "no" and row["tokens_per_second"] > 0
+        )
         assert ("(emulated)" in change["change"]) == (row["runs"] == "emulated")
-        assert change["saved_gib"] == pytest.approx((planned["memory_bytes"] - row["memory_bytes"]) / 2**30)
+        assert change["saved_gib"] == pytest.approx(
+            (planned["memory_bytes"] - row["memory_bytes"]) / 2**30
+        )
         market_of = change["set"].get("market", market)
         if market_of not in ("on-demand", "spot"):
             continue
-        key, spot, trains = market_of.replace("-", "_"), market_of == "spot", row["work"] == "training"
-        slower, before = 1 + spot * row["spot_overhead_ratio"], 1 + (market == "spot") * planned["spot_overhead_ratio"]
+        key, spot, trains = (
+            market_of.replace("-", "_"),
+            market_of == "spot",
+            row["work"] == "training",
+        )
+        slower, before = (
+            1 + spot * row["spot_overhead_ratio"],
+            1 + (market == "spot") * planned["spot_overhead_ratio"],
+        )
         expected = {
             "usd_per_hour": row[f"usd_per_hour_{key}"],
-            "slowdown_ratio": planned["tokens_per_second"] / before / (row["tokens_per_second"] / slower),
+            "slowdown_ratio": planned["tokens_per_second"]
+            / before
+            / (row["tokens_per_second"] / slower),
             "usd": row[f"run_usd_{key}" if trains else f"usd_per_month_{key}"],
             "hours": row["spot_run_hours" if spot else "run_hours"] if trains else 730,
         }
         if trains:
             before = market.replace("-", "_")
-            hourly = change["usd_per_hour"] * change["slowdown_ratio"] / planned[f"usd_per_hour_{before}"]
-            expected["saved_work_ratio"] = 1 - (hourly if np.isnan(change["usd"]) else change["usd"] / planned[f"run_usd_{before}"])
-        assert {column: change[column] for column in expected} == pytest.approx(expected, nan_ok=True)
+            hourly = (
+                change["usd_per_hour"]
+                * change["slowdown_ratio"]
+                / planned[f"usd_per_hour_{before}"]
+            )
+            expected["saved_work_ratio"] = 1 - (
+                hourly if np.isnan(change["usd"]) else change["usd"] / planned[f"run_usd_{before}"]
+            )
+        assert {column: change[column] for column in expected} == pytest.approx(
+            expected, nan_ok=True
+        )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -68,38 +107,73 @@ def test_a_changed_job_is_answered_with_the_same_figures(name):
     """The first, the last and one between, each as a job in which all is fixed."""
     _, _, pairs = advised(name)
     for change, row in (pairs[0], pairs[len(pairs) // 2], pairs[-1]):
-        answer = options(job_of_scenario(row, change["set"].get("market", "on-demand"), {}), catalogs()).answers.iloc[0]
-        assert (answer["fits"], answer["usd_per_hour"]) == (change["fits"], pytest.approx(change["usd_per_hour"], rel=1e-12))
+        answer = options(
+            job_of_scenario(row, change["set"].get("market", "on-demand"), {}), catalogs()
+        ).answers.iloc[0]
+        assert (answer["fits"], answer["usd_per_hour"]) == (
+            change["fits"],
+            pytest.approx(change["usd_per_hour"], rel=1e-12),
+        )
         assert np.isnan(change["usd"]) or answer["usd"] == pytest.approx(change["usd"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(name):
     planned, changes, _ = advised(name)
-    laid_out = ("gpu", "gpus", "instance", "sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumulation_steps", "recompute")
-    job = {column: value for column, value in job_of_scenario(planned, "on-demand", {}).items() if column not in laid_out}
+    laid_out = (
+        "gpu",
+        "gpus",
+        "instance",
+        "sharding",
+        "tensor_parallel",
+        "pipeline_parallel",
+        "batch",
+        "accumulation_steps",
+        "recompute",
+    )
+    job = {
+        column: value
+        for column, value in job_of_scenario(planned, "on-demand", {}).items()
+        if column not in laid_out
+    }
     answer = options(job, catalogs()).answers.iloc[0]
-    alike = changes[changes["same_work"] & changes["kind"].isin(["layout", "instance", "gpus"]) & (changes["fits"] == "yes")]
+    alike = changes[
+        changes["same_work"]
+        & changes["kind"].isin(["layout", "instance", "gpus"])
+        & (changes["fits"] == "yes")
+    ]
     assert answer["problem"] or not (alike["usd"] < answer["usd"] * (1 - 1e-9)).any()
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_work_is_the_same_and_comes_first(name):
-    """The method, as many bits, the tokens of a step; in service no fewer sequences at once, and the context."""
+    """The method, as many bits, the tokens of a step; in service no fewer sequences at once, and
+    the context.
+    """
     planned, changes, pairs = advised(name)
-    bits = catalogs().precisions[["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]]
+    bits = catalogs().precisions[
+        ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
+    ]
     for change, row in pairs:
         same = (bits.loc[row["precision"]] == bits.loc[planned["precision"]]).all()
-        same &= all(row[column] == planned[column] for column in ("tuning", "optimizer", "sequence_tokens", "kv_precision"))
+        same &= all(
+            row[column] == planned[column]
+            for column in ("tuning", "optimizer", "sequence_tokens", "kv_precision")
+        )
         if planned["work"] == "training":
-            same &= planned["step_tokens"] / 2 <= row["step_tokens"] <= planned["step_tokens"] * 2 and change["kind"] != "step"
+            same &= (
+                planned["step_tokens"] / 2 <= row["step_tokens"] <= planned["step_tokens"] * 2
+                and change["kind"] != "step"
+            )
         else:
             same &= at_once(row) >= at_once(planned)
         assert same == change["same_work"], change["change"]
     assert (changes["same_work"].any(), changes["change"].is_unique) == (True, True)
     ranks = list(zip(~changes["same_machine"], ~changes["same_work"], strict=True))
     assert ranks == sorted(ranks)
-    assert changes["same_machine"].tolist() == [not change.keys() & {"instance", "gpu", "gpus"} for change in changes["set"]]
+    assert changes["same_machine"].tolist() == [
+        not change.keys() & {"instance", "gpu", "gpus"} for change in changes["set"]
+    ]
     assert changes.groupby(["kind", "same_work"]).size().max() <= max(MOST_OF_A_KIND.values()) == 3
 
 
@@ -107,13 +181,22 @@ def test_the_same_work_is_the_same_and_comes_first(name):
 def test_where_it_fits_each_change_saves_money_or_memory_and_what_saves_most_comes_first(name):
     planned, changes, _ = advised(name)
     assert planned["fits"] == "yes"
-    assert (changes["fits"] == "yes").all()  # a plan that fits is not traded for one that may run out of memory
-    assert all(part["saved_work_ratio"].is_monotonic_decreasing for _, part in changes.groupby(["same_machine", "same_work"]))
+    assert (
+        changes["fits"] == "yes"
+    ).all()  # a plan that fits is not traded for one that may run out of memory
+    assert all(
+        part["saved_work_ratio"].is_monotonic_decreasing
+        for _, part in changes.groupby(["same_machine", "same_work"])
+    )
     cheaper = changes["saved_work_ratio"] > 0.01
-    smaller = (changes["saved_gib"] > 0.02 * planned["gpu_memory_bytes"] / 2**30) & (changes["saved_usd_per_hour"] >= 0)
+    smaller = (changes["saved_gib"] > 0.02 * planned["gpu_memory_bytes"] / 2**30) & (
+        changes["saved_usd_per_hour"] >= 0
+    )
     assert cheaper.any()
     assert (cheaper | smaller).all()
-    assert (changes["slowdown_ratio"][~cheaper] < np.where(changes["same_work"][~cheaper], 1.5, 1.1)).all()
+    assert (
+        changes["slowdown_ratio"][~cheaper] < np.where(changes["same_work"][~cheaper], 1.5, 1.1)
+    ).all()
     assert planned["work"] == "training" or (changes["saved_usd_per_hour"] >= 0).all()
 
 
@@ -122,7 +205,10 @@ def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_
     _, changes, _ = advised(name)
     same = changes[changes["same_work"]]
     stays, elsewhere = (same[same["same_machine"] == here] for here in (True, False))
-    for part, second in ((stays, stays["slowdown_ratio"].round(2)), (elsewhere, elsewhere["saved_usd_per_hour"] < 0)):
+    for part, second in (
+        (stays, stays["slowdown_ratio"].round(2)),
+        (elsewhere, elsewhere["saved_usd_per_hour"] < 0),
+    ):
         rank = list(zip(part["fits"] == "tight", second, strict=True))
         assert rank == sorted(rank)
     cost = 1 - same["saved_work_ratio"]
@@ -132,31 +218,51 @@ def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_
 
 
 def test_a_layout_that_trains_the_same_comes_before_lora_and_larger_cards():
-    """8B on 8 A100 of 40 GB, unsharded: FSDP keeps price and training; in transformers no matrix is divided unasked."""
+    """8B on 8 A100 of 40 GB, unsharded: FSDP keeps price and training; in transformers no matrix is
+    divided unasked.
+    """
     planned, changes, pairs = advised("unsharded")
     layouts = changes[changes["kind"] == "layout"]
     assert list(layouts.index) == list(range(len(layouts)))
     assert (layouts["saved_usd_per_hour"] == 0).all()
     change, row = pairs[0]
-    assert change["set"].keys() <= {"sharding", "tensor_parallel", "batch", "accumulation_steps", "recompute"}
+    assert change["set"].keys() <= {
+        "sharding",
+        "tensor_parallel",
+        "batch",
+        "accumulation_steps",
+        "recompute",
+    }
     assert (planned["fits"], row["fits"]) == ("no", "yes")
     assert change["slowdown_ratio"] == pytest.approx(1.1, abs=0.2)
     assert all(one.get("tensor_parallel", 1) == 1 for one in layouts["set"])
 
 
 def test_a_card_without_bf16_is_given_fp16():
-    """GPT-2 on a T4: as many bits on tensor cores; with eager attention it runs as planned, and fits at half the batch."""
+    """GPT-2 on a T4: as many bits on tensor cores; with eager attention it runs as planned, and
+    fits at half the batch.
+    """
     _, changes, _ = advised("on a T4")
     change = changes.set_index("change").loc["fp16 mixed (emulated)"]
     elsewhere = changes[~changes["same_machine"]]
-    assert (change["same_work"], change["set"], elsewhere["runs"].iloc[0]) == (True, {"precision": "fp16-mixed"}, "yes")
+    assert (change["same_work"], change["set"], elsewhere["runs"].iloc[0]) == (
+        True,
+        {"precision": "fp16-mixed"},
+        "yes",
+    )
     assert change["usd"] == pytest.approx(10, abs=0.5)
-    native = advise(ON_A_T4 | {"batch": 4}, catalogs()).set_index("change").loc["fp16 mixed, eager attention"]
+    native = (
+        advise(ON_A_T4 | {"batch": 4}, catalogs())
+        .set_index("change")
+        .loc["fp16 mixed, eager attention"]
+    )
     assert (native["runs"], native["same_work"]) == ("yes", True)
 
 
 @pytest.mark.parametrize(
-    ("more", "saved"), [({}, 0.2), ({"model": "llama-3.1-70b", "gpus": 64, "recompute": "full"}, 0.3)], ids=["8B", "70B"]
+    ("more", "saved"),
+    [({}, 0.2), ({"model": "llama-3.1-70b", "gpus": 64, "recompute": "full"}, 0.3)],
+    ids=["8B", "70B"],
 )
 def test_fp8_products_are_offered_as_other_work_where_the_card_has_them(more, saved):
     """Compiled; without, casting takes what the products save."""
@@ -172,9 +278,13 @@ def test_fp8_products_are_offered_as_other_work_where_the_card_has_them(more, sa
 
 
 def test_a_service_is_offered_more_sequences_at_once_or_fewer_gpus_on_a_larger_card():
-    """70B on 8 H100: four times the sequences for 40 % less a token, in time; 32B on four L4: one RTX PRO 6000, laid out anew."""
+    """70B on 8 H100: four times the sequences for 40 % less a token, in time; 32B on four L4: one
+    RTX PRO 6000, laid out anew.
+    """
     _, _, pairs = advised("70B served")
-    change, row = next(pair for pair in pairs if pair[0]["kind"] == "batch" and pair[0]["same_work"])
+    change, row = next(
+        pair for pair in pairs if pair[0]["kind"] == "batch" and pair[0]["same_work"]
+    )
     assert change["set"]["batch"] >= 128
     assert change["saved_work_ratio"] > 0.4
     assert change["change"].endswith("sequences at once")
@@ -182,7 +292,12 @@ def test_a_service_is_offered_more_sequences_at_once_or_fewer_gpus_on_a_larger_c
     assert row["time_to_first_token_seconds"] <= 5
     _, changes, _ = advised("on small cards")
     change = changes[changes["kind"] == "instance"].iloc[0]
-    assert change["set"] == {"instance": "g7e.2xlarge", "gpu": "", "gpus": 1.0, "tensor_parallel": 1.0}
+    assert change["set"] == {
+        "instance": "g7e.2xlarge",
+        "gpu": "",
+        "gpus": 1.0,
+        "tensor_parallel": 1.0,
+    }
     assert (change["same_work"], change["change"]) == (True, "g7e.2xlarge")
     assert change["saved_usd_per_hour"] > 1 > change["slowdown_ratio"]
 
@@ -228,7 +343,12 @@ def test_a_row_of_estimate_is_advised_as_its_scenario(name):
 def test_a_change_that_changes_nothing_is_left_out():
     planned = estimate(PLAN, catalogs(), solve=False)
     changes = neighbours(planned, catalogs(), "on-demand", {}).changes
-    assert all(planned[name] != value for change in changes for name, value in change.items() if name in planned)
+    assert all(
+        planned[name] != value
+        for change in changes
+        for name, value in change.items()
+        if name in planned
+    )
     assert distinct_changes(planned, [changes[0], changes[0]]) == changes[:1]
 
 
@@ -236,8 +356,14 @@ def test_a_change_that_changes_nothing_is_left_out():
 def test_of_a_run_that_failed_although_it_fits_each_change_frees_what_was_refused(name):
     planned, lacking = estimate(ALL[name], catalogs(), solve=False), 3 * 2**30
     changes = advise(ALL[name], catalogs(), lacking_bytes=lacking)
-    rows = estimate(pd.DataFrame([ALL[name] | one for one in changes["set"]]).astype(object).fillna(""), catalogs(), solve=False)
-    freed = (rows["gpu_memory_bytes"] - rows["memory_bytes"]) - (planned["gpu_memory_bytes"] - planned["memory_bytes"])
+    rows = estimate(
+        pd.DataFrame([ALL[name] | one for one in changes["set"]]).astype(object).fillna(""),
+        catalogs(),
+        solve=False,
+    )
+    freed = (rows["gpu_memory_bytes"] - rows["memory_bytes"]) - (
+        planned["gpu_memory_bytes"] - planned["memory_bytes"]
+    )
     assert (freed >= lacking).all()
     here = changes[changes["same_machine"] & changes["same_work"] & (changes["fits"] == "yes")]
     assert len(changes)
@@ -259,18 +385,43 @@ def test_a_change_is_said_in_one_sentence_money_first_and_per_cent_only_of_the_b
         "quality": "",
         "source": "",
     }
-    run, service = ({"work": work, "fits": "yes", "tokens_total": np.nan} for work in ("training", "inference"))
+    run, service = (
+        {"work": work, "fits": "yes", "tokens_total": np.nan} for work in ("training", "inference")
+    )
     for row, more, words in (
         (run, {}, "$42 in 46 min, 21 % less."),
-        (run, {"saved_work_ratio": -0.004, "saved_gib": 14.6}, "14.6 GiB less on each GPU; $42 in 46 min."),
+        (
+            run,
+            {"saved_work_ratio": -0.004, "saved_gib": 14.6},
+            "14.6 GiB less on each GPU; $42 in 46 min.",
+        ),
         (run, {"usd": np.nan}, "$55.00 an hour."),
         (service, {"saved_work_ratio": 0.2}, "room for 25 % more requests, for the same bill."),
-        (service, {"saved_work_ratio": 0.53}, "room for 2.1 times the requests, for the same bill."),
+        (
+            service,
+            {"saved_work_ratio": 0.53},
+            "room for 2.1 times the requests, for the same bill.",
+        ),
         (service, {"saved_usd_per_hour": 20.0}, "$42 a month, 21 % less."),
-        (run | {"fits": "no"}, {"saved_gib": 129.0, "slowdown_ratio": 0.98}, "129 GiB less, 2 % faster, fits."),
-        (run | {"fits": "no"}, {"saved_gib": 73.0, "fits": "tight"}, "73.0 GiB less, 67 % faster, tight: it may run out of memory."),
-        (run | {"fits": "no"}, {"same_machine": False, "slowdown_ratio": 0.25}, "$42 in 46 min, 21 % less, 4.0 times as fast, fits."),
-        (run, {"same_work": False, "quality": "slower", "source": "A 2020"},
-         "$42 in 46 min, 21 % less. Other training: check the quality. Slower (A 2020)."),
-    ):  # fmt: skip
+        (
+            run | {"fits": "no"},
+            {"saved_gib": 129.0, "slowdown_ratio": 0.98},
+            "129 GiB less, 2 % faster, fits.",
+        ),
+        (
+            run | {"fits": "no"},
+            {"saved_gib": 73.0, "fits": "tight"},
+            "73.0 GiB less, 67 % faster, tight: it may run out of memory.",
+        ),
+        (
+            run | {"fits": "no"},
+            {"same_machine": False, "slowdown_ratio": 0.25},
+            "$42 in 46 min, 21 % less, 4.0 times as fast, fits.",
+        ),
+        (
+            run,
+            {"same_work": False, "quality": "slower", "source": "A 2020"},
+            "$42 in 46 min, 21 % less. Other training: check the quality. Slower (A 2020).",
+        ),
+    ):
         assert effect(base | more, row, catalogs()) == words

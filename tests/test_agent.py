@@ -1,4 +1,6 @@
-"""The agent's tools: twenty natural tasks in at most three calls each, directly and through a client of the mcp package."""
+"""The agent's tools: twenty natural tasks in at most three calls each, directly and through a
+client of the mcp package.
+"""
 
 import asyncio
 import sys
@@ -42,9 +44,20 @@ def test_there_are_twenty_tasks():
 @pytest.mark.parametrize(
     ("tool", "inputs", "sentence"),
     [
-        (estimate_tool, {"columns": {"model": "gpt2", "bach": 4}}, "There is no column 'bach'; use batch"),
+        (
+            estimate_tool,
+            {"columns": {"model": "gpt2", "bach": 4}},
+            "There is no column 'bach'; use batch",
+        ),
         (estimate_tool, {"text": "lora on an L4"}, "No model is named"),
-        (compare_tool, {"first": "gpt2 lora on g6.xlarge", "second": "llama-3.1-405b full fine-tuning on g4dn.xlarge"}, "Nothing"),
+        (
+            compare_tool,
+            {
+                "first": "gpt2 lora on g6.xlarge",
+                "second": "llama-3.1-405b full fine-tuning on g4dn.xlarge",
+            },
+            "Nothing",
+        ),
     ],
 )
 def test_an_error_is_one_sentence(tool, inputs, sentence):
@@ -58,7 +71,9 @@ def test_a_client_solves_the_tasks_over_stdio():
     from mcp.client.stdio import StdioServerParameters
 
     async def solved():
-        server = StdioServerParameters(command=sys.executable, args=["-m", "calc", "serve-mcp"], cwd=ROOT)
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "calc", "serve-mcp"], cwd=ROOT
+        )
         async with mcp.Client(server) as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS)
             for task in TASKS:
@@ -68,5 +83,7 @@ def test_a_client_solves_the_tasks_over_stdio():
                 assert [words for words in task["says"] if words not in text] == [], task["task"]
                 assert len(text.encode()) <= MOST_BYTES
 
-    with ThreadPoolExecutor(1) as pool:  # the browser of other tests runs its own loop in this thread
+    with ThreadPoolExecutor(
+        1
+    ) as pool:  # the browser of other tests runs its own loop in this thread
         pool.submit(lambda: asyncio.run(solved())).result()

@@ -24,10 +24,19 @@ from calc.search.settle import settled
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
-SERVED = {"work": "inference", "model": "llama-3.1-8b", "instance": FEW, "instances_most": 2, "users": 12}
+SERVED = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "instance": FEW,
+    "instances_most": 2,
+    "users": 12,
+}
 CASES = recorded("cases/answers.json")
 JOBS, PLAIN, LOOSER, WRONG = (CASES[name] for name in ("jobs", "plain", "looser", "wrong"))
-CENTERS = {"run_high_hours": "run_hours", "time_per_output_token_high_seconds": "time_per_output_token_seconds"}
+CENTERS = {
+    "run_high_hours": "run_hours",
+    "time_per_output_token_high_seconds": "time_per_output_token_seconds",
+}
 TIE = 1.005
 COSTS = {"on-demand": "on_demand", "spot": "spot"}
 
@@ -36,32 +45,56 @@ COSTS = {"on-demand": "on_demand", "spot": "spot"}
 def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     job = PLAIN[name]
     answered, rows = options(job | {"answers": "fastest+roomiest"}, catalogs), plain(job, catalogs)
-    answers = {name: row for _, row in answered.answers.iterrows() for name in row["answer"].split("+")}
+    answers = {
+        name: row for _, row in answered.answers.iterrows() for name in row["answer"].split("+")
+    }
     assert answered.edge["usd"].min() == pytest.approx(rows["usd"].min(), rel=TIE - 1)
-    assert rows["usd"].min() * (1 - 1e-12) <= answers["least-money"]["usd"] <= rows["usd"].min() * 1.01
+    assert (
+        rows["usd"].min() * (1 - 1e-12) <= answers["least-money"]["usd"] <= rows["usd"].min() * 1.01
+    )
     assert ("knee" in answers) == (rows["seconds"] * 1.01 < answers["least-money"]["seconds"]).any()
-    assert answers["fastest"]["usd"] <= 3 * answers["least-money"]["usd"] or "usd_per_hour_most" in job
+    assert (
+        answers["fastest"]["usd"] <= 3 * answers["least-money"]["usd"] or "usd_per_hour_most" in job
+    )
     assert answers["roomiest"]["usd"] <= 1.5 * answers["least-money"]["usd"]
-    within = rows if "usd_per_hour_most" in job else rows[rows["usd"] <= 3 * answers["least-money"]["usd"]]
+    within = (
+        rows
+        if "usd_per_hour_most" in job
+        else rows[rows["usd"] <= 3 * answers["least-money"]["usd"]]
+    )
     assert rows["seconds"].min() <= answers["fastest"]["seconds"] <= within["seconds"].min() * TIE
     near = rows[rows["usd"] <= 1.5 * answers["least-money"]["usd"]]
-    assert near["headroom_bytes"].max() / TIE <= answers["roomiest"]["headroom_bytes"] <= near["headroom_bytes"].max()
+    assert (
+        near["headroom_bytes"].max() / TIE
+        <= answers["roomiest"]["headroom_bytes"]
+        <= near["headroom_bytes"].max()
+    )
     board = answered.board.query("fits == 'yes' and runs == 'yes' and misses == ''")
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
     shown = board.set_index(["instance", "market"])["usd"]
     assert set(shown.index) == set(least.index)
-    assert ((shown / least - 1).between(-1e-12, 0.01 + 1e-12)).all()  # the first row is the answer, of those within a hundredth
+    assert (
+        (shown / least - 1).between(-1e-12, 0.01 + 1e-12)
+    ).all()  # the first row is the answer, of those within a hundredth
 
 
 @pytest.mark.parametrize("name", JOBS)
 def test_an_answer_gives_its_own_figures_again_and_stands_on_the_board(catalogs, name):
     answered, rows = options(JOBS[name], catalogs), answer(JOBS[name], catalogs)
-    assert rows[["problem", "fits", "runs"]].drop_duplicates().to_numpy().tolist() == [["", "yes", "yes"]]
+    assert rows[["problem", "fits", "runs"]].drop_duplicates().to_numpy().tolist() == [
+        ["", "yes", "yes"]
+    ]
     again = estimate(rows, catalogs).select_dtypes("float")
     np.testing.assert_array_equal(again, rows[list(again)].astype(float))
     for row in rows[rows["market"].isin(COSTS)].to_dict("records"):
-        kind, market = "usd_per_month" if row["work"] == "inference" else "run_usd", COSTS[row["market"]]
-        assert (row["usd"], row["usd_per_hour"]) == (row[f"{kind}_{market}"], row[f"usd_per_hour_{market}"])
+        kind, market = (
+            "usd_per_month" if row["work"] == "inference" else "run_usd",
+            COSTS[row["market"]],
+        )
+        assert (row["usd"], row["usd_per_hour"]) == (
+            row[f"{kind}_{market}"],
+            row[f"usd_per_hour_{market}"],
+        )
     board = answered.board
     pd.testing.assert_series_equal(board.iloc[0], answered.answers.iloc[0])
     qualifying = board[(board["fits"] == "yes") & (board["misses"] == "") & board["usd"].notna()]
@@ -78,35 +111,64 @@ def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
     answered = [options(job | {limit: value}, catalogs) for value in values]
     least = [one.answers["usd"][0] for one in answered if one.possible]
-    assert all(after <= before * 1.01 for before, after in pairwise(least))  # within a tie the easier or the faster is named
+    assert all(
+        after <= before * 1.01 for before, after in pairwise(least)
+    )  # within a tie the easier or the faster is named
     assert answered[-1].possible
 
 
 def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
-    jobs = [SMALL | {"hours_most": 0.05}, {"model": "llama-3.1-70b", "instance": "p5.48xlarge", "instances_most": 1}]
-    late, many, none = (answer(job, catalogs).iloc[0] for job in (*jobs, {"model": "llama-3.1-405b", "instance": "g5.xlarge"}))
-    assert [late["answer"], many["answer"], none["answer"], late["possible"]] == ["nearest", "nearest", "", 0]
-    assert late["problem"].startswith("Nothing keeps every limit: the nearest plan, 2 × p5.48xlarge, takes ")
-    assert late["problem"].endswith("(3.0 min allowed); allow that time, more instances or other cards.")
+    jobs = [
+        SMALL | {"hours_most": 0.05},
+        {"model": "llama-3.1-70b", "instance": "p5.48xlarge", "instances_most": 1},
+    ]
+    late, many, none = (
+        answer(job, catalogs).iloc[0]
+        for job in (*jobs, {"model": "llama-3.1-405b", "instance": "g5.xlarge"})
+    )
+    assert [late["answer"], many["answer"], none["answer"], late["possible"]] == [
+        "nearest",
+        "nearest",
+        "",
+        0,
+    ]
+    assert late["problem"].startswith(
+        "Nothing keeps every limit: the nearest plan, 2 × p5.48xlarge, takes "
+    )
+    assert late["problem"].endswith(
+        "(3.0 min allowed); allow that time, more instances or other cards."
+    )
     assert late["hours"] > 0.05
     assert "needs 3 instances" in many["problem"]
     assert np.isnan(none["usd"])
-    assert none["problem"].startswith("Nothing allowed is large enough: the smallest arrangement takes ")
+    assert none["problem"].startswith(
+        "Nothing allowed is large enough: the smallest arrangement takes "
+    )
 
 
 @pytest.mark.parametrize(
-    ("job", "limit", "column"), [(SMALL, "hours_most", "run_high_hours"), (SERVED, "token_seconds", "time_per_output_token_high_seconds")]
+    ("job", "limit", "column"),
+    [
+        (SMALL, "hours_most", "run_high_hours"),
+        (SERVED, "token_seconds", "time_per_output_token_high_seconds"),
+    ],
 )
 def test_a_time_can_be_held_with_the_slow_end_of_its_range(catalogs, job, limit, column):
     usual = answer(job, catalogs).iloc[0]
     allowed = (usual["hours"] if limit == "hours_most" else usual["seconds"]) * 1.1
     assert answer(job | {limit: allowed, "confidence": 50}, catalogs).iloc[0]["usd"] == usual["usd"]
-    surely, before = (answer(job | {limit: allowed, **more}, catalogs) for more in ({"confidence": 95}, {"hold_slow_end": "yes"}))
+    surely, before = (
+        answer(job | {limit: allowed, **more}, catalogs)
+        for more in ({"confidence": 95}, {"hold_slow_end": "yes"})
+    )
     assert (surely[column] <= allowed).all()
     assert surely["usd"].iloc[0] == before["usd"].iloc[0] > usual["usd"]
     center = CENTERS[column]
     between = answer(job | {limit: allowed}, catalogs)
-    assert (between[center] * (between[column] / between[center]) ** (0.6745 / 1.6449) <= allowed * (1 + 1e-9)).all()
+    assert (
+        between[center] * (between[column] / between[center]) ** (0.6745 / 1.6449)
+        <= allowed * (1 + 1e-9)
+    ).all()
     missed = answer(job | {limit: allowed / 1000, "confidence": 95}, catalogs).iloc[0]
     assert " at 95 % confidence, " in missed["problem"]
 
@@ -123,15 +185,26 @@ def test_people_and_a_context_are_requests_and_lengths(catalogs):
         settled({"work": "inference", "model": "clip-vit-large-patch14"}, catalogs),
         settled({"model": "siglip2-base-patch16-224"}, catalogs),
     )
-    assert (pair[0]["prompt_tokens"], pair[1]["sequence_tokens"]) == (77, 64)  # their learned positions
-    encoder = settled({"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs)
+    assert (pair[0]["prompt_tokens"], pair[1]["sequence_tokens"]) == (
+        77,
+        64,
+    )  # their learned positions
+    encoder = settled(
+        {"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs
+    )
     assert (encoder["prompt_tokens"], encoder["sequence_tokens"]) == (256, 256)
 
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_bad_job_says_why_and_leaves_the_others_theirs(catalogs, fault):
     job, sentence = WRONG[fault]
-    rows = answer([SMALL | job | {"job": "bad", "instance": job.get("instance", FEW)}, SMALL | {"job": "good"}], catalogs)
+    rows = answer(
+        [
+            SMALL | job | {"job": "bad", "instance": job.get("instance", FEW)},
+            SMALL | {"job": "good"},
+        ],
+        catalogs,
+    )
     bad, good = rows[rows["job"] == "bad"], rows[rows["job"] == "good"]
     assert bad["memory_bytes"].isna().tolist() == [True]
     assert bad["problem"].iloc[0].startswith(sentence)
@@ -147,7 +220,9 @@ def test_requests_a_second_are_kept_up_with(catalogs):
 
 
 def test_what_is_refused_never_appears(catalogs):
-    """vLLM has no bf16 on a T4 and loads on no Arm host with a T4G; fp8 products need compute capability 8.9."""
+    """vLLM has no bf16 on a T4 and loads on no Arm host with a T4G; fp8 products need compute
+    capability 8.9.
+    """
     sold = ["g4dn.12xlarge", "g5g.xlarge", "g5.xlarge"]
     board = options(SERVED | {"instance": sold}, catalogs).board
     assert set(board["runs"]) == {"yes", "emulated"}
@@ -155,12 +230,16 @@ def test_what_is_refused_never_appears(catalogs):
     trained = options(SMALL | {"precision": "fp8-mixed"}, catalogs)
     assert set(trained.board["instance"]) == {"g6e.xlarge", "p5.48xlarge"}
     refused = answer(SERVED | {"instance": "g4dn.12xlarge", "precision": "bf16"}, catalogs).iloc[0]
-    assert refused["problem"].startswith("Nothing runs so on the instances allowed: vLLM stops at start: ")
+    assert refused["problem"].startswith(
+        "Nothing runs so on the instances allowed: vLLM stops at start: "
+    )
 
 
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     board = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs).board
-    assert len(board[["instance", "optimizer"]].drop_duplicates()) == 2 * board["instance"].nunique()
+    assert (
+        len(board[["instance", "optimizer"]].drop_duplicates()) == 2 * board["instance"].nunique()
+    )
     assert not board.duplicated(["instance", "market", "optimizer"]).any()
 
 
@@ -172,21 +251,34 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
     rows = results.plain(**figures)
     rows["instances"] = rows["instances_needed"] + rows["standby_instances"]
-    same = {"token_seconds": "time_per_output_token_seconds", "first_token_seconds": "time_to_first_token_seconds"}
-    same |= {"step_tokens": "step_tokens", "headroom_bytes": "headroom_bytes", "instances": "instances"}
+    same = {
+        "token_seconds": "time_per_output_token_seconds",
+        "first_token_seconds": "time_to_first_token_seconds",
+    }
+    same |= {
+        "step_tokens": "step_tokens",
+        "headroom_bytes": "headroom_bytes",
+        "instances": "instances",
+    }
     for key, column in same.items():
-        np.testing.assert_array_equal(combined.candidates[key][some], rows[column].to_numpy(float), err_msg=column)
+        np.testing.assert_array_equal(
+            combined.candidates[key][some], rows[column].to_numpy(float), err_msg=column
+        )
     assert [FITS[fits] for fits in combined.candidates["fits"][some]] == rows["fits"].tolist()
     assert [RUNS[runs] for runs in combined.candidates["runs"][some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
     done = job_of_rows(again, rows["market"], 0, catalogs)
     for column in ("usd", "hours", "usd_per_hour", "seconds"):
-        np.testing.assert_array_equal(rows[column].to_numpy(float), getattr(done, column), err_msg=column)
+        np.testing.assert_array_equal(
+            rows[column].to_numpy(float), getattr(done, column), err_msg=column
+        )
 
 
 def test_the_lower_bound_of_memory_is_one(catalogs):
     results = answered()
-    part = next(parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs))
+    part = next(
+        parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs)
+    )
     least = least_memory_bytes(walk(part.table | {}, MEMORY[:1]))
     peak = fullest_place(part.table | {})["allocated_peak_bytes"]
     assert (least <= peak).all()
@@ -198,22 +290,37 @@ def test_an_encoder_is_served_by_transformers(model, catalogs):
     """vLLM's cache serves decoders; asked for by name it is refused, left open it is not taken."""
     job = {"work": "inference", "model": model, "users": 4, "prompt_tokens": 128}
     assert set(answer(job, catalogs)["implementation"]) == {"transformers"}
-    assert "choose implementation transformers" in answer(job | {"implementation": "vllm"}, catalogs)["problem"].iloc[0]
+    assert (
+        "choose implementation transformers"
+        in answer(job | {"implementation": "vllm"}, catalogs)["problem"].iloc[0]
+    )
 
 
 def test_a_decoder_without_a_head_answers_no_token(catalogs):
     """An embedding model reads its prompt, whatever its blocks; an engine may read it too."""
     job = {"work": "inference", "model": "qwen3-embedding-0.6b", "users": 4, "context_tokens": 1024}
-    assert settled(job, catalogs)["sequence_tokens"] == settled(job, catalogs)["prompt_tokens"] == 1024
+    assert (
+        settled(job, catalogs)["sequence_tokens"] == settled(job, catalogs)["prompt_tokens"] == 1024
+    )
     rows = answer(job | {"implementation": "vllm"}, catalogs)
     assert rows["fits"].eq("yes").all()
     assert rows["time_per_output_token_seconds"].isna().all()
 
 
 def test_a_context_beyond_the_model_is_refused_with_what_extends_it(catalogs):
-    refused = answer({"model": "qwen3-8b", "work": "inference", "context_tokens": 65_536}, catalogs)["problem"].iloc[0]
-    assert refused.startswith("qwen3-8b takes 40,960 tokens, and 65,536 are asked for, which vllm refuses; YaRN by 4 ")
-    served = {"model": "qwen3-8b", "work": "inference", "implementation": "vllm", "sequence_tokens": 65_536, "gpu": "h200-sxm"}
+    refused = answer(
+        {"model": "qwen3-8b", "work": "inference", "context_tokens": 65_536}, catalogs
+    )["problem"].iloc[0]
+    assert refused.startswith(
+        "qwen3-8b takes 40,960 tokens, and 65,536 are asked for, which vllm refuses; YaRN by 4 "
+    )
+    served = {
+        "model": "qwen3-8b",
+        "work": "inference",
+        "implementation": "vllm",
+        "sequence_tokens": 65_536,
+        "gpu": "h200-sxm",
+    }
     assert estimate(served, catalogs)["problem"] == refused
     by_transformers = estimate(served | {"implementation": "transformers"}, catalogs, False)
     assert by_transformers["problem"] == ""
@@ -221,23 +328,39 @@ def test_a_context_beyond_the_model_is_refused_with_what_extends_it(catalogs):
     row = {"model": "qwen3-8b", "sequence_tokens": 65_536, "gpu": "h200-sxm"}
     trained = estimate(row, catalogs, False)
     assert trained["problem"] == ""
-    assert "made for 40,960 tokens: YaRN by 4 in its config.json extends it to 131,072" in trained["note"]
+    assert (
+        "made for 40,960 tokens: YaRN by 4 in its config.json extends it to 131,072"
+        in trained["note"]
+    )
     assert "made for" not in estimate(row | {"sequence_tokens": 4096}, catalogs, False)["note"]
 
 
 def test_an_engine_takes_every_decoder_up_to_its_context_and_no_longer(catalogs):
-    models = catalogs.models[(catalogs.models["kind"] == "decoder") & (catalogs.models["refused"] == "")]
+    models = catalogs.models[
+        (catalogs.models["kind"] == "decoder") & (catalogs.models["refused"] == "")
+    ]
     longest = models["max_position"].to_numpy(dtype=float)
-    rows = pd.DataFrame({"model": models.index, "work": "inference", "implementation": "vllm", "gpu": "h200-sxm"})
-    at_limit, beyond = (estimate(rows.assign(sequence_tokens=longest + more), catalogs) for more in (0, 1))
-    refused = beyond["problem"].astype(str).str.contains(r"tokens, and [\d,]+ are asked for|learned positions for")
+    rows = pd.DataFrame(
+        {"model": models.index, "work": "inference", "implementation": "vllm", "gpu": "h200-sxm"}
+    )
+    at_limit, beyond = (
+        estimate(rows.assign(sequence_tokens=longest + more), catalogs) for more in (0, 1)
+    )
+    refused = (
+        beyond["problem"]
+        .astype(str)
+        .str.contains(r"tokens, and [\d,]+ are asked for|learned positions for")
+    )
     assert not at_limit["problem"].astype(str).str.contains("are asked for").any()
     assert refused[longest > 0].all()
     assert (at_limit["max_sequence_tokens"].fillna(0) <= longest).all()
 
 
 HAVE = "2 x p4d.24xlarge + 4xa10g"
-OWNED = [{"model": "llama-3.2-1b", "sequence_tokens": 2048}, {"work": "inference", "model": "llama-3.1-8b", "users": 12, "fewest_bits": 16}]
+OWNED = [
+    {"model": "llama-3.2-1b", "sequence_tokens": 2048},
+    {"work": "inference", "model": "llama-3.1-8b", "users": 12, "fewest_bits": 16},
+]
 
 
 @pytest.mark.parametrize("job", OWNED)
@@ -245,18 +368,34 @@ def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answ
     owned, rented = options(job | {"have": HAVE}, catalogs), options(job, catalogs)
     rows_of_job = serving_rows if "work" in job else training_rows
     same_cards = {"instance": ["p4d.24xlarge", "g5.12xlarge"], "instances_most": 2}
-    rows = [row for row in rows_of_job(job | same_cards, catalogs) if row["instance"] == "p4d.24xlarge" or row["gpus"] <= 4]
-    rows = [row | ({"instance": "", "gpu": "a10g"} if row["instance"] == "g5.12xlarge" else {}) for row in rows]
-    results = pd.DataFrame(estimate(pd.DataFrame(rows).assign(start_seconds=0), catalogs, solve=False))
-    sound = results[(results["problem"] == "") & (results["fits"] == "yes") & (results["runs"] == "yes")]
+    rows = [
+        row
+        for row in rows_of_job(job | same_cards, catalogs)
+        if row["instance"] == "p4d.24xlarge" or row["gpus"] <= 4
+    ]
+    rows = [
+        row | ({"instance": "", "gpu": "a10g"} if row["instance"] == "g5.12xlarge" else {})
+        for row in rows
+    ]
+    results = pd.DataFrame(
+        estimate(pd.DataFrame(rows).assign(start_seconds=0), catalogs, solve=False)
+    )
+    sound = results[
+        (results["problem"] == "") & (results["fits"] == "yes") & (results["runs"] == "yes")
+    ]
     if "work" in job:
-        sound = sound[(sound["time_to_first_token_seconds"] <= 4) & (sound["time_per_output_token_seconds"] <= 0.08)]
+        sound = sound[
+            (sound["time_to_first_token_seconds"] <= 4)
+            & (sound["time_per_output_token_seconds"] <= 0.08)
+        ]
     column = "time_per_output_token_seconds" if "work" in job else "run_hours"
     answer_row = owned.answers.iloc[0]
     assert (answer_row["answer"], answer_row["problem"], len(owned.answers)) == ("fastest", "", 1)
     assert answer_row[column] == pytest.approx(sound[column].min(), rel=TIE - 1)
     best = sound.groupby("gpu", observed=True)[column].min()
-    assert owned.board.set_index("gpu")[column].to_dict() == pytest.approx(best.to_dict(), rel=TIE - 1)
+    assert owned.board.set_index("gpu")[column].to_dict() == pytest.approx(
+        best.to_dict(), rel=TIE - 1
+    )
     assert owned.answers[["usd", "usd_per_hour"]].isna().all(axis=None)
     assert usd(rented.rows[0]["usd"]) in answer_row["why"]
     again = options(owned.job, catalogs)

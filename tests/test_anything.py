@@ -1,4 +1,6 @@
-"""Whatever is sent is used or named in a sentence: links, tables, configs, damaged catalogs, and every page in states drawn at random."""
+"""Whatever is sent is used or named in a sentence: links, tables, configs, damaged catalogs, and
+every page in states drawn at random.
+"""
 
 import csv
 import io
@@ -22,10 +24,30 @@ from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-PAGES = ("compare", "pay", "instances", "step", "explore", "bring", "models", "prices", "method", "accuracy")
+PAGES = (
+    "compare",
+    "pay",
+    "instances",
+    "step",
+    "explore",
+    "bring",
+    "models",
+    "prices",
+    "method",
+    "accuracy",
+)
 OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "all_types", "more_changes")
 OPEN += ("cards", "all_catalogs", "type_by_region", "step_table", "other_calculators", "two_sizes")
-TABS = {"explore_tab": ("GPUs", "Precision and task", "Methods", "Decision guide", "Sizing", "Use cases")}
+TABS = {
+    "explore_tab": (
+        "GPUs",
+        "Precision and task",
+        "Methods",
+        "Decision guide",
+        "Sizing",
+        "Use cases",
+    )
+}
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")
 
 
@@ -61,25 +83,38 @@ def test_a_row_is_estimated_or_has_one_sentence_and_comes_back_the_same(rows):
     writer.writeheader()
     writer.writerows(rows)
     table, _ = tried(lambda: csv_tables.read_csv(stream.getvalue()), TableError)
-    results, _ = tried(lambda: estimate(table, catalogs()), TableError) if table is not None else (None, "")
+    results, _ = (
+        tried(lambda: estimate(table, catalogs()), TableError) if table is not None else (None, "")
+    )
     if results is None:
         return
     sound = results["problem"] == ""
-    assert all(is_sentence(problem) for problem in results["problem"][~sound]), list(results["problem"])
+    assert all(is_sentence(problem) for problem in results["problem"][~sound]), list(
+        results["problem"]
+    )
     assert (np.isfinite(results["memory_bytes"]) & (results["memory_bytes"] > 0))[sound].all()
     assert not (results[sound].select_dtypes("number").filter(like="usd") < 0).any(axis=None)
-    again = estimate(csv_tables.read_csv(csv_tables.to_csv(csv_tables.as_written(results, table))), catalogs())
-    assert again["memory_bytes"].tolist() == pytest.approx(results["memory_bytes"].tolist(), rel=1e-12, nan_ok=True)
+    again = estimate(
+        csv_tables.read_csv(csv_tables.to_csv(csv_tables.as_written(results, table))), catalogs()
+    )
+    assert again["memory_bytes"].tolist() == pytest.approx(
+        results["memory_bytes"].tolist(), rel=1e-12, nan_ok=True
+    )
     assert (again["problem"] == "").tolist() == sound.tolist()
 
 
 @steady(10)
 @given(anything.tables())
 def test_a_job_is_answered_or_has_one_sentence(rows):
-    answers, _ = tried(lambda: answer({name: text for name, text in rows[0].items() if text != ""}, catalogs()), TableError)
+    answers, _ = tried(
+        lambda: answer({name: text for name, text in rows[0].items() if text != ""}, catalogs()),
+        TableError,
+    )
     if answers is not None:
         assert np.isfinite(answers["usd"].iloc[0]) or answers["problem"].iloc[0]
-        assert all(is_sentence(problem) for problem in answers["problem"] if problem), list(answers["problem"])
+        assert all(is_sentence(problem) for problem in answers["problem"] if problem), list(
+            answers["problem"]
+        )
 
 
 @pytest.mark.long
@@ -89,7 +124,11 @@ def test_a_config_is_a_model_or_has_one_sentence(text):
     entry, _ = tried(lambda: read_config_text(text, "mine", catalogs()), ConfigError)
     if entry is not None:
         row = estimate({"model": "mine"}, add_models(catalogs(), {"mine": entry}), solve=False)
-        assert 0 < row["memory_bytes"] < np.inf if row["problem"] == "" else is_sentence(row["problem"])
+        assert (
+            0 < row["memory_bytes"] < np.inf
+            if row["problem"] == ""
+            else is_sentence(row["problem"])
+        )
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +147,23 @@ def test_a_damaged_catalog_is_read_or_named_in_one_sentence(folder, file):
         read, sentence = tried(lambda: load_catalogs(folder), CatalogError)
     finally:
         path.write_bytes(kept)
-    assert sentence.startswith("catalogs/") if read is None else estimate({"model": "llama-3.1-8b"}, read) is not None
+    assert (
+        sentence.startswith("catalogs/")
+        if read is None
+        else estimate({"model": "llama-3.1-8b"}, read) is not None
+    )
 
 
-STEPS = st.lists(st.tuples(st.sampled_from([*PAGES, ""]), st.lists(st.integers(0, 10**6), max_size=2)), max_size=2)
+STEPS = st.lists(
+    st.tuples(st.sampled_from([*PAGES, ""]), st.lists(st.integers(0, 10**6), max_size=2)),
+    max_size=2,
+)
 STATE = st.fixed_dictionaries(
-    {}, optional={**dict.fromkeys(OPEN, st.just(True)), **{key: st.sampled_from(tabs) for key, tabs in TABS.items()}}
+    {},
+    optional={
+        **dict.fromkeys(OPEN, st.just(True)),
+        **{key: st.sampled_from(tabs) for key, tabs in TABS.items()},
+    },
 )
 
 
@@ -130,13 +180,20 @@ def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state,
     for page, clicks in steps:
         stands(turned(app, page or "plan"))
         for click in clicks:
-            widgets = [item for kind in KINDS for item in app.get(kind) if not item.disabled and getattr(item, "options", True)]
+            widgets = [
+                item
+                for kind in KINDS
+                for item in app.get(kind)
+                if not item.disabled and getattr(item, "options", True)
+            ]
             if widgets:  # a page may ask for nothing
                 stands(app._run(sent(app, widgets[click % len(widgets)], click // len(widgets))))
 
 
 def sent(app, widget, number):
-    """What the browser sends when a user changes a widget: all values, this one another that it offers."""
+    """What the browser sends when a user changes a widget: all values, this one another that it
+    offers.
+    """
     states = app._tree.get_widget_states()
     for state in [state for state in states.widgets if state.id == widget.id]:
         states.widgets.remove(state)

@@ -1,4 +1,6 @@
-"""Other ways to pay: what is paid for what, every price, how sure it is; assumptions that reach every page."""
+"""Other ways to pay: what is paid for what, every price, how sure it is; assumptions that reach
+every page.
+"""
 
 from datetime import date
 
@@ -17,13 +19,35 @@ from views.compare_and_bill import pay, prices, sure
 from views.shared.row_words import TIME_RESTS_ON
 from views.sidebar.assumptions import ASKED_ABOVE
 
-RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
+RUN = {
+    "goal": "train",
+    "model": "llama-3.1-8b",
+    "instance": "p5.48xlarge",
+    "gpus": "8",
+    "sharding": "zero3",
+    "batch": "1",
+}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
 QUOTA = "in N. Virginia: 192 vCPUs for 1 × p5.48xlarge; a new account has 0"
-SERVE = {"goal": "serve", "model": "qwen2.5-32b", "instance": "p5.48xlarge", "users": "20", "prompt_tokens": "6000"}
+SERVE = {
+    "goal": "serve",
+    "model": "qwen2.5-32b",
+    "instance": "p5.48xlarge",
+    "users": "20",
+    "prompt_tokens": "6000",
+}
 
 
-PANELS = ("paid_lines", "break_even", "availability", "small_lines", "run_length", "spot_details", "token_costs", "all_assumptions")
+PANELS = (
+    "paid_lines",
+    "break_even",
+    "availability",
+    "small_lines",
+    "run_length",
+    "spot_details",
+    "token_costs",
+    "all_assumptions",
+)
 
 
 def bill(**query):
@@ -47,24 +71,42 @@ def dollars(text):
 def row(catalogs):
     """The answer to the same job as the page's."""
     names = ("model", "instance", "sharding", "recompute")
-    job = {name: RUN[name] for name in names} | {name: float(RUN[name]) for name in ("gpus", "batch", "accumulation_steps")}
+    job = {name: RUN[name] for name in names} | {
+        name: float(RUN[name]) for name in ("gpus", "batch", "accumulation_steps")
+    }
     return options(job | {"train_tokens": 1e10}, catalogs).answers.iloc[0].to_dict()
 
 
-def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and_what_the_account_must_be_allowed(row):
+def test_a_run_says_what_is_paid_for_what_between_which_ends_in_which_market_and_what_the_account_must_be_allowed(
+    row,
+):
     app = bill(**RUN, usd_most="1")
     assert app.warning[0].value  # outside a limit it is billed all the same
     line, start, total = paid(app)
     assert line[0] == "1 × p5.48xlarge in N. Virginia, on demand"
     assert line[1].startswith("10.0 billion tokens at")
-    assert dollars(line[4]) + dollars(start[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
+    assert dollars(line[4]) + dollars(start[4]) == pytest.approx(
+        row["run_usd_on_demand"], rel=0.005
+    )
     assert dollars(total[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
-    assert title(app).replace("\\", "") == f"About {about(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
+    assert (
+        title(app).replace("\\", "")
+        == f"About {about(row['usd'])} once: Train Llama 3.1 8B on 10 billion tokens"
+    )
     text = page_text(app)
-    for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
+    for heading in (
+        "**Time**",
+        "**Price**",
+        "**Memory**",
+        "Other runs",
+        "tax",
+        "check it before you sign",
+    ):
         assert heading in text
     markets = app.dataframe[0].value.set_index("Paid as")
-    assert markets["Cost"][["On demand", "Spot"]].tolist() == pytest.approx([row["run_usd_on_demand"], row["run_usd_spot"]])
+    assert markets["Cost"][["On demand", "Spot"]].tolist() == pytest.approx(
+        [row["run_usd_on_demand"], row["run_usd_spot"]]
+    )
     assert markets["Hours billed"]["Capacity block"] % 24 == 0
     assert (markets["Price of"] != "").equals(markets["Cost"].notna())
     assert f"(L-417A185B) {QUOTA}" in text
@@ -87,7 +129,9 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
 def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
     market = on_markets(row, catalogs).iloc[0].to_dict()
     reason = "a card whose shares of the data sheet are taken from another class of card"
-    sentence = sure.how_sure(row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20))[0]
+    sentence = sure.how_sure(
+        row | {"time_basis": basis, "time_reason": reason}, market, date(2026, 11, 20)
+    )[0]
     assert TIME_RESTS_ON[basis] in sentence
     assert reason in sentence
     assert ("calibrated" in sentence) == (basis == "calibrated")
@@ -97,7 +141,12 @@ def test_serving_is_billed_by_the_month_and_by_the_token():
     app = bill(**SERVE, answer_tokens="1000")
     assert "a month: Serve Qwen2.5 32B, 20 requests at once, " in title(app)
     shown = {metric.label for metric in app.metric}
-    assert shown == {"First token", "Each further token", "Million prompt tokens", "Million generated tokens"}
+    assert shown == {
+        "First token",
+        "Each further token",
+        "Million prompt tokens",
+        "Million generated tokens",
+    }
     assert paid(app)[0][2] == "730 h"
     assert "set “Load to serve”" in page_text(app)
     run(app.get_by_key("served_tokens_per_second").set_value(2_000.0))
@@ -107,20 +156,27 @@ def test_serving_is_billed_by_the_month_and_by_the_token():
 def test_the_bill_is_of_the_row_looked_at(catalogs):
     other = options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board.iloc[3]
     app = bill(looked=f"instance~{other['instance']}~market~on-demand~gpus~{other['gpus']:.0f}")
-    assert paid(app)[0][0] == f"{other['instances_needed']:.0f} × {other['instance']} in N. Virginia, on demand"
+    assert (
+        paid(app)[0][0]
+        == f"{other['instances_needed']:.0f} × {other['instance']} in N. Virginia, on demand"
+    )
     assert dollars(paid(app)[-1][4]) == pytest.approx(other["usd"], rel=0.005)
 
 
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():
     app = bill(**RUN)
-    assert {name for name in inputs_by_name() if name not in DEFAULTS} - {*ASKED_ABOVE} <= {field.key for field in app.number_input}
+    assert {name for name in inputs_by_name() if name not in DEFAULTS} - {*ASKED_ABOVE} <= {
+        field.key for field in app.number_input
+    }
     assert not opened("pay", **RUN).number_input  # the group is closed
     before = paid(app)
     run(app.get_by_key("utilization").set_value(0.4))
     assert paid(app) != before
     assert address(app)["utilization"] == ["0.4"]
     assert "worked out with 40 % of the card's rate, as you set it" in page_text(app)
-    assert address(opened(restart_seconds="7200"))["restart_seconds"] == ["7200"]  # and reaches the plan page from a link
+    assert address(opened(restart_seconds="7200"))["restart_seconds"] == [
+        "7200"
+    ]  # and reaches the plan page from a link
 
 
 def test_a_plan_without_a_price_says_so(catalogs):
@@ -129,8 +185,12 @@ def test_a_plan_without_a_price_says_so(catalogs):
     markets = on_markets(unpriced, catalogs)
     work = "Fine-tune Llama 3.2 1B on 100 million tokens"
     assert pay.heading(unpriced, work) == f"No price is known: {work}"
-    assert prices.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
-    assert "none is known on demand" in " ".join(sure.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
+    assert (
+        prices.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
+    )
+    assert "none is known on demand" in " ".join(
+        sure.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20))
+    )
 
 
 def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_cheaper(catalogs):
@@ -138,10 +198,19 @@ def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_
     row = estimate(scenario | {"train_tokens": 1e10}, catalogs, solve=False)
     table = over_tokens(scenario | {"train_tokens": 1e9}, catalogs)
     last = table[table["tokens"] == table["tokens"].max()].set_index("line")["usd"]
-    usd = {"on demand": row["run_usd_on_demand"], "spot, interruptions counted": row["run_usd_spot"]}
+    usd = {
+        "on demand": row["run_usd_on_demand"],
+        "spot, interruptions counted": row["run_usd_spot"],
+    }
     assert last[list(usd)].to_dict() == pytest.approx(usd)
     assert table["now"].sum() == 2
-    served = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", "instance": "p5.48xlarge", "gpus": 8}
+    served = {
+        "work": "inference",
+        "model": "qwen2.5-32b",
+        "implementation": "vllm",
+        "instance": "p5.48xlarge",
+        "gpus": 8,
+    }
     served |= {"tensor_parallel": 8, "sequence_tokens": 8192, "prompt_tokens": 6000, "batch": 20}
     table = over_concurrency(served, "on-demand", catalogs)
     assert table["usd"].is_monotonic_decreasing

@@ -1,4 +1,6 @@
-"""catalogs/read_off/blocks.yaml against bytes of simulated models that its numbers were not read from (validation/simulate)."""
+"""catalogs/read_off/blocks.yaml against bytes of simulated models that its numbers were not read
+from (validation/simulate).
+"""
 
 import csv
 import json
@@ -13,21 +15,41 @@ from calc.catalogs.rooms import FOLDER, schema_of
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = {block["id"]: block for block in entries("blocks")}
-FORMS = {(id, form["format"], form["attention"]): form for id, block in BLOCKS.items() for form in block["forms"]}
-ROWS = list(csv.DictReader((ROOT / "validation" / "data" / "saved_per_layer.csv").read_text().splitlines()))
+FORMS = {
+    (id, form["format"], form["attention"]): form
+    for id, block in BLOCKS.items()
+    for form in block["forms"]
+}
+ROWS = list(
+    csv.DictReader((ROOT / "validation" / "data" / "saved_per_layer.csv").read_text().splitlines())
+)
 KEPT = ("saved", "frozen", "checkpoint", "selective_ops")
 
-# (block, quantity) -> the error that a form may have where more than the tolerance below is known and kept.
-# A single key-value head (Gemma 2B, VaultGemma) is seen by all heads, not copied to them, in eager attention.
-# CLIP's image states, still held while its text passes, are not the text encoder's.
-# OLMo and StableLM have as many key-value heads as query heads, which are not copied either.
-KNOWN = {("gemma", "forward"): 0.06, ("olmo", "forward"): 0.07, ("stablelm", "forward"): 0.05, ("clip_text", "forward"): 0.18}
-# The router of ERNIE 4.5 keeps up to 512 bytes per token more than the form.
-# The totals of Qwen3.5's linear blocks are read over chunks: up to 0.45 % off at other widths in fp32 and under autocast.
-KNOWN |= {(f"qwen3_5_linear{more}", kept): 0.005 for more in ("", "_moe") for kept in ("saved", "frozen")}
-# Of what Mamba-2 needs while a prompt passes, the moment that is the worst where the mixer is half as wide as the hidden state is left out.
+# (block, quantity) -> the error that a form may have where more than the tolerance below is known
+# and kept. A single key-value head (Gemma 2B, VaultGemma) is seen by all heads, not copied to them,
+# in eager attention. CLIP's image states, still held while its text passes, are not the text
+# encoder's. OLMo and StableLM have as many key-value heads as query heads, which are not copied
+# either.
+KNOWN = {
+    ("gemma", "forward"): 0.06,
+    ("olmo", "forward"): 0.07,
+    ("stablelm", "forward"): 0.05,
+    ("clip_text", "forward"): 0.18,
+}
+# The router of ERNIE 4.5 keeps up to 512 bytes per token more than the form. The totals of
+# Qwen3.5's linear blocks are read over chunks: up to 0.45 % off at other widths in fp32 and under
+# autocast.
+KNOWN |= {
+    (f"qwen3_5_linear{more}", kept): 0.005 for more in ("", "_moe") for kept in ("saved", "frozen")
+}
+# Of what Mamba-2 needs while a prompt passes, the moment that is the worst where the mixer is half
+# as wide as the hidden state is left out.
 KNOWN |= {("nemotron_h_mixer", "forward"): 0.07}
-KNOWN |= {("vaultgemma", "forward"): 0.05, ("ernie4_5_moe", "saved"): 0.003, ("ernie4_5_moe", "frozen"): 0.005}
+KNOWN |= {
+    ("vaultgemma", "forward"): 0.05,
+    ("ernie4_5_moe", "saved"): 0.003,
+    ("ernie4_5_moe", "frozen"): 0.005,
+}
 
 
 def bytes_per_token(form, sizes):
@@ -52,7 +74,10 @@ def predicted(row):
 def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
     wrong = []
     for row in (row for row in ROWS if row["block"] == block):
-        simulated, tolerance = float(row["simulated_bytes"]), 0.002 if row["quantity"] in KEPT else 0.03
+        simulated, tolerance = (
+            float(row["simulated_bytes"]),
+            0.002 if row["quantity"] in KEPT else 0.03,
+        )
         error = predicted(row) - simulated
         if abs(error) > KNOWN.get((block, row["quantity"]), tolerance) * simulated:
             case = " ".join(row[name] for name in ("format", "attention", "case", "quantity"))
@@ -61,16 +86,20 @@ def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
 
 
 def test_the_catalog_follows_its_schema_in_order_and_every_block_is_simulated():
-    jsonschema.Draft202012Validator(json.loads(schema_of("blocks").read_text())).validate(read_document(FOLDER, "blocks"))
+    jsonschema.Draft202012Validator(json.loads(schema_of("blocks").read_text())).validate(
+        read_document(FOLDER, "blocks")
+    )
     assert list(BLOCKS) == sorted({row["block"] for row in ROWS})
 
 
 @pytest.mark.parametrize(
     ("block", "number_format", "attention", "published"),
     [
-        # Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1: softmax output 2as, dropout's mask as and output 2as.
+        # Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1: softmax output 2as, dropout's
+        # mask as and output 2as.
         ("gpt2", "bf16", "eager", {"scores": 2, "scores_dropout": 3}),
-        # torchtitan's policy counted by hand: input and down 2h each, q and attention's output 2q each, v 2k, gate 2f.
+        # torchtitan's policy counted by hand: input and down 2h each, q and attention's output 2q
+        # each, v 2k, gate 2f.
         ("llama", "bf16", "sdpa", {"hidden": 4, "query": 4, "key": 2, "ffn": 2, "heads": 4}),
     ],
 )

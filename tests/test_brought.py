@@ -1,4 +1,6 @@
-"""What a team brings: every field of its files has a line, the run becomes a scenario, on the page a plan with the message beside it."""
+"""What a team brings: every field of its files has a line, the run becomes a scenario, on the page
+a plan with the message beside it.
+"""
 
 import json
 
@@ -13,8 +15,16 @@ from calc.files.oom.failures import failures
 
 CASES = recorded("cases/brought.json")
 TRL, MESSAGE = CASES["trl"], CASES["message"]
-HF = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
-      "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+HF = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 1024,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "intermediate_size": 4096,
+    "vocab_size": 32000,
+}
 
 
 def lines(*documents):
@@ -23,22 +33,43 @@ def lines(*documents):
 
 def test_every_field_of_the_files_has_one_line_with_the_columns_that_it_settles():
     of_file = [line for line in lines(("a.yaml", TRL)) if line.file]
-    assert [line.field for line in of_file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
+    assert [line.field for line in of_file] == list(
+        flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml")
+    )
     assert {line.field: [line.standing, line.columns] for line in of_file} == CASES["lines"]
-    both = lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
+    both = lines(
+        (
+            "a.yaml",
+            (
+                "model_name_or_path: gpt2\ndtype: float32\nbf16: "
+                "true\nper_device_train_batch_size: 1\n"
+            ),
+        )
+    )
     settled = {line.field: line.columns for line in both}
     assert settled["dtype"] == settled["bf16"] == {"precision": "bf16-mixed"}
-    script = "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path gpt2 --max_length 512\n"
-    assert [line.field for line in lines(("a.sh", script)) if line.standing == "aside"] == ["N=8", "source venv/bin/activate"]
+    script = (
+        "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path "
+        "gpt2 --max_length 512\n"
+    )
+    assert [line.field for line in lines(("a.sh", script)) if line.standing == "aside"] == [
+        "N=8",
+        "source venv/bin/activate",
+    ]
 
 
 def test_every_column_of_the_row_is_read_assumed_or_open():
     run = read_run([("a.yaml", TRL.encode())], catalogs())
     named = {column for line in run.lines for column in line.columns}
-    by = {standing: [line for line in run.lines if line.standing == standing] for standing in ("assumed", "open")}
+    by = {
+        standing: [line for line in run.lines if line.standing == standing]
+        for standing in ("assumed", "open")
+    }
     assumed = {*run.row["source_defaults"].split("+"), "work", "implementation"}
     assert {column for line in by["assumed"] for column in line.columns} == assumed
-    assert {column for line in by["open"] if not line.file for column in line.columns} == set(run.row["not_said"].split("+"))
+    assert {column for line in by["open"] if not line.file for column in line.columns} == set(
+        run.row["not_said"].split("+")
+    )
     assert {"model", "batch", "precision", "tuning", "implementation"} <= named
 
 
@@ -49,7 +80,11 @@ def test_a_pasted_text_is_known_by_how_it_begins(text, form):
 
 def test_only_what_the_files_settle_becomes_the_scenario():
     run = brought([("pasted", TRL.encode())], catalogs())
-    assert (run.scenario["batch"], run.scenario["implementation"], run.row["problem"]) == (8, "trl", "")
+    assert (run.scenario["batch"], run.scenario["implementation"], run.row["problem"]) == (
+        8,
+        "trl",
+        "",
+    )
     assert not {"instance", "gpus", "train_tokens", "scenario"} & run.scenario.keys()
     assert run.row["memory_bytes"] > 0
 
@@ -58,19 +93,30 @@ def test_a_config_json_among_the_files_is_the_model():
     unknown = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
     alone = brought([("a.yaml", unknown.encode())], catalogs())
     assert "ours is not in the catalog" in alone.row["problem"]
-    both = brought([("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs())
-    assert (both.row["problem"], both.scenario["model"], list(both.models)) == ("", "ours-8l", ["ours-8l"])
+    both = brought(
+        [("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs()
+    )
+    assert (both.row["problem"], both.scenario["model"], list(both.models)) == (
+        "",
+        "ours-8l",
+        ["ours-8l"],
+    )
     assert both.row["memory_bytes"] > 0
 
 
 def test_files_are_sorted_into_configs_and_logs():
-    configs, logs = sorted_documents([("a.yaml", TRL.encode()), ("run.log", MESSAGE.encode()), ("s.pickle", b"\x80\x04x")])
+    configs, logs = sorted_documents(
+        [("a.yaml", TRL.encode()), ("run.log", MESSAGE.encode()), ("s.pickle", b"\x80\x04x")]
+    )
     assert [name for name, _ in configs] == ["a.yaml"]
     assert [name for name, _ in logs] == ["run.log", "s.pickle"]
     assert failures(MESSAGE)
 
 
-LORA = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
+LORA = (
+    "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: "
+    "8\nuse_peft: true\npacking: true\n"
+)
 
 
 @pytest.fixture
@@ -88,17 +134,26 @@ def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_an
     pasted(app, LORA)
     assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
     shown = table(app, "What became of it").set_index("Field")
-    assert (shown.index[0], shown.loc["packing", "What became of it"]) == ("packing", "not used by the estimate")
+    assert (shown.index[0], shown.loc["packing", "What became of it"]) == (
+        "packing",
+        "not used by the estimate",
+    )
     assert shown.loc["max_length", "In the plan"] == "Context: 1,024"
 
 
 def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
     pasted(app, LORA)
     run(app.button(key="keep_brought").click())
-    assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [("TRL", 8)]
+    assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [
+        ("TRL", 8)
+    ]
     run(app.button(key="take_brought").click())
     assert job_line(app).startswith("Fine-tune Llama 3.1 8B by LoRA on ")
-    assert [app.session_state[name] for name in ("method", "sequence_tokens", "batch")] == ["lora", 1024, [8]]
+    assert [app.session_state[name] for name in ("method", "sequence_tokens", "batch")] == [
+        "lora",
+        1024,
+        [8],
+    ]
     assert by_hand(app, "instance") == []
 
 
@@ -111,10 +166,16 @@ def test_a_training_that_is_brought_while_the_page_serves_becomes_a_training():
 
 def test_a_message_of_another_card_than_the_plans_asks_for_its_model_or_config_first(app):
     pasted(app, MESSAGE)
-    assert ["by its capacity A10G or L4" in page_text(app), "The card was full" in page_text(app)] == [True, False]
+    assert [
+        "by its capacity A10G or L4" in page_text(app),
+        "The card was full" in page_text(app),
+    ] == [True, False]
     assert ["this is another run" in page_text(app), app.dataframe, taken(app)] == [True, [], []]
     run(app.selectbox(key="brought_model").set_value("qwen3-0.6b"))
-    assert ["The card was full" in page_text(app), table(app, "measured_gib")["measured_gib"].iloc[0]] == [True, pytest.approx(20.3)]
+    assert [
+        "The card was full" in page_text(app),
+        table(app, "measured_gib")["measured_gib"].iloc[0],
+    ] == [True, pytest.approx(20.3)]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
     pasted(app, LORA)
     assert "brought_model" not in {box.key for box in app.selectbox}
@@ -140,13 +201,23 @@ def test_a_change_of_a_brought_run_becomes_the_plan_with_its_model(app):
     )
     pasted(app, MESSAGE)
     run(taken(app)[0].click())
-    assert (app.session_state["model"], [*app.session_state["custom_models"]]) == ("ours-8l", ["ours-8l"])
+    assert (app.session_state["model"], [*app.session_state["custom_models"]]) == (
+        "ours-8l",
+        ["ours-8l"],
+    )
 
 
-@pytest.mark.parametrize("text", ["vllm serve ./ours --max-model-len 8192", TRL.replace("meta-llama/Llama-3.1-8B", "./ours")])
+@pytest.mark.parametrize(
+    "text",
+    ["vllm serve ./ours --max-model-len 8192", TRL.replace("meta-llama/Llama-3.1-8B", "./ours")],
+)
 def test_files_without_a_model_of_the_catalog_ask_for_it(app, text):
     pasted(app, text)
-    assert [title(app).endswith(": which model does it run?"), list(app.error), list(app.warning)] == [True, [], []]
+    assert [
+        title(app).endswith(": which model does it run?"),
+        list(app.error),
+        list(app.warning),
+    ] == [True, [], []]
     assert len(table(app, "In the file"))
     run(app.selectbox(key="brought_model").set_value("qwen3-8b"))
     assert " Qwen3 8B takes " in title(app)
@@ -155,7 +226,9 @@ def test_files_without_a_model_of_the_catalog_ask_for_it(app, text):
 
 
 def taken(app):
-    return [button for button in app.button if button.key and button.key.removeprefix("take_").isdigit()]
+    return [
+        button for button in app.button if button.key and button.key.removeprefix("take_").isdigit()
+    ]
 
 
 @pytest.mark.parametrize(("text", "sentence"), CASES["unreadable"])

@@ -1,4 +1,6 @@
-"""One real browser: the page is drawn, another model changes the charts, the CSV gives the same numbers again."""
+"""One real browser: the page is drawn, another model changes the charts, the CSV gives the same
+numbers again.
+"""
 
 import io
 from pathlib import Path
@@ -12,13 +14,20 @@ from calc import estimate
 from calc.files.csv import tables as csv_tables
 from views.plan import board
 
-pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first
+pytestmark = pytest.mark.xdist_group(
+    "browser"
+)  # one server and one browser; the largest group starts first
 ROW, HEADER = board.ROW, board.HEADER
 
 
 def tanks_drawn(page):
-    """How many pictures of a row's memory have a width; each has words for those who do not see it."""
-    return page.evaluate('[...document.querySelectorAll(\'[role="img"][aria-label*="GiB"]\')].filter(tank => tank.offsetWidth > 0).length')
+    """How many pictures of a row's memory have a width; each has words for those who do not see
+    it.
+    """
+    return page.evaluate(
+        '[...document.querySelectorAll(\'[role="img"][aria-label*="GiB"]\')].filter(tank => '
+        "tank.offsetWidth > 0).length"
+    )
 
 
 def at_row(page, row, across):
@@ -35,7 +44,9 @@ def cards(page):
     return page.locator(".st-key-answer_cards [data-testid='stHtml']").all_inner_texts()
 
 
-def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens_light_and_dark(browser, address):
+def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens_light_and_dark(
+    browser, address
+):
     page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
     errors = drawn(page, address)
     for scheme, width in (("light", 1440), ("dark", 1440), ("dark", 390), ("light", 390)):
@@ -44,8 +55,16 @@ def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens
         settled(page)
         assert page.locator("h1").first.inner_text().startswith("About $")
         assert all("GiB on each GPU" in text for text in cards(page)), (scheme, width)
-        assert tanks_drawn(page) >= 6, (scheme, width)  # three answers, two types at least, and what is shown
-        assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0, (scheme, width)
+        assert tanks_drawn(page) >= 6, (
+            scheme,
+            width,
+        )  # three answers, two types at least, and what is shown
+        assert (
+            page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            <= 0
+        ), (scheme, width)
         assert page.locator('[data-testid="stException"]').count() == 0
     assert errors == []
     page.close()
@@ -61,7 +80,10 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
     model.click()
     model.fill("Llama 3.2 3B")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.body.innerText.includes('Fine-tune all weights of Llama 3.2 3B on ')", timeout=30_000)
+    page.wait_for_function(
+        "document.body.innerText.includes('Fine-tune all weights of Llama 3.2 3B on ')",
+        timeout=30_000,
+    )
     settled(page)
     assert cards(page) != before
     assert "model=llama-3.2-3b" in page.url
@@ -76,19 +98,31 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
     written = pd.read_csv(io.BytesIO(content))
     again = estimate(scenarios, catalogs())
     assert len(written) > 10
-    assert again["memory_bytes"].tolist() == pytest.approx(written["memory_bytes"].tolist(), rel=1e-12)
-    assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(written["usd_per_hour_on_demand"].tolist())
+    assert again["memory_bytes"].tolist() == pytest.approx(
+        written["memory_bytes"].tolist(), rel=1e-12
+    )
+    assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(
+        written["usd_per_hour_on_demand"].tolist()
+    )
     assert f"${written['usd'].iloc[0]:,.0f}" in page.locator("h1").first.inner_text()
-    assert f"{written['memory_bytes'].iloc[0] / 2**30:.3g} of" in page.locator('[data-testid="stMain"]').inner_text()
+    assert (
+        f"{written['memory_bytes'].iloc[0] / 2**30:.3g} of"
+        in page.locator('[data-testid="stMain"]').inner_text()
+    )
     assert errors == []
     page.close()
 
 
 @pytest.mark.long
-def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_same_screen(browser, address):
+def test_a_cell_of_the_board_is_looked_at_ticks_are_kept_and_the_link_opens_the_same_screen(
+    browser, address
+):
     page = browser.new_page(viewport={"width": 1440, "height": 2400})
     errors = drawn(page, address)
-    heading, memory = page.locator("h1").first.inner_text(), page.locator("h2", has_text="What is in the memory").first
+    heading, memory = (
+        page.locator("h1").first.inner_text(),
+        page.locator("h2", has_text="What is in the memory").first,
+    )
     middle = memory.inner_text()
     page.get_by_text("All types: sort, tick, keep").click()
     settled(page)
@@ -115,7 +149,11 @@ def test_a_csv_that_is_opened_is_kept_and_its_dialog_closes(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     drawn(page, f"{address}compare?view=compare")
     page.get_by_role("button", name="Open a CSV").click()
-    csv = {"name": "two.csv", "mimeType": "text/csv", "buffer": b"model,gpu\nllama-3.1-8b,h100-80gb-sxm\nqwen3-8b,h100-80gb-sxm\n"}
+    csv = {
+        "name": "two.csv",
+        "mimeType": "text/csv",
+        "buffer": b"model,gpu\nllama-3.1-8b,h100-80gb-sxm\nqwen3-8b,h100-80gb-sxm\n",
+    }
     page.locator('[data-testid="stDialog"] input[type="file"]').set_input_files(csv)
     page.get_by_role("button", name="Keep 2 answers").click()
     page.get_by_role("link", name="Compare & bill (2)").wait_for()

@@ -1,4 +1,6 @@
-"""The budget of the first page, counted in a real browser: words, buttons, elements, height, and what moves while it loads."""
+"""The budget of the first page, counted in a real browser: words, buttons, elements, height, and
+what moves while it loads.
+"""
 
 import pytest
 from browser import settled
@@ -6,11 +8,20 @@ from browser import settled
 from benchmarks.server import FLOOR_PAGE, Server
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
-MOST = {"words": 450, "buttons": 30, "elements": 70, "nodes": 1_000, "height": {1440: 2_000, 390: 2_600}}
+MOST = {
+    "words": 450,
+    "buttons": 30,
+    "elements": 70,
+    "nodes": 1_000,
+    "height": {1440: 2_000, 390: 2_600},
+}
 MOST_SHIFT = 0.1  # beyond what Streamlit's frame moves by itself on a bare page
 LOADS = 2
 SIZES = {1440: 900, 390: 844}
-PHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36"
+PHONE = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/130.0 Mobile Safari/537.36"
+)
 WORKS = {"training": "", "serving": "?v=3&goal=serve&model=qwen3-32b&people=20&context_tokens=8192"}
 SHIFTS = """(() => {
   window.shifted = 0;
@@ -40,7 +51,9 @@ def frame_shifts(browser):
 
 
 def shift(browser, url, width):
-    """What moves while the page loads: the least of a few loads, since a busy machine delivers parts late."""
+    """What moves while the page loads: the least of a few loads, since a busy machine delivers
+    parts late.
+    """
     return min(counted(browser, url, width)["shift"] for _ in range(LOADS))
 
 

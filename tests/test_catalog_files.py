@@ -1,4 +1,6 @@
-"""What a catalog's file may be: read strictly, checked once, kept; a sentence with its cure for what is wrong, under the app too."""
+"""What a catalog's file may be: read strictly, checked once, kept; a sentence with its cure for
+what is wrong, under the app too.
+"""
 
 import math
 import re
@@ -18,7 +20,9 @@ from calc.catalogs.rooms import label_of, path_of, schema_of
 from calc.catalogs.strict_yaml import read_strictly
 from views.session import catalogs as session_catalogs
 
-FAULTS = yaml.safe_load((Path(__file__).parent / "published" / "catalog_faults.yaml").read_text("utf-8"))
+FAULTS = yaml.safe_load(
+    (Path(__file__).parent / "published" / "catalog_faults.yaml").read_text("utf-8")
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +49,9 @@ def broken(folder):
         path.write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("fault", FAULTS["faults"], ids=lambda fault: fault["by"].strip() or fault["replace"].strip())
+@pytest.mark.parametrize(
+    "fault", FAULTS["faults"], ids=lambda fault: fault["by"].strip() or fault["replace"].strip()
+)
 def test_a_broken_entry_is_one_sentence(broken, fault):
     sentence = broken(fault["file"], fault["replace"], fault["by"])
     assert sentence.startswith(f"{label_of(fault['file'])}, {fault['says']}")
@@ -61,7 +67,16 @@ def test_what_yaml_would_change_is_refused(case):
 
 def test_plain_values_are_read_as_written_and_a_line_that_is_no_yaml_is_named():
     text = "a: 1_000\nb: 320.0e+9\nc: .inf\nd: 2026-07-20\ne: 'no'\nf: true\ng: [x, 2.5]\nh: H100"
-    read = {"a": 1000, "b": 320e9, "c": math.inf, "d": "2026-07-20", "e": "no", "f": True, "g": ["x", 2.5], "h": "H100"}
+    read = {
+        "a": 1000,
+        "b": 320e9,
+        "c": math.inf,
+        "d": "2026-07-20",
+        "e": "no",
+        "f": True,
+        "g": ["x", 2.5],
+        "h": "H100",
+    }
     assert read_strictly(text, "c.yaml") == read
     with pytest.raises(CatalogError, match=r"^c\.yaml, line 2: this is not YAML"):
         read_strictly("a: 1\nb: ]", "c.yaml")
@@ -70,7 +85,9 @@ def test_plain_values_are_read_as_written_and_a_line_that_is_no_yaml_is_named():
 UNFIT = {
     "an alias": "a: &one {b: 1}\nc: *one\n",
     "an alias of itself": "a: &one [*one]\n",
-    "a billion laughs": "".join(f"a{step}: &a{step} [" + f"*a{step - 1}, " * 9 + "1]\n" for step in range(1, 30)).replace("*a0, ", "1, "),
+    "a billion laughs": "".join(
+        f"a{step}: &a{step} [" + f"*a{step - 1}, " * 9 + "1]\n" for step in range(1, 30)
+    ).replace("*a0, ", "1, "),
     "brackets": "a: " + "[" * 20_000 + "]" * 20_000 + "\n",
     "nested maps": "".join(f"{' ' * step}a:\n" for step in range(3000)) + " " * 3000 + "1\n",
     "a long number": "a: " + "9" * 10_000 + "\n",
@@ -85,34 +102,53 @@ def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
 
 
 @pytest.mark.parametrize(
-    "schema", ["", "{", "[]", "5", "{}", '{"properties": 3}', '{"properties": {"source": 3}}', '{"properties": {}, "type": "odd"}']
+    "schema",
+    [
+        "",
+        "{",
+        "[]",
+        "5",
+        "{}",
+        '{"properties": 3}',
+        '{"properties": {"source": 3}}',
+        '{"properties": {}, "type": "odd"}',
+    ],
 )
 def test_a_schema_that_is_none_is_a_sentence(folder, schema):
     path = schema_of("heads", folder)
     kept = path.read_text("utf-8")
     path.write_text(schema, "utf-8")
-    with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: the schema cannot be read"):
+    with pytest.raises(
+        CatalogError, match=r"^catalogs/read_off/schema/heads.json: the schema cannot be read"
+    ):
         load_catalogs(folder)
     path.write_text(kept, "utf-8")
 
 
 def test_a_missing_file_is_a_sentence(folder):
     path_of("gpus", folder).rename(folder / "away")
-    with pytest.raises(CatalogError, match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); restore the file\.$"):
+    with pytest.raises(
+        CatalogError,
+        match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); restore the file\.$",
+    ):
         load_catalogs(folder)
     (folder / "away").rename(path_of("gpus", folder))
 
 
 def test_the_version_follows_the_contents(catalogs, folder):
     assert load_catalogs(folder).version == catalogs.version
-    path_of("prices", folder).write_text(path_of("prices", folder).read_text("utf-8") + "\n", "utf-8")
+    path_of("prices", folder).write_text(
+        path_of("prices", folder).read_text("utf-8") + "\n", "utf-8"
+    )
     assert load_catalogs(folder).version != catalogs.version
 
 
 def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, folder):
     read_document(folder, "gpus")["gpus"].clear()
     seen = []
-    monkeypatch.setattr("calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file))
+    monkeypatch.setattr(
+        "calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file)
+    )
     assert "l4" in read_document(folder, "gpus")["gpus"]
     assert seen == []
     schema = schema_of("gpus", folder)
@@ -121,7 +157,9 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, fol
     assert seen == ["catalogs/edited/gpus.yaml"]
 
 
-def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(monkeypatch, tmp_path, folder):
+def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(
+    monkeypatch, tmp_path, folder
+):
     content, schema = path_of("gpus", folder).read_bytes(), schema_of("gpus", folder).read_bytes()
 
     def in_a_new_process(folder=tmp_path, more=b""):
@@ -143,14 +181,45 @@ def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_cata
     assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK
 
 
-DAMAGE = {  # to one file of a folder of catalogs: what is left of its text, and what the page then says of it
-    "a field is misspelt": (path_of, "prices", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1), "this field is missing"),
-    "cut": (path_of, "models", lambda text: text[: text.index("hidden", 9_000)], "catalogs/edited/models.yaml"),
-    "emptied": (path_of, "gpus", lambda _: "", "catalogs/edited/gpus.yaml: the file must hold a mapping"),
-    "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: the schema cannot be read"),
-    "one that no table holds": (path_of, "setups", lambda _: "", "catalogs/edited/setups.yaml: the file must"),
+# to one file of a folder of catalogs: what is left of its text, and what the page then says of it
+DAMAGE = {
+    "a field is misspelt": (
+        path_of,
+        "prices",
+        lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1),
+        "this field is missing",
+    ),
+    "cut": (
+        path_of,
+        "models",
+        lambda text: text[: text.index("hidden", 9_000)],
+        "catalogs/edited/models.yaml",
+    ),
+    "emptied": (
+        path_of,
+        "gpus",
+        lambda _: "",
+        "catalogs/edited/gpus.yaml: the file must hold a mapping",
+    ),
+    "its schema is cut": (
+        schema_of,
+        "heads",
+        lambda text: text[:9],
+        "catalogs/read_off/schema/heads.json: the schema cannot be read",
+    ),
+    "one that no table holds": (
+        path_of,
+        "setups",
+        lambda _: "",
+        "catalogs/edited/setups.yaml: the file must",
+    ),
     "removed": (path_of, "instances", None, "catalogs/edited/instances.yaml: it cannot be read"),
-    "the folder folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); restore the file"),
+    "the folder folder is gone": (
+        lambda _, folder: folder,
+        "",
+        None,
+        "it cannot be read (No such file or directory); restore the file",
+    ),
 }
 
 
@@ -160,7 +229,9 @@ def rewritten(path, change):
 
 @pytest.mark.long
 def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
-    """The next run of the page takes the new numbers; of files that cannot be read it keeps the last good ones and says so."""
+    """The next run of the page takes the new numbers; of files that cannot be read it keeps the
+    last good ones and says so.
+    """
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
 
@@ -172,7 +243,10 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     app = opened()
     first = shown(app)
     assert first
-    rewritten(path_of("prices", folder), lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
+    rewritten(
+        path_of("prices", folder),
+        lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text),
+    )
     other = shown(app.run())
     assert other  # how many answers there are hangs on the prices
     assert other != first
@@ -181,7 +255,9 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
         if change:
             rewritten(place(name, folder), change)
         else:
-            shutil.rmtree(place(name, folder)) if place(name, folder).is_dir() else place(name, folder).unlink()
+            shutil.rmtree(place(name, folder)) if place(name, folder).is_dir() else place(
+                name, folder
+            ).unlink()
         for page in (app.run(), opened()):  # who was there, and who comes now
             assert shown(page) == other, damage
             assert sentence in " ".join(warning.value for warning in page.warning), damage
@@ -191,7 +267,9 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
         assert not app.warning
 
 
-def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(monkeypatch, tmp_path):
+def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(
+    monkeypatch, tmp_path
+):
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
     session_catalogs._read.clear()
@@ -219,4 +297,7 @@ def test_who_asks_for_little_does_not_wait_for_who_asks_for_much_and_two_who_ask
         long = [sessions.submit(asked, "much") for _ in range(2)]
         assert asked("little") == "little"
         small.set()
-        assert ([one.result(60) for one in long], sorted(made)) == (["much", "much"], ["little", "much"])
+        assert ([one.result(60) for one in long], sorted(made)) == (
+            ["much", "much"],
+            ["little", "much"],
+        )

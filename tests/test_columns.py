@@ -1,4 +1,6 @@
-"""The rules of columns: one maker each, every one known and explained, named with its unit; no formula asks for a name."""
+"""The rules of columns: one maker each, every one known and explained, named with its unit; no
+formula asks for a name.
+"""
 
 import ast
 import importlib
@@ -20,20 +22,35 @@ from calc.models import architecture
 from calc.scenarios import read
 from calc.scenarios.join_models import SETTLED_ANEW
 
-JOINED_AS = {"model_": SETTLED_ANEW, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
-UNITS = recorded("cases/columns.json")["units"]  # what a formula's docstring says in brackets -> how its name ends
+JOINED_AS = {
+    "model_": SETTLED_ANEW,
+    "stack_": architecture.STACK_COLUMNS,
+}  # columns of models, as the joined table has them
+UNITS = recorded("cases/columns.json")[
+    "units"
+]  # what a formula's docstring says in brackets -> how its name ends
 FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
 
 
 @cache
 def makers():
-    """The formulas of the stages, of models and of explanations, by the name of the column that they make: all that make it."""
+    """The formulas of the stages, of models and of explanations, by the name of the column that
+    they make: all that make it.
+    """
     makers = {}
     for _, name, _ in pkgutil.walk_packages(calc.__path__, "calc."):
         if name.startswith(("calc.models.", "calc.explain.")):
             module = importlib.import_module(name)
-            groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
-            for group in (group for value in groups for group in (value.values() if isinstance(value, dict) else (value,))):
+            groups = [
+                value
+                for value in vars(module).values()
+                if isinstance(value, tuple | dict) and value
+            ]
+            for group in (
+                group
+                for value in groups
+                for group in (value.values() if isinstance(value, dict) else (value,))
+            ):
                 if isinstance(group, tuple) and group and all(is_named(value) for value in group):
                     for formula in group:
                         makers.setdefault(column_of(formula), set()).add(formula)
@@ -47,9 +64,17 @@ def is_named(value):
 
 
 def column_of(formula):
-    """The column that a formula makes, under the name that it has in the joined table where it comes from the models."""
+    """The column that a formula makes, under the name that it has in the joined table where it
+    comes from the models.
+    """
     name = formula.__name__
-    return next((prefix for prefix, names in JOINED_AS.items() if of_models(formula) and name in names), "") + name
+    return (
+        next(
+            (prefix for prefix, names in JOINED_AS.items() if of_models(formula) and name in names),
+            "",
+        )
+        + name
+    )
 
 
 def of_models(formula):
@@ -62,7 +87,11 @@ def formulas():
 
 def test_a_column_has_one_maker():
     """No two formulas make the same column, in whatever room they stand; each runs in one stage."""
-    assert {name: sorted(one.__module__ for one in made) for name, made in makers().items() if len(made) > 1} == {}
+    assert {
+        name: sorted(one.__module__ for one in made)
+        for name, made in makers().items()
+        if len(made) > 1
+    } == {}
     run = [formula for stage in STAGES for formula in stage.formulas]
     assert sorted(formula.__name__ for formula in run) == sorted(FORMULAS)
 
@@ -70,7 +99,11 @@ def test_a_column_has_one_maker():
 def test_a_function_with_a_unit_is_reached_from_a_stage():
     """Beside the stages' formulas only what these call says a unit in their modules."""
     modules = {inspect.getmodule(formula) for formula in FORMULAS.values()}
-    functions = {value for module in modules for value in map(inspect.unwrap, filter(inspect.isfunction, vars(module).values()))}
+    functions = {
+        value
+        for module in modules
+        for value in map(inspect.unwrap, filter(inspect.isfunction, vars(module).values()))
+    }
     with_unit = {function for function in functions if set(units_of(function)) & set(UNITS)}
     used = set().union(*(reached(formula) for formula in FORMULAS.values()))
     assert {f"{function.__module__}.{function.__name__}" for function in with_unit - used} == set()
@@ -88,7 +121,11 @@ def reached(function):
         one = inspect.unwrap(waiting.pop())
         if one not in functions and one.__module__.startswith("calc."):
             functions.add(one)
-            named = (one.__globals__.get(node.id) for node in ast.walk(body_of(one)) if isinstance(node, ast.Name))
+            named = (
+                one.__globals__.get(node.id)
+                for node in ast.walk(body_of(one))
+                if isinstance(node, ast.Name)
+            )
             waiting += [value for value in named if inspect.isfunction(value)]
     return functions
 
@@ -98,7 +135,9 @@ def body_of(function):
 
 
 def words_compared(function):
-    """The words that a function compares with something, spelled out or under a name; the empty word is none."""
+    """The words that a function compares with something, spelled out or under a name; the empty
+    word is none.
+    """
     for node in ast.walk(body_of(function)):
         for part in ast.walk(node) if isinstance(node, ast.Compare | ast.MatchValue) else ():
             value = getattr(part, "value", None) if isinstance(part, ast.Constant) else None
@@ -111,17 +150,33 @@ def words_compared(function):
 
 
 def test_no_formula_asks_for_a_name():
-    """What tells one model, card or software from another is a number of a catalog, not a branch on its name."""
-    asking = {(name, word) for name, formula in FORMULAS.items() for one in reached(formula) for word in words_compared(one)}
+    """What tells one model, card or software from another is a number of a catalog, not a branch on
+    its name.
+    """
+    asking = {
+        (name, word)
+        for name, formula in FORMULAS.items()
+        for one in reached(formula)
+        for word in words_compared(one)
+    }
     assert asking == set()
 
 
 @cache
 def joined():
-    """The columns of the joined table before any formula has run, one kind of work beside the other."""
-    scenarios = ({"model": "t5-base", "work": work, "pipeline_parallel": 2, "gpus": 2} for work in ("training", "inference"))
+    """The columns of the joined table before any formula has run, one kind of work beside the
+    other.
+    """
+    scenarios = (
+        {"model": "t5-base", "work": work, "pipeline_parallel": 2, "gpus": 2}
+        for work in ("training", "inference")
+    )
     tables = [one_scenario(scenario, catalogs()) for scenario in scenarios]
-    return {name for table in tables for name in table if not name.startswith("moment_")} - {*FORMULAS, "rows", "origins"}
+    return {name for table in tables for name in table if not name.startswith("moment_")} - {
+        *FORMULAS,
+        "rows",
+        "origins",
+    }
 
 
 def moments():
@@ -131,8 +186,13 @@ def moments():
 
 @cache
 def sizes_of_models():
-    """What the formulas of a model and of its stacks find: the entry, the traits of its family, and each other."""
-    described = (architecture.describe_model(entry, catalogs().families) for entry in entries("models").values())
+    """What the formulas of a model and of its stacks find: the entry, the traits of its family, and
+    each other.
+    """
+    described = (
+        architecture.describe_model(entry, catalogs().families)
+        for entry in entries("models").values()
+    )
     return {name for model, stacks in described for columns in (model, *stacks) for name in columns}
 
 
@@ -141,7 +201,11 @@ def test_every_column_that_a_formula_reads_is_known():
     unknown = set()
     for formula in (formula for made in makers().values() for formula in made):
         columns = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS}
-        unknown |= {(formula.__name__, name) for name in inspect.signature(formula).parameters if name not in columns}
+        unknown |= {
+            (formula.__name__, name)
+            for name in inspect.signature(formula).parameters
+            if name not in columns
+        }
     assert unknown == set()
 
 
@@ -151,11 +215,15 @@ def catalog_columns():
     read_in = catalogs()
     tables = [value for value in vars(read_in).values() if isinstance(value, pd.DataFrame)]
     numbers = (read_in.overheads, read_in.time_constants, read_in.assumptions, read_in.starts)
-    return {name for table in tables for name in table.columns}.union(*(table.index for table in numbers))
+    return {name for table in tables for name in table.columns}.union(
+        *(table.index for table in numbers)
+    )
 
 
 def test_every_joined_column_is_explained_and_the_glossary_has_none_that_is_gone():
-    """It is a scenario column or a catalog's, under one word that says whose (gpu_, asked_), or it is in the glossary."""
+    """It is a scenario column or a catalog's, under one word that says whose (gpu_, asked_), or it
+    is in the glossary.
+    """
     explained = {*read.inputs_by_name(), *catalog_columns(), *GLOSSARY}
     assert sorted(name for name in joined() if not {name, name.partition("_")[2]} & explained) == []
     assert sorted(set(GLOSSARY) - {*joined(), *FORMULAS, *COLUMNS}) == []
@@ -174,7 +242,20 @@ def test_a_formula_says_its_unit_and_its_name_ends_in_it():
 
 
 def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts_and_no_formula_a_default():
-    """Bytes, seconds and USD inside; GiB and percent are born where they are shown, defaults where the catalogs are read."""
-    parameters = {name: inspect.signature(formula).parameters for name, formula in formulas().items()}
-    assert {name for names in parameters.values() for name in (*names, *parameters) if FOREIGN_UNITS.search(name)} == set()
-    assert {name for name, signature in parameters.items() if any(one.default is not one.empty for one in signature.values())} == set()
+    """Bytes, seconds and USD inside; GiB and percent are born where they are shown, defaults where
+    the catalogs are read.
+    """
+    parameters = {
+        name: inspect.signature(formula).parameters for name, formula in formulas().items()
+    }
+    assert {
+        name
+        for names in parameters.values()
+        for name in (*names, *parameters)
+        if FOREIGN_UNITS.search(name)
+    } == set()
+    assert {
+        name
+        for name, signature in parameters.items()
+        if any(one.default is not one.empty for one in signature.values())
+    } == set()

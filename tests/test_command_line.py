@@ -1,4 +1,6 @@
-"""`python -m calc` and its `answer`: a table in, its rows with results out; 0, or 2 with one sentence on standard error."""
+"""`python -m calc` and its `answer`: a table in, its rows with results out; 0, or 2 with one
+sentence on standard error.
+"""
 
 import csv
 import io
@@ -19,7 +21,12 @@ pytestmark = pytest.mark.usefixtures("read_once")
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "scenario,model,batch,owner\nfirst,gpt2,2,me\nsecond,nope,,you\nthird,llama-3.2-1b,x,\n"
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-LLAMA |= {"intermediate_size": 128, "vocab_size": 1000, "num_key_value_heads": 2, "tie_word_embeddings": False}
+LLAMA |= {
+    "intermediate_size": 128,
+    "vocab_size": 1000,
+    "num_key_value_heads": 2,
+    "tie_word_embeddings": False,
+}
 
 
 @pytest.fixture
@@ -29,10 +36,14 @@ def scenarios(tmp_path):
     return path
 
 
-def test_every_row_is_there_in_order_with_inputs_defaults_and_results_and_goes_in_again(scenarios, tmp_path):
+def test_every_row_is_there_in_order_with_inputs_defaults_and_results_and_goes_in_again(
+    scenarios, tmp_path
+):
     assert main([str(scenarios), "-o", str(tmp_path / "out.csv")]) == 0
     rows = written(tmp_path / "out.csv")
-    assert [[row[name] for name in ("scenario", "owner", "sequence_tokens", "batch")] for row in rows] == [
+    assert [
+        [row[name] for name in ("scenario", "owner", "sequence_tokens", "batch")] for row in rows
+    ] == [
         *(["first", "me", "1024", "2"], ["second", "you", "2048", "1"], ["third", "", "2048", "x"])
     ]
     assert [bool(row["memory_bytes"]) for row in rows] == [True, False, False]
@@ -44,7 +55,9 @@ def test_every_row_is_there_in_order_with_inputs_defaults_and_results_and_goes_i
 
 
 def test_standard_input_and_output_and_nothing_else(monkeypatch, capsys):
-    done = subprocess.run([sys.executable, "-m", "calc"], input=TABLE.encode(), capture_output=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-m", "calc"], input=TABLE.encode(), capture_output=True, cwd=ROOT
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8"))))
     assert [row["scenario"] for row in rows] == ["first", "second", "third"]
@@ -54,7 +67,12 @@ def test_standard_input_and_output_and_nothing_else(monkeypatch, capsys):
 
 
 def test_neither_streamlit_nor_altair_is_imported():
-    done = subprocess.run([sys.executable, "-X", "importtime", "-m", "calc", "--help"], capture_output=True, cwd=ROOT, text=True)
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "calc", "--help"],
+        capture_output=True,
+        cwd=ROOT,
+        text=True,
+    )
     imported = {line.rsplit("|", 1)[-1].strip().split(".")[0] for line in done.stderr.splitlines()}
     assert {"calc", "numpy", "pandas"} <= imported
     assert not imported & {"streamlit", "altair", "views", "refresh", "validation", "benchmarks"}
@@ -62,24 +80,47 @@ def test_neither_streamlit_nor_altair_is_imported():
 
 
 def test_a_reader_that_stops_early_is_no_fault():
-    """The table is longer than what a pipe holds, so that writing it fails once the reader has gone."""
+    """The table is longer than what a pipe holds, so that writing it fails once the reader has
+    gone.
+    """
     command = f"{sys.executable} -m calc | head -c 10; exit ${{PIPESTATUS[0]}}"
     lines = "model,owner\n" + "gpt2,me\n" * 300
-    done = subprocess.run(["bash", "-c", command], input=lines.encode(), capture_output=True, cwd=ROOT)
+    done = subprocess.run(
+        ["bash", "-c", command], input=lines.encode(), capture_output=True, cwd=ROOT
+    )
     assert (done.stdout, done.stderr, done.returncode) == (b"owner,scen", b"", 0)
 
 
-def test_a_config_becomes_a_model_by_the_name_of_its_file_and_stands_for_one_of_the_catalog(tmp_path):
+def test_a_config_becomes_a_model_by_the_name_of_its_file_and_stands_for_one_of_the_catalog(
+    tmp_path,
+):
     (folder := tmp_path / "configs").mkdir()
     for name in ("my-model", "gpt2"):
         (folder / f"{name}.json").write_text(json.dumps(LLAMA), encoding="utf-8-sig")
     (tmp_path / "in.csv").write_text("model\nmy-model\ngpt2\n")
     block = 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 128 + 2 * 64
     small = str(2 * 64 * 1000 + 64 + 2 * block)
-    for configs, parameters in ((folder / "my-model.json", [small, "124439808"]), (folder, [small, small])):
-        assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(configs)]) == 0
+    for configs, parameters in (
+        (folder / "my-model.json", [small, "124439808"]),
+        (folder, [small, small]),
+    ):
+        assert (
+            main(
+                [
+                    str(tmp_path / "in.csv"),
+                    "-o",
+                    str(tmp_path / "out.csv"),
+                    "--model-config",
+                    str(configs),
+                ]
+            )
+            == 0
+        )
         rows = written(tmp_path / "out.csv")
-        assert ([row["parameters"] for row in rows], [row["problem"] for row in rows]) == (parameters, ["", ""])
+        assert ([row["parameters"] for row in rows], [row["problem"] for row in rows]) == (
+            parameters,
+            ["", ""],
+        )
 
 
 def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path, capsys):
@@ -120,10 +161,14 @@ def test_answers_are_those_of_python_and_estimate_reads_them_again(jobs, tmp_pat
     assert main([str(tmp_path / "answers.csv"), "-o", str(tmp_path / "again.csv")]) == 0
     again = written(tmp_path / "again.csv")
     for row, other in (pair for pair in zip(rows, again, strict=True) if pair[0]["answer"]):
-        assert {name for name in row if row[name] != other[name] and not name.startswith("max_")} == set()
+        assert {
+            name for name in row if row[name] != other[name] and not name.startswith("max_")
+        } == set()
     expected = answer(list(csv.DictReader(JOBS.splitlines())), catalogs())
     assert [row["why"] for row in rows] == expected["why"].tolist()
-    assert [float(row["usd"] or "nan") for row in rows] == pytest.approx(expected["usd"].tolist(), rel=0, abs=0, nan_ok=True)
+    assert [float(row["usd"] or "nan") for row in rows] == pytest.approx(
+        expected["usd"].tolist(), rel=0, abs=0, nan_ok=True
+    )
 
 
 def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
@@ -139,14 +184,24 @@ def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == answers
 
 
-UNUSABLE = recorded("cases/command_line.json")["unusable"]  # bytes as text, each its own character; null: no such file
+UNUSABLE = recorded("cases/command_line.json")[
+    "unusable"
+]  # bytes as text, each its own character; null: no such file
 
 
-@pytest.mark.parametrize(("command", "name", "content", "sentence"), UNUSABLE.values(), ids=UNUSABLE)
-def test_an_unusable_file_ends_with_2_and_one_sentence(command, name, content, sentence, scenarios, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("command", "name", "content", "sentence"), UNUSABLE.values(), ids=UNUSABLE
+)
+def test_an_unusable_file_ends_with_2_and_one_sentence(
+    command, name, content, sentence, scenarios, tmp_path, capsys
+):
     if content is not None:
         (tmp_path / name).write_bytes(content.encode("latin-1"))
-    files = [str(tmp_path / name)] if name.endswith(".csv") else [str(scenarios), "--model-config", str(tmp_path / name)]
+    files = (
+        [str(tmp_path / name)]
+        if name.endswith(".csv")
+        else [str(scenarios), "--model-config", str(tmp_path / name)]
+    )
     assert main([*command, *files, "-o", str(tmp_path / "out.csv")]) == 2
     written_out, error = capsys.readouterr()
     assert error.removeprefix(f"{tmp_path}/").startswith(sentence)

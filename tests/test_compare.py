@@ -1,4 +1,6 @@
-"""Rows side by side: the parts of a difference sum to it, the other way round they change sign, and the cause is the one made."""
+"""Rows side by side: the parts of a difference sum to it, the other way round they change sign, and
+the cause is the one made.
+"""
 
 import itertools
 
@@ -9,8 +11,21 @@ from calc.columns import COMPONENTS
 from calc.plan import bill
 from calc.search import compare
 
-RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096, "train_tokens": 1e9}
-SERVE = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", "sequence_tokens": 8192, "prompt_tokens": 6000}
+RUN = {
+    "model": "llama-3.1-8b",
+    "instance": "p5.48xlarge",
+    "gpus": 8,
+    "sharding": "zero3",
+    "sequence_tokens": 4096,
+    "train_tokens": 1e9,
+}
+SERVE = {
+    "work": "inference",
+    "model": "qwen2.5-32b",
+    "implementation": "vllm",
+    "sequence_tokens": 8192,
+    "prompt_tokens": 6000,
+}
 TRAINED, SERVED = recorded("cases/compare.json").values()
 
 
@@ -28,7 +43,11 @@ def dicts(*arguments):
 @pytest.fixture(scope="module")
 def rows(catalogs):
     trained = dicts(catalogs, TRAINED, RUN) + dicts(catalogs, TRAINED[:3], RUN, "spot")
-    return trained + dicts(catalogs, SERVED, SERVE) + dicts(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
+    return (
+        trained
+        + dicts(catalogs, SERVED, SERVE)
+        + dicts(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
+    )
 
 
 def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_changes_its_sign(rows):
@@ -37,22 +56,34 @@ def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_change
         for name, difference in there.items():
             assert difference.change == other[name] - first[name]
             assert first is not other or difference.cause == ""
-            assert sum(difference.parts.values()) == pytest.approx(difference.change, rel=1e-9, abs=1e-6 * first[name])
-            assert {cause: -part for cause, part in back[name].parts.items()} == pytest.approx(difference.parts, rel=1e-9, abs=1e-9)
+            assert sum(difference.parts.values()) == pytest.approx(
+                difference.change, rel=1e-9, abs=1e-6 * first[name]
+            )
+            assert {cause: -part for cause, part in back[name].parts.items()} == pytest.approx(
+                difference.parts, rel=1e-9, abs=1e-9
+            )
 
 
 def test_memory_is_made_of_the_components_and_the_cause_is_the_one_that_was_changed(catalogs):
     first, *others = dicts(catalogs, TRAINED, RUN)
     differences = [compare.differences(first, other)["memory_bytes"] for other in others]
     assert all(list(difference.parts) == list(COMPONENTS) for difference in differences)
-    assert (differences[0].cause, differences[0].change < 0, differences[2].cause) == ("optimizer_bytes", True, "activations_bytes")
+    assert (differences[0].cause, differences[0].change < 0, differences[2].cause) == (
+        "optimizer_bytes",
+        True,
+        "activations_bytes",
+    )
 
 
 def test_money_and_time_name_what_makes_them(catalogs):
     plain, _, twice, _, longer, *_ = dicts(catalogs, TRAINED, RUN)
     spot, *_ = dicts(catalogs, TRAINED[:1], RUN, "spot")
     doubled, run, cheaper = (compare.differences(plain, other) for other in (twice, longer, spot))
-    assert (doubled["usd_per_hour"].cause, doubled["usd_per_hour"].parts["price"], doubled["hours"].cause) == ("instances", 0, "speed")
+    assert (
+        doubled["usd_per_hour"].cause,
+        doubled["usd_per_hour"].parts["price"],
+        doubled["hours"].cause,
+    ) == ("instances", 0, "speed")
     assert doubled["usd_per_hour"].change == pytest.approx(plain["usd_per_hour"])
     assert doubled["usd"].against in ("speed", "instances")
     assert (run["usd"].cause, run["usd"].against) == ("train_tokens", "")
@@ -74,7 +105,11 @@ def test_a_month_is_compared_with_a_month_and_not_with_a_run(catalogs, rows):
 def test_a_row_without_a_price_has_no_parts(catalogs):
     first, other = dicts(catalogs, ({}, {"instance": "", "gpu": "h100-80gb-sxm"}), RUN)
     differences = compare.differences(first, other)
-    assert (differences["usd"].parts, differences["usd"].cause, differences["memory_bytes"].change) == ({}, "", 0)
+    assert (
+        differences["usd"].parts,
+        differences["usd"].cause,
+        differences["memory_bytes"].change,
+    ) == ({}, "", 0)
 
 
 def test_choices_that_differ_come_first_and_in_words(catalogs):
@@ -83,14 +118,20 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
     assert list(differing["choice"]) == ["instances_needed", "gpus", "optimizer"]
     assert list(differing[1]) == ["1", "8", "AdamW 8-bit"]
     assert rows["differs"].is_monotonic_decreasing
-    assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(rows["choice"])
+    assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(
+        rows["choice"]
+    )
     rows = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
-    assert list(rows[rows["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
+    assert list(rows[rows["differs"]]["label"]) == [
+        catalogs.assumptions["label"]["restart_seconds"]
+    ]
 
 
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     both = [{**RUN, "work": "training"}, {**SERVE, **SERVED[0]}]
-    rows = compare.choices(bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs).set_index("choice")
+    rows = compare.choices(
+        bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs
+    ).set_index("choice")
     assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
     assert rows.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
     assert rows.loc["batch", "label"] == "Micro-batch"

@@ -11,7 +11,13 @@ from calc.search.answer_name import answer_name, other_work
 from views.compare_and_bill.answers import COPY, DOWN, PLAN, REMOVE, RENAME, UP
 from views.compare_and_bill.differences import in_a_line
 
-HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
+HOLD = {
+    "model": "llama-3.1-8b",
+    "instance": "p5.48xlarge",
+    "gpus": 8,
+    "sharding": "zero3",
+    "train_tokens": 1e9,
+}
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000~plan_months~1"
 PLAIN = f"plain~market~on-demand~{COMMON}"
 EIGHT_BIT = f"8-bit~market~on-demand~{COMMON}~optimizer~adamw-8bit"
@@ -36,12 +42,19 @@ def more(app, place, action):
 
 def cells(app):
     """The figures of the answers, a text for each."""
-    return [re.sub(r"<[^>]+>", " ", part.proto.body) for part in app.get("html") if "Against the ticked one" in part.proto.body]
+    return [
+        re.sub(r"<[^>]+>", " ", part.proto.body)
+        for part in app.get("html")
+        if "Against the ticked one" in part.proto.body
+    ]
 
 
 def lines(app):
     """The bill as it stands in its table."""
-    return [[str(cell).replace("\\", "").strip("*") for cell in row] for row in app.table[0].value.to_numpy()]
+    return [
+        [str(cell).replace("\\", "").strip("*") for cell in row]
+        for row in app.table[0].value.to_numpy()
+    ]
 
 
 def figures(app):
@@ -68,7 +81,10 @@ def test_one_answer_of_each_job_is_ticked_and_another_tick_moves_it():
     run(app.checkbox(key="in_bill_1_8-bit").check())
     assert in_bill(app) == ["8-bit", "served"]
     assert ["in_bill~yes" in text for text in address(app)["kept"]] == [False, True, False]
-    again = turned(opened(**{name: values for name, values in address(app).items() if name != "view"}), "compare")
+    again = turned(
+        opened(**{name: values for name, values in address(app).items() if name != "view"}),
+        "compare",
+    )
     assert in_bill(again) == ["8-bit", "served"]
     run(again.checkbox(key="in_bill_1_8-bit").uncheck())  # one of each job stays in the bill
     assert in_bill(again) == ["8-bit", "served"]
@@ -82,7 +98,11 @@ def test_a_run_is_paid_once_and_a_service_by_the_month(catalogs):
     first, served, together = lines(app)
     assert first[0].startswith("plain, 1 run, $")
     assert first[0].endswith("of it for starting")
-    assert (first[1], first[2], first[3]) == (f"${run_row['usd']:,.0f}", "", f"${run_row['usd']:,.0f}")
+    assert (first[1], first[2], first[3]) == (
+        f"${run_row['usd']:,.0f}",
+        "",
+        f"${run_row['usd']:,.0f}",
+    )
     month, year = (float(served[column].strip("$").replace(",", "")) for column in (2, 3))
     assert served[0] == "served, 730 h"
     assert year == pytest.approx(12 * month, rel=1e-3)
@@ -91,27 +111,50 @@ def test_a_run_is_paid_once_and_a_service_by_the_month(catalogs):
 
 
 def test_the_others_say_money_time_and_cause_against_the_ticked_one():
-    app = opened("compare", kept=[PLAIN, f"b200~market~on-demand~{COMMON.replace('p5.48', 'p6-b200.48')}", ON_SPOT])
+    app = opened(
+        "compare",
+        kept=[PLAIN, f"b200~market~on-demand~{COMMON.replace('p5.48', 'p6-b200.48')}", ON_SPOT],
+    )
     first, faster, cheaper = cells(app)
     assert "the one in the bill" in first
-    assert re.search(r"\+\$[\d.]+, \d+ min less: [\d.]+ times the tokens a second at [\d.]+ times the price of an hour", faster)
+    assert re.search(
+        (
+            r"\+\$[\d.]+, \d+ min less: [\d.]+ times the tokens a second at [\d.]+ times the "
+            r"price of an hour"
+        ),
+        faster,
+    )
     assert re.search(r"-\$\d+.*on spot", cheaper)
 
 
 def test_other_work_is_named_in_bold(catalogs):
-    full, lora = (billed_row(catalogs, **HOLD | {"gpus": 1, "instance": "p5.4xlarge", "sharding": "none"} | more)
-                  for more in ({"precision": "bf16"}, {"precision": "bf16", "tuning": "lora"}))  # fmt: skip
+    full, lora = (
+        billed_row(
+            catalogs, **HOLD | {"gpus": 1, "instance": "p5.4xlarge", "sharding": "none"} | more
+        )
+        for more in ({"precision": "bf16"}, {"precision": "bf16", "tuning": "lora"})
+    )
     assert other_work(full, lora, catalogs) == ["trains adapters only"]
-    assert other_work(full, full | {"optimizer": "adamw-8bit"}, catalogs) == ["steps with AdamW 8-bit"]
-    assert other_work(full, full | {"step_tokens": 4 * full["step_tokens"]}, catalogs)[0].startswith("takes ")
+    assert other_work(full, full | {"optimizer": "adamw-8bit"}, catalogs) == [
+        "steps with AdamW 8-bit"
+    ]
+    assert other_work(full, full | {"step_tokens": 4 * full["step_tokens"]}, catalogs)[
+        0
+    ].startswith("takes ")
     assert "<b>trains adapters only</b>" in in_a_line(full, lora, catalogs)
-    assert [answer_name(row, catalogs) for row in (full, lora)] == ["Full · p5.4xlarge", "LoRA · p5.4xlarge"]
+    assert [answer_name(row, catalogs) for row in (full, lora)] == [
+        "Full · p5.4xlarge",
+        "LoRA · p5.4xlarge",
+    ]
     assert answer_name(lora | {"precision": "nf4-dq"}, catalogs) == "QLoRA · p5.4xlarge"
 
 
 def test_without_a_tick_the_first_answer_of_a_job_is_in_the_bill():
     jobs = answers_by_job(["a", "b", "a", "a"], [False, False, False, True])
-    assert [(job.job, job.places, job.ticked) for job in jobs] == [("a", [0, 2, 3], 3), ("b", [1], 1)]
+    assert [(job.job, job.places, job.ticked) for job in jobs] == [
+        ("a", [0, 2, 3], 3),
+        ("b", [1], 1),
+    ]
     assert [job.ticked for job in answers_by_job(["a", "a"], [False, False])] == [0]
 
 
@@ -131,7 +174,12 @@ def test_an_answer_without_a_price_and_one_that_is_refused_stand_beside_the_othe
     assert "do not divide" in app.error[0].value
     assert [PLAN in button.options for button in app.menu_button] == [True, False, True]
     assert "✗ does not fit" not in cells(app)[0]
-    assert "GiB over" in cells(opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16"]))[1]
+    assert (
+        "GiB over"
+        in cells(opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16"]))[
+            1
+        ]
+    )
 
 
 def test_answers_are_renamed_moved_copied_and_removed():
@@ -159,17 +207,28 @@ def test_a_run_and_a_month_are_not_compared_and_either_becomes_the_plan():
 
 def test_the_plan_that_an_answer_became_costs_what_it_cost():
     rest = "tensor_parallel~1~batch~1"
-    app = opened("compare", kept=[PLAIN, f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}"])
+    app = opened(
+        "compare",
+        kept=[
+            PLAIN,
+            f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}",
+        ],
+    )
     for place in (0, 1):
         turned(app, "compare")
         more(app, place, PLAN)
         cost = re.search(r"\$[\d,.]+", cells(app)[place])[0]
         turned(app, "pay")
-        assert title(run(app)).replace("\\", "") == f"About {cost} once: Fine-tune Llama 3.1 8B on 150 million tokens"
+        assert (
+            title(run(app)).replace("\\", "")
+            == f"About {cost} once: Fine-tune Llama 3.1 8B on 150 million tokens"
+        )
 
 
 def test_of_more_than_six_the_six_chosen_are_side_by_side():
-    app = figures(opened("compare", kept=[PLAIN.replace("plain", f"copy {number}") for number in range(8)]))
+    app = figures(
+        opened("compare", kept=[PLAIN.replace("plain", f"copy {number}") for number in range(8)])
+    )
     assert len(app.multiselect(key="side_by_side").value) == 6
     run(app.multiselect(key="side_by_side").set_value(["copy 7", "copy 2"]))
     assert list(app.table[-1].value.columns[1:]) == ["copy 2"]  # what all share is said once
@@ -211,7 +270,13 @@ def test_what_one_could_sign_for_costs_less_and_says_what_it_binds_to():
 
 def test_machines_that_one_has_are_not_paid():
     app = opened(have="8 x h100-80gb-sxm")
-    run(app.button(key=next(button.key for button in app.button if button.key and button.key.startswith("keep"))).click())
+    run(
+        app.button(
+            key=next(
+                button.key for button in app.button if button.key and button.key.startswith("keep")
+            )
+        ).click()
+    )
     assert "have~8 x h100-80gb-sxm" in address(app)["kept"][0]
     turned(app, "compare")
     assert title(app) == "Nothing to pay: the machines are yours"

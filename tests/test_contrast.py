@@ -1,4 +1,6 @@
-"""Contrast by computation (WCAG 2.2, 1.4.3 and 1.4.11): text 4.5 : 1 and marks 3 : 1 on the paper of both themes."""
+"""Contrast by computation (WCAG 2.2, 1.4.3 and 1.4.11): text 4.5 : 1 and marks 3 : 1 on the paper
+of both themes.
+"""
 
 import pytest
 
@@ -19,7 +21,12 @@ CHARTS = {
     "phases": lambda ink: memory.phases(ink, COMPONENTS),
     "prices": price_history.price_history,
     "step": lambda ink: step_through.step_through(
-        ink, Words(*[""] * 4, ("1",), *[""] * 3), NUMBER, NUMBER, (Choice("", ("a", "b"), 1),), COMPONENTS
+        ink,
+        Words(*[""] * 4, ("1",), *[""] * 3),
+        NUMBER,
+        NUMBER,
+        (Choice("", ("a", "b"), 1),),
+        COMPONENTS,
     ),
 }
 
@@ -29,14 +36,21 @@ def channels(colour):
 
 
 def luminance(values):
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values]
-    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values
+    ]
+    return sum(
+        weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+    )
 
 
 def contrast(colour, paper, opacity=1.0):
     """The contrast of a colour that is laid on a paper."""
     ground = channels(paper)
-    laid = [opacity * over + (1 - opacity) * under for over, under in zip(channels(colour), ground, strict=True)]
+    laid = [
+        opacity * over + (1 - opacity) * under
+        for over, under in zip(channels(colour), ground, strict=True)
+    ]
     dark, light = sorted((luminance(laid), luminance(ground)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -46,7 +60,10 @@ def marks(spec):
     if isinstance(spec, dict):
         if "mark" in spec:
             mark = spec["mark"] if isinstance(spec["mark"], dict) else {"type": spec["mark"]}
-            scales = [spec["encoding"].get(channel, {}).get("scale", {}).get("range") for channel in ("color", "stroke")]
+            scales = [
+                spec["encoding"].get(channel, {}).get("scale", {}).get("range")
+                for channel in ("color", "stroke")
+            ]
             colours = next((scale for scale in scales if scale), None) or [mark.get("color", "")]
             yield mark["type"], [colour for colour in colours if colour], mark.get("opacity", 1.0)
         for part in spec.values():
@@ -59,7 +76,9 @@ def marks(spec):
 @pytest.mark.parametrize("scheme", INKS)
 def test_text_and_every_colour_of_the_palette_stand_out_from_the_paper(scheme):
     ink = INKS[scheme]
-    words = {name: contrast(getattr(ink, name), ink.paper) for name in ("text", "faint", "amber", "link")}
+    words = {
+        name: contrast(getattr(ink, name), ink.paper) for name in ("text", "faint", "amber", "link")
+    }
     assert {name: ratio for name, ratio in words.items() if ratio < TEXT} == {}
     assert {colour for colour in PALETTE if contrast(colour, ink.paper) < MARK} == set()
 
@@ -68,7 +87,20 @@ def test_text_and_every_colour_of_the_palette_stand_out_from_the_paper(scheme):
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_mark_of_a_chart_stands_out_from_the_paper(chart, scheme):
     ink = INKS[scheme]
-    guides = {ink.paper, ink.line, ink.track}  # halos, leaders to a name, the ground of a card whose end is a mark of its own
-    drawn = [(kind, colour, opacity) for kind, colours, opacity in marks(CHARTS[chart](ink)) for colour in colours if colour not in guides]
+    guides = {
+        ink.paper,
+        ink.line,
+        ink.track,
+    }  # halos, leaders to a name, the ground of a card whose end is a mark of its own
+    drawn = [
+        (kind, colour, opacity)
+        for kind, colours, opacity in marks(CHARTS[chart](ink))
+        for colour in colours
+        if colour not in guides
+    ]
     assert drawn
-    assert [mark for mark in drawn if contrast(mark[1], ink.paper, mark[2]) < (TEXT if mark[0] == "text" else MARK)] == []
+    assert [
+        mark
+        for mark in drawn
+        if contrast(mark[1], ink.paper, mark[2]) < (TEXT if mark[0] == "text" else MARK)
+    ] == []

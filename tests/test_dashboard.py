@@ -14,14 +14,19 @@ from views.catalog.prices import CATALOGS, _as_it_is
 
 
 def messages_of(app):
-    return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
+    return " ".join(
+        element.value for kind in (app.warning, app.info, app.error) for element in kind
+    )
 
 
 def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
     for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):
         assert wrong in messages_of(app)
-    assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (8192, "llama-3.1-8b")
+    assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (
+        8192,
+        "llama-3.1-8b",
+    )
     run(app.button(key="dismiss").click())
     assert not app.warning
     assert "ignored" in messages_of(opened(custom__mine__layers="4", model="mine"))
@@ -37,7 +42,10 @@ def test_an_impossible_choice_says_why(query, reason):
 def test_prices_of_another_day_are_messages_of():
     assert "made with prices of 2025-01-01" in messages_of(opened(prices_as_of="2025-01-01"))
     messages = messages_of(opened(prices_as_of="2025-01-01", instance="p5.48xlarge"))
-    assert ("98.32 per hour then and" in messages, "55.04 now: 44 % less" in messages) == (True, True)
+    assert ("98.32 per hour then and" in messages, "55.04 now: 44 % less" in messages) == (
+        True,
+        True,
+    )
 
 
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
@@ -48,13 +56,29 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     assert title(opened(**address(app))) == title(app)
 
 
-@pytest.mark.parametrize(("goal", "stored", "precision"), [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])])
-def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(goal, stored, precision):
-    config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
-              "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+@pytest.mark.parametrize(
+    ("goal", "stored", "precision"),
+    [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])],
+)
+def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
+    goal, stored, precision
+):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 1024,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "intermediate_size": 4096,
+        "vocab_size": 32000,
+    }
     config |= {"quantization_config": {"quant_method": stored}} if stored else {}
     app = pasted(opened(goal=goal), json.dumps(config))
-    assert job_line(app).lower().startswith(("serve my-model,", "fine-tune all weights of my-model on ")[goal == "tune"])
+    assert (
+        job_line(app)
+        .lower()
+        .startswith(("serve my-model,", "fine-tune all weights of my-model on ")[goal == "tune"])
+    )
     assert by_hand(app, "precision") == precision
 
 
@@ -71,10 +95,16 @@ def test_every_catalog_is_shown(catalogs):
     run(app)
     tables = {name: catalog_table(catalogs, name) for name in CATALOGS}
     files = {path.stem for path in FOLDER.glob("*/*.yaml")}
-    assert {name for name in files if isinstance(getattr(catalogs, name, None), pd.DataFrame)} <= {*tables} <= files
+    assert (
+        {name for name in files if isinstance(getattr(catalogs, name, None), pd.DataFrame)}
+        <= {*tables}
+        <= files
+    )
     for name in (next(iter(CATALOGS)), "assumptions"):
         assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 2
-    assert {name: list(_as_it_is(table)) for name, table in tables.items()} == {name: screen_names(table) for name, table in tables.items()}
+    assert {name: list(_as_it_is(table)) for name, table in tables.items()} == {
+        name: screen_names(table) for name, table in tables.items()
+    }
 
 
 def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():
@@ -88,7 +118,10 @@ def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_
     assert "learned positions" not in messages_of(app)
 
 
-@pytest.mark.parametrize(("model", "used"), [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")])
+@pytest.mark.parametrize(
+    ("model", "used"),
+    [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")],
+)
 def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert job_line(app).startswith("Serve ")

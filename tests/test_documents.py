@@ -1,4 +1,6 @@
-"""README and docs say what the product does: their code runs and prints what stands below it, their figures are the recorded ones."""
+"""README and docs say what the product does: their code runs and prints what stands below it, their
+figures are the recorded ones.
+"""
 
 import contextlib
 import io
@@ -13,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/api.md", "docs/scale.md")
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
-SOURCE = re.compile(r"`((?:calc|catalogs|views|tests|validation|refresh|shelf|benchmarks|docs)/[\w./]*)`")
+SOURCE = re.compile(
+    r"`((?:calc|catalogs|views|tests|validation|refresh|shelf|benchmarks|docs)/[\w./]*)`"
+)
 GROUPS = recorded("cases/documents.json")["groups"]
 
 
@@ -43,7 +47,11 @@ def test_the_accuracy_table_is_the_recorded_one():
     text = read("README.md")
     for label, group in GROUPS.items():
         row = rows.loc[group]
-        cells = [str(row["cases"]), *(percent(float(row[name])) for name in errors), f"{float(row['inside_ratio']):.0%}".replace("%", " %")]
+        cells = [
+            str(row["cases"]),
+            *(percent(float(row[name])) for name in errors),
+            f"{float(row['inside_ratio']):.0%}".replace("%", " %"),
+        ]
         assert f"| {label} | {' | '.join(cells)} |" in text, (label, cells)
 
 

@@ -1,4 +1,6 @@
-"""The contract: every column under its name with its default, parts that sum, one row like many, no row lost."""
+"""The contract: every column under its name with its default, parts that sum, one row like many, no
+row lost.
+"""
 
 from importlib import import_module
 
@@ -13,21 +15,55 @@ from calc.memory import fit
 from calc.memory.basis import AXES, BASES, GROUNDS
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
-SCENARIO = recorded("cases/columns.json")["defaults"]  # column -> default in training, in inference; null: empty
+SCENARIO = recorded("cases/columns.json")[
+    "defaults"
+]  # column -> default in training, in inference; null: empty
 RESULTS = (
-    *("parameters", "active_parameters", "trained_parameters", *PARTS, "overhead_bytes", "allocated_peak_bytes"),
-    *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "peak_phase", "gpu_memory_bytes", "headroom_bytes"),
-    *("fits", "max_batch", "max_sequence_tokens", "instances_needed", "gpus_paid", "usd_per_hour_on_demand"),
-    *("usd_per_hour_spot", "run_hours", "run_usd_on_demand", "run_usd_spot", "usd_per_month_on_demand"),
+    *(
+        "parameters",
+        "active_parameters",
+        "trained_parameters",
+        *PARTS,
+        "overhead_bytes",
+        "allocated_peak_bytes",
+    ),
+    *(
+        "memory_bytes",
+        "memory_low_bytes",
+        "memory_high_bytes",
+        "peak_phase",
+        "gpu_memory_bytes",
+        "headroom_bytes",
+    ),
+    *(
+        "fits",
+        "max_batch",
+        "max_sequence_tokens",
+        "instances_needed",
+        "gpus_paid",
+        "usd_per_hour_on_demand",
+    ),
+    *(
+        "usd_per_hour_spot",
+        "run_hours",
+        "run_usd_on_demand",
+        "run_usd_spot",
+        "usd_per_month_on_demand",
+    ),
     *("usd_per_month_spot", "prices_as_of", "problem"),
 )
-PHASES = {"training": {"load", "rollout", "log-probs", "forward", "backward", "step"}, "inference": {"load", "prefill", "decode"}}
+PHASES = {
+    "training": {"load", "rollout", "log-probs", "forward", "backward", "step"},
+    "inference": {"load", "prefill", "decode"},
+}
 NUMBERS = [name for name in GLOSSARY if GLOSSARY[name].unit != "text"]
 
 
 def same(first, second):
     """Two tables hold the same columns, words and numbers."""
-    pd.testing.assert_frame_equal(first, second, check_dtype=False, check_categorical=False, rtol=0, atol=0)
+    pd.testing.assert_frame_equal(
+        first, second, check_dtype=False, check_categorical=False, rtol=0, atol=0
+    )
 
 
 @pytest.mark.parametrize("work", ["training", "inference"])
@@ -60,17 +96,31 @@ def test_components_sum_to_the_peak_and_to_memory_exactly_nothing_is_negative_an
     assert len(results) > 250
     assert (results[list(PARTS)].sum(axis=1) == results["allocated_peak_bytes"]).all()
     assert (results[list(COMPONENTS)].sum(axis=1) == results["memory_bytes"]).all()
-    amounts = [name for name in NUMBERS if name in results and name not in ("headroom_bytes", "spot_saving_ratio")]
+    amounts = [
+        name
+        for name in NUMBERS
+        if name in results and name not in ("headroom_bytes", "spot_saving_ratio")
+    ]
     assert not (results[amounts] < 0).any().any()
-    assert results["memory_bytes"].between(results["memory_low_bytes"], results["memory_high_bytes"]).all()
+    assert (
+        results["memory_bytes"]
+        .between(results["memory_low_bytes"], results["memory_high_bytes"])
+        .all()
+    )
     assert not results[list(COMPONENTS)].isna().any().any()
 
 
 def test_the_verdict_is_the_contracts():
-    """tight: the allocated peak as logs show it, a two-hundredth of it and the context are within the card; yes: all that is shown is."""
+    """tight: the allocated peak as logs show it, a two-hundredth of it and the context are within
+    the card; yes: all that is shown is.
+    """
     results = answered()
     results = results[(results["gpu_memory_bytes"] > 0) & (results["implementation"] != "vllm")]
-    needed = results["allocated_peak_bytes"] * 0.005 + results["logged_peak_bytes"] + results["context_bytes"]
+    needed = (
+        results["allocated_peak_bytes"] * 0.005
+        + results["logged_peak_bytes"]
+        + results["context_bytes"]
+    )
     assert ((results["fits"] != "no") == (needed <= results["gpu_memory_bytes"])).all()
     fitting = results[results["fits"] == "yes"]
     assert (fitting["headroom_bytes"] >= 0).all()
@@ -79,13 +129,21 @@ def test_the_verdict_is_the_contracts():
     assert sure.min()["yes"] >= 0.95 - 1e-9
     assert sure.max()["no"] <= 0.5 <= sure.max()["tight"]
     assert answered()["fit_probability"][answered()["gpu_memory_bytes"].isna()].isna().all()
-    assert (results["fits"][results["memory_bytes"] * 1.25 <= results["gpu_memory_bytes"]] == "yes").mean() > 0.99
-    assert np.allclose(results["headroom_bytes"], results["gpu_memory_bytes"] - results["memory_bytes"])
+    assert (
+        results["fits"][results["memory_bytes"] * 1.25 <= results["gpu_memory_bytes"]] == "yes"
+    ).mean() > 0.99
+    assert np.allclose(
+        results["headroom_bytes"], results["gpu_memory_bytes"] - results["memory_bytes"]
+    )
 
 
-@pytest.mark.parametrize(("unknown_bytes", "verdict"), [(0.0, "yes"), (49.0, "yes"), (51.0, "tight")])
+@pytest.mark.parametrize(
+    ("unknown_bytes", "verdict"), [(0.0, "yes"), (49.0, "yes"), (51.0, "tight")]
+)
 def test_a_fit_holds_what_is_not_known_95_times_of_100(unknown_bytes, verdict):
-    """Of a model that is only sized, or whose parts or blocks are not known, the upper end counts."""
+    """Of a model that is only sized, or whose parts or blocks are not known, the upper end
+    counts.
+    """
     sure_ratio, needed, limit = 1.1, 100.0, 165.0
     number = fit.fits(needed, needed, limit / sure_ratio, limit, 110.0, 200.0, unknown_bytes)
     scale_ratio = np.log(sure_ratio) / np.log(fit.SURE_ODDS)
@@ -95,7 +153,10 @@ def test_a_fit_holds_what_is_not_known_95_times_of_100(unknown_bytes, verdict):
 
 def test_inference_trains_nothing_and_training_caches_nothing():
     results = answered()
-    serving, training = results[results["work"] == "inference"], results[results["work"] == "training"]
+    serving, training = (
+        results[results["work"] == "inference"],
+        results[results["work"] == "training"],
+    )
     assert (serving[["gradients_bytes", "optimizer_bytes", "trained_parameters"]] == 0).all().all()
     assert (training["kv_cache_bytes"] == 0).all()
     assert serving["kv_cache_bytes"].max() > 0
@@ -128,11 +189,16 @@ def test_a_dict_a_table_and_a_list_of_text_say_the_same():
     text = one(solve=True, **{name: str(value) for name, value in row.items()})
     frame = estimate(pd.DataFrame([row]), catalogs()).iloc[0].to_dict()
     for name in RESULTS:
-        assert number[name] == text[name] == frame[name] or np.isnan([number[name], text[name], frame[name]]).all()
+        assert (
+            number[name] == text[name] == frame[name]
+            or np.isnan([number[name], text[name], frame[name]]).all()
+        )
 
 
 def test_extra_columns_and_the_order_of_rows_are_kept_and_the_given_table_is_left_as_it_was():
-    frame = pd.DataFrame({"owner": list("bac"), "model": MODELS[:3], "parameters_seen": [3, 1, 2]}, index=[9, 9, 1])
+    frame = pd.DataFrame(
+        {"owner": list("bac"), "model": MODELS[:3], "parameters_seen": [3, 1, 2]}, index=[9, 9, 1]
+    )
     results = estimate(frame, catalogs())
     same(results[list(frame)], frame.reset_index(drop=True))
     frame = pd.DataFrame({"model": ["gpt2", "nope"], "batch": ["2", "x"]})
@@ -143,12 +209,16 @@ def test_extra_columns_and_the_order_of_rows_are_kept_and_the_given_table_is_lef
 
 @pytest.mark.parametrize("dtype", [object, "string", "category", "str"])
 def test_words_may_come_in_any_dtype(dtype):
-    words = pd.DataFrame({"model": ["gpt2", "llama-3.2-1b"], "precision": ["bf16", None], "batch": ["2", None]})
+    words = pd.DataFrame(
+        {"model": ["gpt2", "llama-3.2-1b"], "precision": ["bf16", None], "batch": ["2", None]}
+    )
     expected = estimate(words.astype(object), catalogs())
     same(estimate(words.astype(dtype), catalogs()), expected)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "float32", "Int64", "Float64", "boolean", bool, object])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int64", "uint16", "float32", "Int64", "Float64", "boolean", bool, object]
+)
 def test_numbers_may_come_in_any_dtype(dtype):
     frame = pd.DataFrame({"model": ["gpt2", "llama-3.2-1b"], "batch": [1, 1]})
     expected = estimate(frame, catalogs())
@@ -170,13 +240,20 @@ def test_columns_that_are_named_are_those_of_all():
 
 def test_distinct_scenarios_and_their_copies_are_the_whole_table():
     scenarios, results = many()
-    repeated = pd.concat([scenarios] * 2, ignore_index=True).assign(scenario=[f"row {row}" for row in range(2 * len(scenarios))])
+    repeated = pd.concat([scenarios] * 2, ignore_index=True).assign(
+        scenario=[f"row {row}" for row in range(2 * len(scenarios))]
+    )
     distinct, copies = estimate_distinct(repeated, catalogs())
     assert distinct.rows <= len(scenarios)
     again = estimate(repeated, catalogs())
-    same(again.drop(columns="scenario"), pd.concat([results] * 2, ignore_index=True).drop(columns="scenario"))
+    same(
+        again.drop(columns="scenario"),
+        pd.concat([results] * 2, ignore_index=True).drop(columns="scenario"),
+    )
     assert again["scenario"].tolist() == repeated["scenario"].tolist()
-    assert [distinct.row(copy)["memory_bytes"] for copy in copies[:9]] == pytest.approx(results["memory_bytes"][:9].tolist(), nan_ok=True)
+    assert [distinct.row(copy)["memory_bytes"] for copy in copies[:9]] == pytest.approx(
+        results["memory_bytes"][:9].tolist(), nan_ok=True
+    )
 
 
 FSDP = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "recompute": "full"}
@@ -192,11 +269,19 @@ def test_a_figure_says_what_it_rests_on(scenario, basis):
 
 
 def test_the_range_is_wider_where_a_figure_rests_on_less_and_doubles_beyond_what_is_known():
-    simulated, derived = one(model="llama-3.1-8b"), one(model="llama-3.1-8b", implementation="torchtune")
+    simulated, derived = (
+        one(model="llama-3.1-8b"),
+        one(model="llama-3.1-8b", implementation="torchtune"),
+    )
     assert half_width_ratio(simulated) < half_width_ratio(derived)
-    inside, beyond = (one(work="inference", model="llama-3.1-8b", sequence_tokens=tokens) for tokens in (32_768, 32_769))
+    inside, beyond = (
+        one(work="inference", model="llama-3.1-8b", sequence_tokens=tokens)
+        for tokens in (32_768, 32_769)
+    )
     least = catalogs().overheads.at["least_spread_bytes", "value"]
-    inside, beyond = (row["memory_high_bytes"] - row["memory_bytes"] - least for row in (inside, beyond))
+    inside, beyond = (
+        row["memory_high_bytes"] - row["memory_bytes"] - least for row in (inside, beyond)
+    )
     assert beyond / inside == pytest.approx(2, rel=1e-3)
 
 

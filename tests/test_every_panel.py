@@ -1,4 +1,5 @@
-"""Every page, tab and panel of forty jobs says the first card, and of other machines and memories rows of the one table.
+"""Every page, tab and panel of forty jobs says the first card, and of other machines and memories
+rows of the one table.
 
 A panel that answers another question says which.
 """
@@ -23,7 +24,12 @@ from views.session import present_plan
 from views.shared.answer_words import pace
 
 JOBS = recorded("cases/one_plan.json")
-SHORT = ("a 32B for 20 people", "too large for one card", "LoRA of a 70B within a week", "one's own cards")  # in make test
+SHORT = (
+    "a 32B for 20 people",
+    "too large for one card",
+    "LoRA of a 70B within a week",
+    "one's own cards",
+)  # in make test
 FIGURE = re.compile(r"(?P<money>\$\d[\d,]*(?:\.\d+)?)|(?P<machine>\d+ × [a-z]\w*(?:-\w+)*\.\w+)")
 PART = re.compile(r"\$[\d,.]+ of it for starting")
 OTHER = {"money": "machine", "machine": "money"}
@@ -75,10 +81,20 @@ def all_open(app):
 
 def lines(app):
     """What the page says, line by line; a card is one line, a table in HTML one for each row."""
-    spoken = [*texts(app), *(block.value for block in app.code), *(button.label for button in app.button)]
+    spoken = [
+        *texts(app),
+        *(block.value for block in app.code),
+        *(button.label for button in app.button),
+    ]
     spoken += [f"{metric.label} {metric.value} {metric.delta}" for metric in app.metric]
-    spoken += ["\n".join(" | ".join(map(str, row)) for row in table.value.itertuples(index=False)) for table in app.table]
-    bodies = [re.sub(r"<style.*?</style>", "", html.proto.body, flags=re.DOTALL) for html in app.get("html")]
+    spoken += [
+        "\n".join(" | ".join(map(str, row)) for row in table.value.itertuples(index=False))
+        for table in app.table
+    ]
+    bodies = [
+        re.sub(r"<style.*?</style>", "", html.proto.body, flags=re.DOTALL)
+        for html in app.get("html")
+    ]
     spoken += [END_OF_LINE.sub("\n" if "<table" in body else " ", body) for body in bodies]
     plain = [unescape(re.sub(r"<[^>]+>", " ", loose(text).replace("\\", ""))) for text in spoken]
     return {" ".join(line.split()) for text in plain for line in text.split("\n")}
@@ -98,13 +114,17 @@ def pairs(line):
 
 
 def allowed(rows):
-    """Machine -> the money of its rows in all and an hour, as it may be written; and every memory with its card."""
+    """Machine -> the money of its rows in all and an hour, as it may be written; and every memory
+    with its card.
+    """
     money, memory = {}, set()
     for row in rows:
         memory.add(tuple(three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes")))
         if row["instance"]:
             written = {say(row[name]) for name in ("usd", "usd_per_hour") for say in (about, usd)}
-            money.setdefault(f"{row['instances_needed']:.0f} × {row['instance']}", set()).update(written)
+            money.setdefault(f"{row['instances_needed']:.0f} × {row['instance']}", set()).update(
+                written
+            )
     return money, memory
 
 
@@ -112,7 +132,11 @@ def charts(app):
     """The charts of the page: title of the vertical axis, and table."""
     for chart in app.get("vega_lite_chart"):
         layers = json.loads(chart.proto.spec).get("layer", [])
-        axes = [layer["encoding"]["y"]["axis"]["title"] for layer in layers if layer.get("encoding", {}).get("y", {}).get("axis")]
+        axes = [
+            layer["encoding"]["y"]["axis"]["title"]
+            for layer in layers
+            if layer.get("encoding", {}).get("y", {}).get("axis")
+        ]
         if axes and chart.proto.data.data:
             yield axes[0], convert_arrow_bytes_to_pandas_df(chart.proto.data.data)
 
@@ -122,12 +146,21 @@ def frame(app, column):
 
 
 def says_the_first_card(app, page, row, is_owned):
-    """The machine and the money of the first card, where this page says them; what has no answer says that alone."""
+    """The machine and the money of the first card, where this page says them; what has no answer
+    says that alone.
+    """
     text, heading = page_text(app), title(app).replace("\\$", "$")
     if not row["answer"]:
-        assert page != "pay" or (heading.startswith("No bill as it is set: "), len(app.error)) == (True, 1)
+        assert page != "pay" or (heading.startswith("No bill as it is set: "), len(app.error)) == (
+            True,
+            1,
+        )
         return
-    where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else cards(row, catalogs())
+    where = (
+        f"{row['instances_needed']:.0f} × {row['instance']}"
+        if row["instance"]
+        else cards(row, catalogs())
+    )
     if page == "plan":
         on_plan(app, row, where, is_owned)
     elif page == "pay" and is_owned:
@@ -136,14 +169,23 @@ def says_the_first_card(app, page, row, is_owned):
     elif page == "pay":
         assert about(row["usd"]) in heading
         assert where in text
-        assert frame(app, "Cost")["Cost"].sub(row["usd"]).abs().min() == pytest.approx(0, abs=1e-6 * row["usd"])
+        assert frame(app, "Cost")["Cost"].sub(row["usd"]).abs().min() == pytest.approx(
+            0, abs=1e-6 * row["usd"]
+        )
     elif page == "explore":
         assert (place(row) if row["instance"] else where.split(" × ")[1]) in heading
         for axis, table in charts(app):
-            assert axis != "USD" or is_owned or table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
+            assert (
+                axis != "USD"
+                or is_owned
+                or table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
+            )
     elif page == "instances" and not is_owned:
         first = app.dataframe[0].value.iloc[0]
-        assert (first["instance"].startswith(where), first["usd"]) == (True, pytest.approx(row["usd"]))
+        assert (first["instance"].startswith(where), first["usd"]) == (
+            True,
+            pytest.approx(row["usd"]),
+        )
     elif page == "method" and not is_owned:
         assert f"{usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}" in text
     elif page == "compare" and not is_owned:
@@ -151,36 +193,65 @@ def says_the_first_card(app, page, row, is_owned):
 
 
 def on_plan(app, row, where, is_owned):
-    """The heading, the card, the memory, the best of both boards, and the wide search, which finds nothing dearer."""
-    heading, text, amount = title(app).replace("\\$", "$"), page_text(app), pace(row) if is_owned else about(row["usd"])
+    """The heading, the card, the memory, the best of both boards, and the wide search, which finds
+    nothing dearer.
+    """
+    heading, text, amount = (
+        title(app).replace("\\$", "$"),
+        page_text(app),
+        pace(row) if is_owned else about(row["usd"]),
+    )
     if row["answer"] == "nearest":
         assert where in heading
     elif is_owned:
-        assert heading.startswith(f"Fits: {three(row['memory_bytes'] / GIB)} of {three(row['gpu_memory_bytes'] / GIB)} GiB on ")
+        assert heading.startswith(
+            f"Fits: {three(row['memory_bytes'] / GIB)} of "
+            f"{three(row['gpu_memory_bytes'] / GIB)} GiB on "
+        )
     else:
         assert heading.startswith(f"About {amount}")
         assert where in heading
-    assert all(part in answer_cards(app)[0] for part in (amount, where, verdict(row["fits"], row["runs"])))
+    assert all(
+        part in answer_cards(app)[0] for part in (amount, where, verdict(row["fits"], row["runs"]))
+    )
     assert f"What is in the memory: {where}" in text
     if is_owned:  # its one row is the card
         return
     short = next(words for words in html_texts(app) if words.startswith("Type, at its best"))
     assert (where in short, about(row["usd"]) in short) == (True, True)
     best = frame(app, "tank").iloc[0]
-    assert [best["usd"], best["usd_per_hour"]] == pytest.approx([row["usd"], row["usd_per_hour"]], nan_ok=True)
+    assert [best["usd"], best["usd_per_hour"]] == pytest.approx(
+        [row["usd"], row["usd_per_hour"]], nan_ok=True
+    )
     assert best["name"].startswith(where if row["instance"] else place(row))
     if row["answer"] == "nearest":
-        assert re.search(rf"In this search nothing keeps every limit: the nearest plan, |Row looked at: {re.escape(place(row))}, ", text)
+        assert re.search(
+            (
+                rf"In this search nothing keeps every limit: the nearest plan, |Row looked at: "
+                rf"{re.escape(place(row))}, "
+            ),
+            text,
+        )
         return
     assert f"Row looked at: {place(row)}, {usd(row['usd'])}" in text
-    least = next(metric.value for metric in app.metric if metric.label.startswith("Least money ") and "hour" not in metric.label)
+    least = next(
+        metric.value
+        for metric in app.metric
+        if metric.label.startswith("Least money ") and "hour" not in metric.label
+    )
     assert float(re.sub(r"[\\$,]", "", least)) <= row["usd"] * 1.006
 
 
-@pytest.mark.parametrize("job", [pytest.param(job, marks=[] if job in SHORT else pytest.mark.long) for job in JOBS])
-def test_every_panel_says_the_first_card_and_rows_of_the_one_table_or_which_other_question_it_answers(job, monkeypatch):
+@pytest.mark.parametrize(
+    "job", [pytest.param(job, marks=[] if job in SHORT else pytest.mark.long) for job in JOBS]
+)
+def test_every_panel_says_the_first_card_and_rows_of_the_one_table_or_which_other_question_it_answers(
+    job, monkeypatch
+):
     plans, present = [], present_plan.present
-    monkeypatch.setattr(present_plan, "present", lambda catalogs: plans.append(present(catalogs)) or plans[-1])
+    monkeypatch.setattr(
+        present_plan, "present", lambda catalogs: plans.append(present(catalogs)) or plans[-1]
+    )
     app = opened(**JOBS[job])
     first, problem = plans[-1].options.rows[0], plans[-1].options.problem
     assert first["answer"] or title(app) == problem.partition("; ")[0].removesuffix(".")
@@ -193,7 +264,15 @@ def test_every_panel_says_the_first_card_and_rows_of_the_one_table_or_which_othe
             machines |= {match["machine"] for match in FIGURE.finditer(line)} - {None}
             if any(words in line for words in ANOTHER_QUESTION):
                 continue
-            wrong += [(page, machine, text, line) for machine, text in pairs(line) if text not in money.get(machine, ())]
-            wrong += [(page, *match.groups(), line) for match in MEMORY.finditer(line) if match.groups() not in memory]
+            wrong += [
+                (page, machine, text, line)
+                for machine, text in pairs(line)
+                if text not in money.get(machine, ())
+            ]
+            wrong += [
+                (page, *match.groups(), line)
+                for match in MEMORY.finditer(line)
+                if match.groups() not in memory
+            ]
     assert wrong == []
     assert not money or next(iter(money)) in machines

@@ -1,4 +1,6 @@
-"""The explanation against the estimate: what is shown for a component is what is computed for it."""
+"""The explanation against the estimate: what is shown for a component is what is computed for
+it.
+"""
 
 import re
 
@@ -42,7 +44,9 @@ def test_the_moment_shown_is_that_of_the_peak_and_the_blocks_are_of_the_catalog(
 
 
 def test_a_chain_ends_in_columns_with_a_source(case):
-    """Each column read is explained in the same chain, is another component, or is a fact with its place."""
+    """Each column read is explained in the same chain, is another component, or is a fact with its
+    place.
+    """
     _, explained = case
     facts = explained.facts.set_index("column")
     layout = explained.formulas.loc[explained.formulas["component"] == "layout", "formula"]
@@ -56,10 +60,18 @@ def test_a_chain_ends_in_columns_with_a_source(case):
 
 @pytest.mark.parametrize(
     ("scenario", "vector"),
-    [*((name, "saved") for name in ("first visit", "one GPU", "small and tied", "DDP", "muon, accumulating")), ("recompute", "checkpoint")],
+    [
+        *(
+            (name, "saved")
+            for name in ("first visit", "one GPU", "small and tied", "DDP", "muon, accumulating")
+        ),
+        ("recompute", "checkpoint"),
+    ],
 )
 def test_what_a_block_keeps_is_in_its_catalog(scenario, vector, catalogs):
-    """The coefficients shown, times the sizes shown, are the bytes per token that the formulas read."""
+    """The coefficients shown, times the sizes shown, are the bytes per token that the formulas
+    read.
+    """
     explained = explain(SCENARIOS[scenario], catalogs)
     shown = explained.blocks.groupby(["stack", "vector"])["bytes_per_token"].sum()[0, vector]
     read = explained.facts.set_index("column")["value"]["stack_kept_bytes_per_token"][0]
@@ -74,7 +86,9 @@ def test_an_equation_with_its_numbers_gives_its_value(case):
         arithmetic = row.numbers.replace("·", "*").replace("^", "**").replace(",", "")
         if set(arithmetic) <= set("0123456789.+-*/() e"):
             rounded_away = max(map(float, re.findall(r"[\d.]+(?:e\d+)?", arithmetic))) / 1000
-            assert eval(arithmetic) == pytest.approx(float(np.sum(row.value)), rel=1e-2, abs=rounded_away), row.formula
+            assert eval(arithmetic) == pytest.approx(
+                float(np.sum(row.value)), rel=1e-2, abs=rounded_away
+            ), row.formula
             read_back += 1
     assert read_back > 0.8 * len(explained.formulas)
 
@@ -106,7 +120,9 @@ def test_a_traced_stack_shows_each_of_its_blocks():
 
 
 def test_the_four_systems_stand_beside_our_estimate(catalogs):
-    """Each of them, or the sentence that says why it cannot express the scenario; ours is the estimate."""
+    """Each of them, or the sentence that says why it cannot express the scenario; ours is the
+    estimate.
+    """
     ours = estimate(SCENARIOS["LoRA"], catalogs, solve=False)
     table = compared_with_ours(ours, catalogs).set_index("system")
     assert list(table.index) == ["ours", *(system.letter for system in SYSTEMS)]
@@ -115,7 +131,9 @@ def test_the_four_systems_stand_beside_our_estimate(catalogs):
     assert "tuning lora" in table.loc["a", "problem"]
     assert table.loc["a", ["memory_bytes", *COMPONENTS]].isna().all()
     assert not any(table["warns"])
-    experts = compared_with_ours(estimate({"model": "mixtral-8x7b"}, catalogs, solve=False), catalogs).set_index("system")
+    experts = compared_with_ours(
+        estimate({"model": "mixtral-8x7b"}, catalogs, solve=False), catalogs
+    ).set_index("system")
     assert {letter for letter, warns in experts["warns"].items() if warns} == {"c"}
     assert table.loc["d", list(COMPONENTS)].sum() == pytest.approx(table.loc["d", "memory_bytes"])
 
@@ -123,7 +141,10 @@ def test_the_four_systems_stand_beside_our_estimate(catalogs):
 def test_c_trains_in_fp4_by_its_own_formula_and_it_is_said_that_we_do_not(catalogs):
     table = compared_with_ours(estimate(TRAIN, catalogs, solve=False), catalogs)
     in_16, in_4 = table[table["system"] == "c"].to_dict("records")
-    assert {name: in_4[name] / in_16[name] for name in ("weights_bytes", "gradients_bytes", "optimizer_bytes")} == {
+    assert {
+        name: in_4[name] / in_16[name]
+        for name in ("weights_bytes", "gradients_bytes", "optimizer_bytes")
+    } == {
         "weights_bytes": 1 / 4,
         "gradients_bytes": 1 / 4,
         "optimizer_bytes": 1,

@@ -1,4 +1,6 @@
-"""The Explore page and its tables against estimates taken one by one; the guide against answers; a point becomes the plan."""
+"""The Explore page and its tables against estimates taken one by one; the guide against answers; a
+point becomes the plan.
+"""
 
 import numpy as np
 import pytest
@@ -18,9 +20,28 @@ from calc.units import GIB
 from views.session.job_state import FIRST_VISIT
 from views.understand.comparisons_words import leaf as leaf_words
 
-TRAINED = {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge"}
-TRAINED |= {"recompute": "full", "sequence_tokens": 4096, "batch": 2, "accumulation_steps": 8, "train_tokens": 150e6}
-SERVED = {"model": "qwen2.5-7b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge", "batch": 8}
+TRAINED = {
+    "model": "llama-3.1-8b",
+    "precision": "bf16-mixed",
+    "sharding": "zero3",
+    "gpus": 8,
+    "instance": "p5.48xlarge",
+}
+TRAINED |= {
+    "recompute": "full",
+    "sequence_tokens": 4096,
+    "batch": 2,
+    "accumulation_steps": 8,
+    "train_tokens": 150e6,
+}
+SERVED = {
+    "model": "qwen2.5-7b",
+    "work": "inference",
+    "implementation": "vllm",
+    "precision": "bf16",
+    "instance": "g6e.xlarge",
+    "batch": 8,
+}
 
 
 def scenario(**choices):
@@ -39,7 +60,9 @@ def test_methods_are_full_lora_and_qlora():
 
 @pytest.mark.parametrize("work", ["training", "inference"])
 def test_the_table_of_largest_batches(work):
-    start = scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
+    start = (
+        scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
+    )
     rows = comparisons.largest_batches(start, catalogs(), comparisons.methods_of(start, catalogs()))
     cells = crossed(rows, "gpu", "line", "most")
     methods = list(comparisons.methods_of(start, catalogs()))
@@ -55,30 +78,50 @@ def test_the_table_of_largest_batches(work):
 
 
 def test_the_largest_batch_recomputes_as_far_as_it_helps():
-    rows = comparisons.largest_batches(scenario(), catalogs(), comparisons.methods_of(scenario(), catalogs())).set_index(["gpu", "line"])
+    rows = comparisons.largest_batches(
+        scenario(), catalogs(), comparisons.methods_of(scenario(), catalogs())
+    ).set_index(["gpu", "line"])
     for card, method in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full")):
         row = rows.loc[(card, method)].to_dict()
-        one_more = estimate({**scenario_of({**row, "gpu": card}), "batch": row["most"] + 1}, catalogs(), solve=False)
+        one_more = estimate(
+            {**scenario_of({**row, "gpu": card}), "batch": row["most"] + 1}, catalogs(), solve=False
+        )
         assert one_more["fits"] == "no"
         for recompute in catalogs().recomputes.index:
-            other = estimate({**scenario_of({**row, "gpu": card}), "recompute": recompute}, catalogs())
+            other = estimate(
+                {**scenario_of({**row, "gpu": card}), "recompute": recompute}, catalogs()
+            )
             assert other["max_batch"] <= row["most"]
-    assert [rows.loc[cell, "most"] for cell in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full"))] == [2, 4, 5]
+    assert [
+        rows.loc[cell, "most"] for cell in (("l4", "qlora"), ("l40s", "lora"), ("h200-sxm", "full"))
+    ] == [2, 4, 5]
 
 
 def test_the_cache_overtakes_the_weights_where_it_is_said_to_and_an_encoder_caches_nothing():
     rows = comparisons.over_tasks(scenario(), catalogs(), ["bf16", "int8"])
     row = rows[rows["precision"] == "bf16"].iloc[0].to_dict()
-    lengths = {"batch": 1, "sequence_tokens": round(row["overtakes_tokens"]), "prompt_tokens": None, "decoder_tokens": None}
+    lengths = {
+        "batch": 1,
+        "sequence_tokens": round(row["overtakes_tokens"]),
+        "prompt_tokens": None,
+        "decoder_tokens": None,
+    }
     there = estimate({**scenario_of(row), **lengths}, catalogs(), solve=False)
     assert there["kv_cache_bytes"] == pytest.approx(there["weights_bytes"], rel=1e-4)
     assert set(rows["line"]) == set(comparisons.TASKS)
-    rows = comparisons.over_tasks(scenario(model="bert-base-uncased", sequence_tokens=512), catalogs(), ["fp32"])
+    rows = comparisons.over_tasks(
+        scenario(model="bert-base-uncased", sequence_tokens=512), catalogs(), ["fp32"]
+    )
     assert rows["overtakes_tokens"].isna().all()
 
 
 def test_gpus_go_up_to_sixty_four_and_cards_on_aws_are_whole_and_current():
-    assert over_gpus(scenario(batch=2, accumulation_steps=8), "on-demand", catalogs(), 64)["gpus"].max() == 64
+    assert (
+        over_gpus(scenario(batch=2, accumulation_steps=8), "on-demand", catalogs(), 64)[
+            "gpus"
+        ].max()
+        == 64
+    )
     cards = comparisons.cards_on_aws(catalogs())
     assert {"t4", "a10g", "l4", "h100-80gb-sxm"} <= set(cards)
     assert not [card for card in cards if "/" in card]
@@ -86,18 +129,44 @@ def test_gpus_go_up_to_sixty_four_and_cards_on_aws_are_whole_and_current():
 
 
 def test_what_is_sent_is_the_papers():
-    """Rajbhandari et al. 2019, section 7: 2 P for an all-reduce, 3 P for stage 3; a ring sends (g - 1) / g of each."""
-    base = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 8, "reduce_precision": "bf16", "accumulation_steps": 1}
+    """Rajbhandari et al. 2019, section 7: 2 P for an all-reduce, 3 P for stage 3; a ring sends (g -
+    1) / g of each.
+    """
+    base = {
+        "model": "llama-3.1-8b",
+        "precision": "bf16",
+        "gpus": 8,
+        "reduce_precision": "bf16",
+        "accumulation_steps": 1,
+    }
     parameters = estimate(base, catalogs(), solve=False)["parameters"]
-    sent = communicated([{**base, "sharding": sharding} for sharding in ("none", "zero1", "zero2", "zero3")], catalogs())
+    sent = communicated(
+        [{**base, "sharding": sharding} for sharding in ("none", "zero1", "zero2", "zero3")],
+        catalogs(),
+    )
     volume = 2 * parameters * 7 / 8
-    assert sent["sent_bytes"].tolist() == pytest.approx([2 * volume, 2 * volume, 2 * volume, 3 * volume])
+    assert sent["sent_bytes"].tolist() == pytest.approx(
+        [2 * volume, 2 * volume, 2 * volume, 3 * volume]
+    )
 
 
 def test_tensor_and_pipeline_send_activations():
-    """Shoeybi et al. 2019: four all-reduces of batch x tokens x hidden per block; Llama 3.1 8B has 32 blocks of 4096."""
-    base = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "batch": 2, "sequence_tokens": 1024, "accumulation_steps": 3}
-    layouts = [{**base, "tensor_parallel": 4}, {**base, "pipeline_parallel": 4}, {**base, "gpus": 1}]
+    """Shoeybi et al. 2019: four all-reduces of batch x tokens x hidden per block; Llama 3.1 8B has
+    32 blocks of 4096.
+    """
+    base = {
+        "model": "llama-3.1-8b",
+        "precision": "bf16",
+        "gpus": 4,
+        "batch": 2,
+        "sequence_tokens": 1024,
+        "accumulation_steps": 3,
+    }
+    layouts = [
+        {**base, "tensor_parallel": 4},
+        {**base, "pipeline_parallel": 4},
+        {**base, "gpus": 1},
+    ]
     tensor, pipeline, alone = communicated(layouts, catalogs()).to_dict("records")
     output = 2 * 2 * 1024 * 4096
     assert tensor["tensor_parallel_bytes"] == pytest.approx(3 * 4 * 2 * 3 / 4 * output * 32)
@@ -105,9 +174,15 @@ def test_tensor_and_pipeline_send_activations():
     assert alone["sent_bytes"] == 0
 
 
-@pytest.mark.parametrize(("work", "tree"), [("training", "training_questions"), ("inference", "serving_questions")])
+@pytest.mark.parametrize(
+    ("work", "tree"), [("training", "training_questions"), ("inference", "serving_questions")]
+)
 def test_each_leaf_of_the_guide_is_an_answer(work, tree):
-    job = {"model": "llama-3.1-8b", "work": work, "hours_most": 168} if work == "training" else {"model": "llama-3.1-8b", "work": work}
+    job = (
+        {"model": "llama-3.1-8b", "work": work, "hours_most": 168}
+        if work == "training"
+        else {"model": "llama-3.1-8b", "work": work}
+    )
     leaves = guide({**job, "batch": 64}, catalogs())
     assert [leaf.job for leaf in leaves] == ready_jobs()[tree]
     assert len(leaves) == 6
@@ -116,7 +191,10 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     for leaf in leaves[:-1]:
         alone = answer({**job, **leaf.job.asks}, catalogs()).iloc[0]
         assert leaf.holds == (not alone["problem"])
-        assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (alone["instance"], alone["usd_per_hour"])
+        assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (
+            alone["instance"],
+            alone["usd_per_hour"],
+        )
     first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
     assert (first.holds, bool(first.problem)) == (False, True)
 
@@ -140,7 +218,9 @@ def opened_at(tab, **query):
     return run(app)
 
 
-@pytest.mark.parametrize("query", [{"model": "llama-3.2-1b"}, {"model": "qwen2.5-7b", "goal": "serve"}])
+@pytest.mark.parametrize(
+    "query", [{"model": "llama-3.2-1b"}, {"model": "qwen2.5-7b", "goal": "serve"}]
+)
 def test_every_tab_shows_its_rows_while_it_is_open(query):
     app = opened("explore", **query)
     assert title(app).startswith("Explore around ")
@@ -155,7 +235,11 @@ def test_every_tab_shows_its_rows_while_it_is_open(query):
 
 @pytest.mark.parametrize(
     ("tab", "column", "key"),
-    [("GPUs", "gpus", "use_explore_gpus"), ("Precision and task", "precision", "use_precision"), ("Methods", "optimizer", "use_optimizer")],
+    [
+        ("GPUs", "gpus", "use_explore_gpus"),
+        ("Precision and task", "precision", "use_precision"),
+        ("Methods", "optimizer", "use_optimizer"),
+    ],
 )
 def test_a_row_of_a_comparison_becomes_the_plan(tab, column, key):
     app = opened_at(tab, model="llama-3.2-1b", instance="g6e.xlarge")
@@ -181,7 +265,9 @@ def test_one_workload_is_tried_in_four_ways_under_a_budget_of_each_hour():
     assert in_int8.row["weights_bytes"] < served.row["weights_bytes"]
 
 
-@pytest.mark.parametrize(("tab", "place", "model"), [("Sizing", 3, "llama-3.2-1b"), ("Use cases", 5, "llama-3.1-70b")])
+@pytest.mark.parametrize(
+    ("tab", "place", "model"), [("Sizing", 3, "llama-3.2-1b"), ("Use cases", 5, "llama-3.1-70b")]
+)
 def test_a_ready_job_becomes_the_plan_in_one_press(tab, place, model):
     app = opened_at(tab, model="llama-3.2-1b", regions="us-west-2")
     lines = app.table[0].value.to_dict("records")

@@ -1,4 +1,6 @@
-"""Models brought by their names, from a server that answers as the hub does, or by a config whose type is not covered: its least alone."""
+"""Models brought by their names, from a server that answers as the hub does, or by a config whose
+type is not covered: its least alone.
+"""
 
 import io
 import json
@@ -22,10 +24,16 @@ from calc.models.huggingface.config import ConfigError, read_config_text
 ROOT = Path(__file__).parents[1]
 QWEN = (Path(__file__).parent / "recorded/configs/qwen3-4b.json").read_bytes()
 QWEN_INDEX = b'{"metadata": {"total_size": 8044936192}, "weight_map": {}}'
-FILES = {"/Qwen/Qwen3-4B/resolve/main/config.json": QWEN, "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": QWEN_INDEX}
+FILES = {
+    "/Qwen/Qwen3-4B/resolve/main/config.json": QWEN,
+    "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": QWEN_INDEX,
+}
 FILES |= {"/an-org/one.file/resolve/main/config.json": QWEN}
 NEW = b'{"model_type": "a_new_one", "dtype": "bfloat16", "hidden_size": 64}'
-FILES |= {"/an-org/New-1/resolve/main/config.json": NEW, "/an-org/New-1/resolve/main/model.safetensors.index.json": QWEN_INDEX}
+FILES |= {
+    "/an-org/New-1/resolve/main/config.json": NEW,
+    "/an-org/New-1/resolve/main/model.safetensors.index.json": QWEN_INDEX,
+}
 MISSING = {
     "/an-org/one.file/resolve/main/model.safetensors.index.json": "EntryNotFound",
     "/an-org/data/resolve/main/config.json": "EntryNotFound",
@@ -35,7 +43,9 @@ GATED = "/meta-llama/Held-Back/resolve/main/config.json"
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Answers for a file what the hub does: its length, its tag, the commit; else what is in the way."""
+    """Answers for a file what the hub does: its length, its tag, the commit; else what is in the
+    way.
+    """
 
     def do_HEAD(self):
         self.answer()
@@ -52,7 +62,10 @@ class Hub(BaseHTTPRequestHandler):
         if content:
             self.send_header("ETag", f'"{abs(hash(content))}"')
         else:
-            self.send_header("X-Error-Code", "GatedRepo" if self.path == GATED else MISSING.get(self.path, "RepoNotFound"))
+            self.send_header(
+                "X-Error-Code",
+                "GatedRepo" if self.path == GATED else MISSING.get(self.path, "RepoNotFound"),
+            )
         self.end_headers()
         return content or b""
 
@@ -72,18 +85,32 @@ def address():
 def estimated(repository, address, tmp_path, model=None, **environment):
     """The command line with `--model`, on one row that names the model."""
     pytest.importorskip("huggingface_hub")
-    environment = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    environment = {
+        **os.environ,
+        "HF_ENDPOINT": address,
+        "HF_HOME": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        **environment,
+    }
     words = [sys.executable, "-m", "calc", "--model", repository]
     row = f"model,work\n{model or model_of(repository)},inference\n"
-    return subprocess.run(words, input=row, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=240)
+    return subprocess.run(
+        words, input=row, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=240
+    )
 
 
 def test_a_model_is_read_by_its_name(address, tmp_path):
     done = estimated("Qwen/Qwen3-4B", address, tmp_path, model="qwen3-4b")
     assert done.returncode == 0, done.stderr
     row = pd.read_csv(io.StringIO(done.stdout)).loc[0]
-    assert (row["parameters"], row["problem"] == row["problem"] and row["problem"] != "") == (4_022_468_096, False)
-    assert {path.rpartition("/")[2] for path in PATHS} == {"config.json", "model.safetensors.index.json"}
+    assert (row["parameters"], row["problem"] == row["problem"] and row["problem"] != "") == (
+        4_022_468_096,
+        False,
+    )
+    assert {path.rpartition("/")[2] for path in PATHS} == {
+        "config.json",
+        "model.safetensors.index.json",
+    }
 
 
 def test_a_type_that_is_not_covered_is_known_by_its_index(address, tmp_path):
@@ -100,12 +127,22 @@ def test_a_model_of_one_file_has_no_index(address, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("repository", "sentence"),
-    [("an-org/none", "no such repository"), ("an-org/data", "has no config.json"), ("meta-llama/Held-Back", "set HF_TOKEN")],
+    [
+        ("an-org/none", "no such repository"),
+        ("an-org/data", "has no config.json"),
+        ("meta-llama/Held-Back", "set HF_TOKEN"),
+    ],
 )
-def test_what_the_hub_does_not_give_is_said_in_one_sentence(address, tmp_path, repository, sentence):
+def test_what_the_hub_does_not_give_is_said_in_one_sentence(
+    address, tmp_path, repository, sentence
+):
     done = estimated(repository, address, tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert (repository in done.stderr, sentence in done.stderr, done.stderr.strip().count("\n")) == (True, True, 0)
+    assert (
+        repository in done.stderr,
+        sentence in done.stderr,
+        done.stderr.strip().count("\n"),
+    ) == (True, True, 0)
 
 
 @pytest.mark.long
@@ -154,23 +191,47 @@ def test_what_the_index_does_not_tell_or_is_another_matter_stays_refused(config,
 
 
 def test_a_covered_type_is_read_as_without_its_index():
-    llama = CONFIG | {"model_type": "llama", "num_attention_heads": 32, "intermediate_size": 14336, "vocab_size": 128256}
+    llama = CONFIG | {
+        "model_type": "llama",
+        "num_attention_heads": 32,
+        "intermediate_size": 14336,
+        "vocab_size": 128256,
+    }
     assert read(llama) == read_config_text(json.dumps(llama), "it", CATALOGS)
 
 
-@pytest.mark.parametrize("text", ["{", f"{TEXT} {{}}", json.dumps(INDEX), f"{json.dumps(CONFIG)} {json.dumps(CONFIG)}"])
+@pytest.mark.parametrize(
+    "text", ["{", f"{TEXT} {{}}", json.dumps(INDEX), f"{json.dumps(CONFIG)} {json.dumps(CONFIG)}"]
+)
 def test_other_texts_are_refused_in_one_sentence(text):
     with pytest.raises(ConfigError, match=r"^it: (this is not JSON|give one config.json)"):
         read_config_text(text, "it", CATALOGS)
 
 
 def test_a_row_has_the_least_and_no_more_and_another_problem_stands_alone(bridged):
-    """bf16 weights and gradients, fp32 moments; divided by FSDP, by tensor parallel; 4 bits in serving, adapters unknown."""
-    results = estimate(pd.DataFrame([row for row, _ in CASES["known"]]).assign(model="it").astype(object).fillna(""), bridged)
+    """bf16 weights and gradients, fp32 moments; divided by FSDP, by tensor parallel; 4 bits in
+    serving, adapters unknown.
+    """
+    results = estimate(
+        pd.DataFrame([row for row, _ in CASES["known"]])
+        .assign(model="it")
+        .astype(object)
+        .fillna(""),
+        bridged,
+    )
     for row, (_, parts) in zip(results.to_dict("records"), CASES["known"], strict=True):
-        assert [row[name] for name in KNOWN] == pytest.approx([part * TOTAL for part in [*parts, sum(parts)]])
+        assert [row[name] for name in KNOWN] == pytest.approx(
+            [part * TOTAL for part in [*parts, sum(parts)]]
+        )
         assert f"at least {sum(parts) * TOTAL / 2**30:,.1f} GiB on each GPU" in row["problem"]
-    pretended = ["activations_bytes", "kv_cache_bytes", "memory_bytes", "memory_high_bytes", "step_seconds", "usd_per_hour_on_demand"]
+    pretended = [
+        "activations_bytes",
+        "kv_cache_bytes",
+        "memory_bytes",
+        "memory_high_bytes",
+        "step_seconds",
+        "usd_per_hour_on_demand",
+    ]
     assert results[pretended].isna().all(axis=None)
     assert results["fits"].astype(str).isin(["", "nan"]).all()
     assert (results["parameters"] == TOTAL).all()
@@ -191,7 +252,18 @@ def test_an_index_beside_a_config_is_found(tmp_path):
     (folder / "model.safetensors.index.json").write_text(json.dumps(INDEX))
     (tmp_path / "in.csv").write_text("model,work\nconfig,inference\n")
     for path in (folder, folder / "config.json"):
-        assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(path)]) == 0
+        assert (
+            main(
+                [
+                    str(tmp_path / "in.csv"),
+                    "-o",
+                    str(tmp_path / "out.csv"),
+                    "--model-config",
+                    str(path),
+                ]
+            )
+            == 0
+        )
         row = pd.read_csv(tmp_path / "out.csv").loc[0]
         assert row["weights_bytes"] == 2 * TOTAL
         assert row["problem"].endswith("Weights take at least 13.4 GiB on each GPU.")
@@ -201,4 +273,6 @@ def test_the_page_says_the_least_and_its_link_keeps_the_model():
     app = pasted(opened(), TEXT)
     least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"
     assert least in page_text(app)
-    assert least in page_text(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))
+    assert least in page_text(
+        opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()})
+    )

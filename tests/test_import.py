@@ -1,4 +1,6 @@
-"""Configs of training and serving tools as scenario rows: every listed field settles its column, and none is dropped."""
+"""Configs of training and serving tools as scenario rows: every listed field settles its column,
+and none is dropped.
+"""
 
 import json
 from contextlib import suppress
@@ -13,7 +15,10 @@ from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import read_run
 from calc.scenarios.inputs import BY_NAME
 
-TRL = "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nmax_length: 4096\nper_device_train_batch_size: 2\n"
+TRL = (
+    "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nmax_length: "
+    "4096\nper_device_train_batch_size: 2\n"
+)
 GOOD = "model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n"
 FACTORY = "model_name_or_path: Qwen/Qwen3-4B-Instruct-2507\ncutoff_len: 2048\n"
 
@@ -23,7 +28,9 @@ CASES = recorded("cases/import.json")
 
 def row_of(text, *documents, name="a.yaml"):
     """The row of one run: a text, and other documents as (name, text)."""
-    return read_run([(name, text.encode()) for name, text in [(name, text), *documents]], catalogs()).row
+    return read_run(
+        [(name, text.encode()) for name, text in [(name, text), *documents]], catalogs()
+    ).row
 
 
 def listed(cell):
@@ -31,7 +38,11 @@ def listed(cell):
     return set(cell.split("+"))
 
 
-@pytest.mark.parametrize(("files", "expected"), [case[1:] for case in CASES["settled"]], ids=[case[0] for case in CASES["settled"]])
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [case[1:] for case in CASES["settled"]],
+    ids=[case[0] for case in CASES["settled"]],
+)
 def test_fields_settle_their_columns(files, expected):
     (name, text), *others = files.items()
     row = row_of(text, *others, name=name)
@@ -50,55 +61,90 @@ def test_what_the_tool_takes_by_itself_and_what_a_missing_file_leaves_open_is_to
     assert {"sharding", "offload"} <= listed(row["not_said"])
 
 
-@pytest.mark.parametrize("tool", [tool for tool in tools().values() if tool.marks], ids=lambda tool: tool.id)
+@pytest.mark.parametrize(
+    "tool", [tool for tool in tools().values() if tool.marks], ids=lambda tool: tool.id
+)
 def test_no_field_is_dropped(tool):
     """A field with a strange word, or that nobody knows, is named: in `unused` or in a sentence."""
     idle = next(pattern for pattern in tool.idle if "*" not in pattern)
     for name in [*tool.fields, "a_field_of_next_year"]:
         with suppress(ConfigProblem):  # the fields are another tool's as well
-            row = row_of(json.dumps({tool.marks[0]: "x", idle: "x"} | {name: ["strange"]}), name="a.json")
-            assert tool.id not in row["source_tool"] or name in listed(row["unused"]) or f"{name} " in row["problem"], name
+            row = row_of(
+                json.dumps({tool.marks[0]: "x", idle: "x"} | {name: ["strange"]}), name="a.json"
+            )
+            assert (
+                tool.id not in row["source_tool"]
+                or name in listed(row["unused"])
+                or f"{name} " in row["problem"]
+            ), name
 
 
 def test_a_cluster_file_settles_where_a_run_goes():
     queue = (
-        "    - Name: gpu\n      CapacityType: SPOT\n      ComputeResources:\n        - InstanceType: p5.48xlarge\n          MaxCount: 2\n"
+        "    - Name: gpu\n      CapacityType: SPOT\n      ComputeResources:\n        - "
+        "InstanceType: p5.48xlarge\n          MaxCount: 2\n"
     )
-    cluster = f"Region: us-east-2\nHeadNode:\n  InstanceType: m5.large\nScheduling:\n  Scheduler: slurm\n  SlurmQueues:\n{queue}"
+    cluster = (
+        f"Region: us-east-2\nHeadNode:\n  InstanceType: m5.large\nScheduling:\n  Scheduler: "
+        f"slurm\n  SlurmQueues:\n{queue}"
+    )
     script = "#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nsrun python t.py\n"
     row = row_of(TRL, ("cluster.yaml", cluster), ("job.sbatch", script))
     assert (row["instance"], row["region"], row["gpus"]) == ("p5.48xlarge", "us-east-2", "16")
     assert row["unused"] == "Scheduling.SlurmQueues.0.CapacityType"
     two_queues = row_of(TRL, ("cluster.yaml", cluster + queue))
-    assert "Scheduling.SlurmQueues.1.ComputeResources.0.InstanceType" in listed(two_queues["unused"])
+    assert "Scheduling.SlurmQueues.1.ComputeResources.0.InstanceType" in listed(
+        two_queues["unused"]
+    )
     variable = row_of(TRL, ("cluster.yaml", cluster.replace("p5.48xlarge", "${INSTANCE}")))
     assert "InstanceType holds the variable ${INSTANCE}; write its value." in variable["problem"]
 
 
 def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_model():
-    sizes = "torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n"
+    sizes = (
+        "torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 "
+        "--tensor-model-parallel-size 1\n"
+    )
     sentence = "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)"
     assert sentence in row_of(sizes, name="a.sh")["problem"]
-    for repository, model in (("deepseek-ai/DeepSeek-V3.1-Base", "deepseek-v3"), ("Qwen/Qwen2.5-Coder-32B-Instruct-AWQ", "qwen2.5-32b")):
+    for repository, model in (
+        ("deepseek-ai/DeepSeek-V3.1-Base", "deepseek-v3"),
+        ("Qwen/Qwen2.5-Coder-32B-Instruct-AWQ", "qwen2.5-32b"),
+    ):
         assert row_of(f"vllm serve {repository} -tp 8\n", name="a.sh")["model"] == model
-    assert "not in the catalog" in row_of("vllm serve Qwen/Qwen2.5-Other-32B\n", name="a.sh")["problem"]
-
-
-def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
-    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in table("rules")[name]]
-    used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="), rule.get("unused"))}
-    derived = {*CASES["derived"], *SINGLE, *tools()}
-    for tool in tools().values():
-        for field in tool.fields.values():
-            assert field.read == "open" or field.to in BY_NAME or field.to in used | derived, (tool.id, field.name)
-            assert field.read != "words" or field.words, (tool.id, field.name)
-    assert {*table("copies").values(), *(model for tool in tools().values() for model in tool.models.values())} <= set(
-        catalogs().models.index
+    assert (
+        "not in the catalog"
+        in row_of("vllm serve Qwen/Qwen2.5-Other-32B\n", name="a.sh")["problem"]
     )
 
 
+def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
+    listed_rules = [
+        rule for tool in tools().values() for name in tool.rules for rule in table("rules")[name]
+    ]
+    used = {
+        part
+        for rule in listed_rules
+        for part in (*rule["when"], rule["is"].removeprefix("="), rule.get("unused"))
+    }
+    derived = {*CASES["derived"], *SINGLE, *tools()}
+    for tool in tools().values():
+        for field in tool.fields.values():
+            assert field.read == "open" or field.to in BY_NAME or field.to in used | derived, (
+                tool.id,
+                field.name,
+            )
+            assert field.read != "words" or field.words, (tool.id, field.name)
+    assert {
+        *table("copies").values(),
+        *(model for tool in tools().values() for model in tool.models.values()),
+    } <= set(catalogs().models.index)
+
+
 @pytest.mark.parametrize(("name", "text", "sentence"), CASES["asked"])
-def test_a_model_or_a_count_that_the_files_leave_open_is_asked_for_and_never_guessed(name, text, sentence):
+def test_a_model_or_a_count_that_the_files_leave_open_is_asked_for_and_never_guessed(
+    name, text, sentence
+):
     row = row_of(text, name=name)
     assert sentence in row["problem"]
     assert row["model" if "is it" in sentence else "gpus"] == ""
@@ -107,12 +153,17 @@ def test_a_model_or_a_count_that_the_files_leave_open_is_asked_for_and_never_gue
 @pytest.mark.usefixtures("read_once")
 def test_the_output_is_a_scenario_csv(tmp_path):
     (tmp_path / "a.yaml").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "serve.sh").write_text("vllm serve openai/gpt-oss-20b --max-model-len 4096\n", encoding="utf-8")
+    (tmp_path / "serve.sh").write_text(
+        "vllm serve openai/gpt-oss-20b --max-model-len 4096\n", encoding="utf-8"
+    )
     (tmp_path / "launch.sh").write_text("torchrun --nproc_per_node 2 train.py\n", encoding="utf-8")
     runs = [f"{tmp_path / 'a.yaml'}+{tmp_path / 'launch.sh'}", str(tmp_path / "serve.sh")]
     assert main(["import", *runs, "-o", str(tmp_path / "s.csv")]) == 0
     rows = written(tmp_path / "s.csv")
-    assert [(row["model"], row["gpus"], row["work"]) for row in rows] == [("gpt2", "2", "training"), ("gpt-oss-20b", "1", "inference")]
+    assert [(row["model"], row["gpus"], row["work"]) for row in rows] == [
+        ("gpt2", "2", "training"),
+        ("gpt-oss-20b", "1", "inference"),
+    ]
     assert main([str(tmp_path / "s.csv"), "-o", str(tmp_path / "e.csv")]) == 0
     for row, estimated in zip(rows, written(tmp_path / "e.csv"), strict=True):
         assert estimated["problem"] == ""
@@ -125,7 +176,18 @@ def test_the_output_is_a_scenario_csv(tmp_path):
 def test_a_bad_file_has_its_sentence_and_the_others_are_read(tmp_path, capsys):
     (tmp_path / "a.yaml").write_text(GOOD, encoding="utf-8")
     (tmp_path / "b.json").write_text('{"zero_optimization": {', encoding="utf-8")
-    assert main(["import", str(tmp_path / "b.json"), str(tmp_path / "a.yaml"), "-o", str(tmp_path / "s.csv")]) == 0
+    assert (
+        main(
+            [
+                "import",
+                str(tmp_path / "b.json"),
+                str(tmp_path / "a.yaml"),
+                "-o",
+                str(tmp_path / "s.csv"),
+            ]
+        )
+        == 0
+    )
     bad, good = written(tmp_path / "s.csv")
     assert bad["problem"].startswith(f"{tmp_path / 'b.json'}: this is not JSON")
     assert (bad["model"], good["model"], good["problem"]) == ("", "gpt2", "")
@@ -134,7 +196,10 @@ def test_a_bad_file_has_its_sentence_and_the_others_are_read(tmp_path, capsys):
 
 @pytest.mark.usefixtures("read_once")
 def test_nothing_readable_is_two_and_writes_nothing(tmp_path, capsys):
-    assert main(["import", str(tmp_path / "no.yaml"), str(tmp_path), "-o", str(tmp_path / "s.csv")]) == 2
+    assert (
+        main(["import", str(tmp_path / "no.yaml"), str(tmp_path), "-o", str(tmp_path / "s.csv")])
+        == 2
+    )
     missing, folder = capsys.readouterr().err.splitlines()
     assert missing.endswith("No such file or directory; check the path.")
     assert "is a folder" in folder
@@ -166,8 +231,16 @@ def test_a_value_that_cannot_be_read_leaves_its_column_open(line, sentence):
 
 def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_are_told():
     row = row_of(GOOD.replace("gpt2", "Qwen/Qwen2.5-Forest-32B-Instruct"))
-    assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog (the nearest is qwen2.5-32b)" in row["problem"]
-    deepspeed = '{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 4, "train_micro_batch_size_per_gpu": 2}'
+    assert (
+        "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog (the nearest is qwen2.5-32b)"
+        in row["problem"]
+    )
+    deepspeed = (
+        '{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 4, '
+        '"train_micro_batch_size_per_gpu": 2}'
+    )
     row = row_of(GOOD + "gradient_accumulation_steps: 2\n", ("d.json", deepspeed))
     assert row["accumulation_steps"] == "2"
-    assert row["problem"] == "d.json, gradient_accumulation_steps: 4 here and 2 in a.yaml; 2 was taken, make them equal."
+    assert row["problem"] == (
+        "d.json, gradient_accumulation_steps: 4 here and 2 in a.yaml; 2 was taken, make them equal."
+    )

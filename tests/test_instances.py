@@ -1,4 +1,6 @@
-"""Instance types for the job, from its ranked table; each figure opens its source, every region of one type, ticked into the plan."""
+"""Instance types for the job, from its ranked table; each figure opens its source, every region of
+one type, ticked into the plan.
+"""
 
 import pytest
 from pages import address, opened, page_text, run, title, turned
@@ -34,7 +36,11 @@ def chosen(monkeypatch):
         selected = {"rows": list(numbers), "cells": [cell] if cell else []}
         for module in (tables, page.types_and_regions, page.sourced.__globals__):
             target = module if isinstance(module, dict) else vars(module)
-            monkeypatch.setitem(target, "chosen_in", lambda table_key, kind="rows": selected[kind] if table_key == key else [])
+            monkeypatch.setitem(
+                target,
+                "chosen_in",
+                lambda table_key, kind="rows": selected[kind] if table_key == key else [],
+            )
 
     return choose
 
@@ -111,7 +117,10 @@ def test_several_ticked_types_stand_next_to_each_other_and_are_compared(chosen):
 
 
 def test_every_figure_opens_its_source_and_one_of_the_job_its_formulas(chosen, catalogs):
-    app, price = opened("instances"), offers(catalogs, ["us-east-1"]).set_index("instance").loc["p4d.24xlarge"]
+    app, price = (
+        opened("instances"),
+        offers(catalogs, ["us-east-1"]).set_index("instance").loc["p4d.24xlarge"],
+    )
     for column, words in (
         ("on_demand_usd_per_hour", price["on_demand_source"].split(",")[0]),
         ("usd_per_gpu_hour", price["on_demand_source"].split(",")[0]),
@@ -159,7 +168,9 @@ def test_every_instance_of_the_board_stands_once_with_the_boards_figures(rows, b
         entry = rows.iloc[int(row["board_row"])]
         assert (row["instance"], row["obtainable"]) == (entry["instance"], entry["obtainable"])
         needed = entry["instances_needed"]
-        assert entry["usd_per_hour_on_demand"] == pytest.approx(needed * row["on_demand_usd_per_hour"], nan_ok=True)
+        assert entry["usd_per_hour_on_demand"] == pytest.approx(
+            needed * row["on_demand_usd_per_hour"], nan_ok=True
+        )
     every = instances.types_of_job(rows, catalogs, "spot", "us-east-1")
     assert every["instance"].tolist()[: len(table)] == table["instance"].tolist()
     assert sorted(every["instance"]) == sorted(catalogs.instances.index)
@@ -170,7 +181,9 @@ def test_every_instance_of_the_board_stands_once_with_the_boards_figures(rows, b
 def test_memory_per_dollar_is_all_the_memory_over_the_price_and_words_choose(catalogs):
     table = offers(catalogs, ["us-east-1"])
     row = table.set_index("instance").loc["p5.48xlarge"]
-    assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30)
+    assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(
+        8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30
+    )
     assert set(table[has_words(table, instances.SEARCHED, "P5 48xlarge h100")]["family"]) == {"p5"}
     assert has_words(table, instances.SEARCHED, "").all()
 

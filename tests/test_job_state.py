@@ -1,4 +1,6 @@
-"""The job in the session: auto until touched, back to auto with one click, one file knows its keys."""
+"""The job in the session: auto until touched, back to auto with one click, one file knows its
+keys.
+"""
 
 import ast
 from pathlib import Path
@@ -20,7 +22,11 @@ OWNER = Path(job_state.__file__).resolve()
 def test_no_other_view_spells_where_the_session_holds_a_choice():
     for path in set(VIEWS.rglob("*.py")) - {OWNER}:
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-        slices = [node.slice for node in nodes if isinstance(node, ast.Subscript) and _is_session(node.value)]
+        slices = [
+            node.slice
+            for node in nodes
+            if isinstance(node, ast.Subscript) and _is_session(node.value)
+        ]
         keys = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "key"]
         spelled = {node.value for node in (*slices, *keys) if isinstance(node, ast.Constant)}
         assert not set(vars(job_state.KEYS)) & spelled, path
@@ -32,7 +38,9 @@ def _is_session(node):
 
 def test_every_scenario_column_is_of_the_job_or_may_be_set_by_hand():
     settled = {"scenario", "work", "tuning", "region"}
-    assert {*JOB, *BY_HAND} >= {name for name in inputs_by_name() if name not in job_state.ASSUMED} - settled
+    assert {*JOB, *BY_HAND} >= {
+        name for name in inputs_by_name() if name not in job_state.ASSUMED
+    } - settled
     assert set(CHOSEN) <= set(BY_HAND)
 
 
@@ -80,13 +88,24 @@ def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_ex
 
 def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_cannot_be():
     app = with_fields(opened())
-    for key, value, usual in (("method", "full", "bf16 mixed"), ("method", "qlora", "NF4"), ("method", "lora", "bf16"),
-                              ("work", "serve", "fp8"), ("work", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
+    for key, value, usual in (
+        ("method", "full", "bf16 mixed"),
+        ("method", "qlora", "NF4"),
+        ("method", "lora", "bf16"),
+        ("work", "serve", "fp8"),
+        ("work", "tune", "bf16"),
+        ("method", "full", "bf16 mixed"),
+    ):
         run(app.segmented_control(key=key).set_value(value))
         chosen = app.pills(key="precision").label.split("auto: ")[1].rstrip("]")
         assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value
     run(app.pills(key="precision").set_value(["bf16"]))
-    for key, value, possible in (("work", "serve", 1), ("work", "tune", 1), ("method", "qlora", 0), ("method", "full", 1)):
+    for key, value, possible in (
+        ("work", "serve", 1),
+        ("work", "tune", 1),
+        ("method", "qlora", 0),
+        ("method", "full", 1),
+    ):
         run(app.segmented_control(key=key).set_value(value))
         assert app.session_state["precision"] == ["bf16"] * possible, value
         assert possible or "bf16 is not possible" in " ".join(info.value for info in app.info)
@@ -113,58 +132,104 @@ def adopted(scenario):
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"scenario": scenario}).run()
     assert not app.exception
-    return {name: by_hand(app, name) if name in BY_HAND else app.session_state[name] for name in (*BY_HAND, *JOB)}
+    return {
+        name: by_hand(app, name) if name in BY_HAND else app.session_state[name]
+        for name in (*BY_HAND, *JOB)
+    }
 
 
 def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
-    row = {"model": "gpt2", "instance": "p5.48xlarge", "precision": "bf16", "gpus": 4.0, "batch": 2.0, "gpu": "h100-80gb-sxm"}
-    row |= {"sequence_tokens": 1024.0, "decoder_tokens": 1024.0, "train_tokens": 5e9, "max_sequences": float("nan")}
+    row = {
+        "model": "gpt2",
+        "instance": "p5.48xlarge",
+        "precision": "bf16",
+        "gpus": 4.0,
+        "batch": 2.0,
+        "gpu": "h100-80gb-sxm",
+    }
+    row |= {
+        "sequence_tokens": 1024.0,
+        "decoder_tokens": 1024.0,
+        "train_tokens": 5e9,
+        "max_sequences": float("nan"),
+    }
     state = adopted(row)
-    assert (state["precision"], state["gpus"], state["instance"]) == (["bf16"], [4], ["p5.48xlarge"])
-    assert (state["decoder_tokens"], state["max_sequences"], state["train_tokens"]) == (None, None, 5e9)
+    assert (state["precision"], state["gpus"], state["instance"]) == (
+        ["bf16"],
+        [4],
+        ["p5.48xlarge"],
+    )
+    assert (state["decoder_tokens"], state["max_sequences"], state["train_tokens"]) == (
+        None,
+        None,
+        5e9,
+    )
     assert (state["markets"], state["sequence_tokens"], state["gpu"]) == (["spot"], 1024, None)
     for name, column in {**BY_HAND, **JOB}.items():
         if column.kind in job_state.HELD_AS:
             values = state[name] if isinstance(state[name], list) else [state[name]]
-            assert {type(value) for value in values if value is not None} <= {job_state.HELD_AS[column.kind]}, name
+            assert {type(value) for value in values if value is not None} <= {
+                job_state.HELD_AS[column.kind]
+            }, name
     # a run of the job's length leaves the length to the job
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
 
 
 def test_images_are_asked_for_where_a_model_takes_them():
-    """The fields are there for a model with a vision tower alone; another model lets go of what they held."""
+    """The fields are there for a model with a vision tower alone; another model lets go of what
+    they held.
+    """
     app = with_fields(opened(model="gemma-3-4b", goal="serve", images_per_sequence="2"))
     assert app.number_input(key="images_per_sequence").value == 2
     assert app.number_input(key="image_tokens").placeholder == "auto: 256"
     app = run(app.selectbox(key="model").select("llama-3.1-8b"))
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
-    assert "takes no images or sounds" in " ".join(text.value for text in (*app.info, *app.toast, *app.warning))
+    assert "takes no images or sounds" in " ".join(
+        text.value for text in (*app.info, *app.toast, *app.warning)
+    )
 
 
 @pytest.mark.long
 def test_people_and_a_context_stand_for_requests_and_their_lengths():
-    """A share of the people asks at once; an eighth of a context is the answer until either is changed; other terms keep theirs."""
-    app = opened(goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096")
+    """A share of the people asks at once; an eighth of a context is the answer until either is
+    changed; other terms keep theirs.
+    """
+    app = opened(
+        goal="serve", model="llama-3.1-8b", people="200", share_active="0.25", context_tokens="4096"
+    )
     assert "to 200 people, one in four active: 50 requests at once" in job_line(app)
     assert "50 requests at once" in [caption.value for caption in app.caption]
     assert "4,096 tokens each (3,584 in, 512 out)" in job_line(app)
     assert {"people", "share_active", "context_tokens"} <= set(address(app))
-    assert (app.number_input(key="request_tokens").value, app.slider(key="split").value) == (4096, 3584)
+    assert (app.number_input(key="request_tokens").value, app.slider(key="split").value) == (
+        4096,
+        3584,
+    )
     assert app.slider(key="split").label == "Prompt 3,584 · answer 512"
     run(app.number_input(key="request_tokens").set_value(8192))
-    assert [address(app)[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")] == [[""], ["7680"], ["512"]]
+    assert [
+        address(app)[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")
+    ] == [[""], ["7680"], ["512"]]
     run(app.slider(key="split").set_value(4096))
     assert (address(app)["prompt_tokens"], address(app)["answer_tokens"]) == (["4096"], ["4096"])
     run(app.number_input(key="active_percent").set_value(50))
     assert address(app)["share_active"] == ["0.5"]
     assert "100 requests at once" in [caption.value for caption in app.caption]
-    for load, fields in (("users", {"users": "8"}), ("requests_per_second", {"requests_per_second": "1"}), ("people", {"people": "200"})):
+    for load, fields in (
+        ("users", {"users": "8"}),
+        ("requests_per_second", {"requests_per_second": "1"}),
+        ("people", {"people": "200"}),
+    ):
         run(app.segmented_control(key="load").set_value(load))
-        loads = {name: address(app)[name] for name in ("people", "requests_per_second", "tokens_total")}
+        loads = {
+            name: address(app)[name] for name in ("people", "requests_per_second", "tokens_total")
+        }
         assert {name for name, values in loads.items() if values != [""]} == {*fields} - {"users"}
         assert all(address(app)[name] == [value] for name, value in fields.items())
-    run(app.number_input(key="request_tokens").set_value(2))  # one token in and one out: nothing to split
+    run(
+        app.number_input(key="request_tokens").set_value(2)
+    )  # one token in and one out: nothing to split
     assert "split" not in {slider.key for slider in app.slider}
 
 
@@ -182,10 +247,15 @@ def test_a_service_is_offered_no_capacity_block_and_a_run_keeps_its_own():
 
 
 def test_machines_that_are_there_come_back_when_the_page_asks_for_them_again():
-    """A link with machines opens on them; renting leaves them out; several kinds are one field of the link."""
+    """A link with machines opens on them; renting leaves them out; several kinds are one field of
+    the link.
+    """
     app = opened(have="8 x a100-80gb-sxm + 2 x p5.48xlarge")
     assert app.segmented_control(key="work").value == "mine"
-    assert [app.selectbox(key=f"kind_{place}").value for place in range(2)] == ["a100-80gb-sxm", "p5.48xlarge"]
+    assert [app.selectbox(key=f"kind_{place}").value for place in range(2)] == [
+        "a100-80gb-sxm",
+        "p5.48xlarge",
+    ]
     assert "Where and how you pay" not in page_text(app)
     run(app.number_input(key="count_0").set_value(0))
     assert address(app)["have"] == ["2 x p5.48xlarge"]
@@ -212,13 +282,19 @@ def test_weights_are_called_published_where_somebody_known_publishes_them():
         app = opened(goal="serve", model=model)
         assert app.segmented_control(key="fewest_bits").options == labels, model
         assert app.segmented_control(key="fewest_bits").value == "published"
-        run(app.segmented_control(key="fewest_bits").set_value("4" if model != "gpt-oss-20b" else "8"))
+        run(
+            app.segmented_control(key="fewest_bits").set_value(
+                "4" if model != "gpt-oss-20b" else "8"
+            )
+        )
         assert address(app)["fewest_bits"] == ["4" if model != "gpt-oss-20b" else "8"]
 
 
 @pytest.mark.long
 def test_what_cannot_be_chosen_is_not_asked():
-    """A format set by hand leaves no weights to choose, an encoder no answer and no time of a token, what is there no price."""
+    """A format set by hand leaves no weights to choose, an encoder no answer and no time of a
+    token, what is there no price.
+    """
     shown = {
         name: {
             widget.key
@@ -243,7 +319,10 @@ def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
     app = opened(goal="serve", token_seconds="0.05", paid_ratio="0.88")
     app.session_state["where"] = True
     run(app)
-    assert (app.number_input(key="token_ms").value, app.number_input(key="discount_percent").value) == (50, 12)
+    assert (
+        app.number_input(key="token_ms").value,
+        app.number_input(key="discount_percent").value,
+    ) == (50, 12)
     run(app.number_input(key="token_ms").set_value(40))
     run(app.number_input(key="discount_percent").set_value(None))
     assert address(app)["token_seconds"] == ["0.04"]

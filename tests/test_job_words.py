@@ -15,18 +15,34 @@ from calc.search.settle import settled
 from views.session.job_state import FIRST_VISIT
 
 CASES = recorded("cases/job_words.json")
-LINKS = {**recorded("cases/one_plan.json"), **{setup.name: compose(setup.asks) for setup in ready_jobs()["setups"]}}
+LINKS = {
+    **recorded("cases/one_plan.json"),
+    **{setup.name: compose(setup.asks) for setup in ready_jobs()["setups"]},
+}
 NO_WORD = re.compile(r"nan|None|inf|\b[a-z]+_[a-z]|[a-z]+-[a-z]+-\d\b|  |, ,|\(\)|,,|, \.")
 
 
 def job(query):
     """The job row of a link's query, as the first visit has it with these choices."""
-    choices, complaints = parse({name: value if isinstance(value, list) else [value] for name, value in query.items()}, catalogs())
+    choices, complaints = parse(
+        {name: value if isinstance(value, list) else [value] for name, value in query.items()},
+        catalogs(),
+    )
     assert complaints == []
-    listed = {name: value if isinstance(value, list) else [value] for name, value in choices.items()}
-    fields = {name: listed[name] if isinstance(usual, list) else choices[name] for name, usual in FIRST_VISIT.items() if name in choices}
+    listed = {
+        name: value if isinstance(value, list) else [value] for name, value in choices.items()
+    }
+    fields = {
+        name: listed[name] if isinstance(usual, list) else choices[name]
+        for name, usual in FIRST_VISIT.items()
+        if name in choices
+    }
     fields = FIRST_VISIT | {name: None if value == "" else value for name, value in fields.items()}
-    by_hand = {name: values for name, values in listed.items() if name not in JOB and (name in BY_HAND or name in ASSUMED)}
+    by_hand = {
+        name: values
+        for name, values in listed.items()
+        if name not in JOB and (name in BY_HAND or name in ASSUMED)
+    }
     return job_of(fields, by_hand)
 
 
@@ -51,7 +67,9 @@ def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
     short = short_job(shown, catalogs())
     for text in (words, short):
         assert model in text
-        assert re.search(r"\d (million|billion|trillion|requests?|images|hours)", text.replace(model, "")), text
+        assert re.search(
+            r"\d (million|billion|trillion|requests?|images|hours)", text.replace(model, "")
+        ), text
     assert not short.endswith(".")
     assert len(short) < len(words)
 
@@ -66,19 +84,35 @@ def test_a_job_is_said_as_people_say_it(query, words, short):
 @pytest.mark.parametrize("work", CASES["changes"])
 def test_jobs_that_differ_in_a_said_field_differ_in_the_sentence(work):
     first, *others = CASES["changes"][work]
-    words = [job_sentence(settled_plainly(job({**first, **other})), catalogs()) for other in ({}, *others)]
+    words = [
+        job_sentence(settled_plainly(job({**first, **other})), catalogs())
+        for other in ({}, *others)
+    ]
     assert len(set(words)) == len(words), [text for text in words if words.count(text) > 1]
 
 
 def test_what_is_usual_is_not_said_and_the_job_that_is_shown_is_the_settled_one():
-    usual = {name: field.default for name, field in JOB.items() if name in ("confidence", "obtainable", "instances_most", "fewest_bits")}
+    usual = {
+        name: field.default
+        for name, field in JOB.items()
+        if name in ("confidence", "obtainable", "instances_most", "fewest_bits")
+    }
     row = {"model": "llama-3.2-1b", "work": "training"}
-    assert sentence({**row, **usual}) == sentence(row) == job_sentence(settled_plainly(row), catalogs())
+    assert (
+        sentence({**row, **usual})
+        == sentence(row)
+        == job_sentence(settled_plainly(row), catalogs())
+    )
 
 
 def test_a_refused_job_is_said_as_far_as_it_can_be_read():
-    assert sentence({"model": "gpt-6", "train_tokens": "many"}) == "Fine-tune all weights of gpt-6, in any region."
-    assert sentence({"model": "llama-3.1-8b", "have": "3 x nothing"}).endswith("on your 3 x nothing.")
+    assert (
+        sentence({"model": "gpt-6", "train_tokens": "many"})
+        == "Fine-tune all weights of gpt-6, in any region."
+    )
+    assert sentence({"model": "llama-3.1-8b", "have": "3 x nothing"}).endswith(
+        "on your 3 x nothing."
+    )
 
 
 @pytest.mark.parametrize(("row", "tokens"), CASES["examples"])

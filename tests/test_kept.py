@@ -1,4 +1,6 @@
-"""Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no link."""
+"""Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no
+link.
+"""
 
 import pandas as pd
 from pages import address, opened, run, turned, with_share
@@ -12,7 +14,13 @@ KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",
     "B~market~on-demand~model~gpt2",
 ]
-SCENARIO = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p4de.24xlarge", "train_tokens": 1.5e8}
+SCENARIO = {
+    "model": "llama-3.1-8b",
+    "gpus": 8,
+    "sharding": "zero3",
+    "instance": "p4de.24xlarge",
+    "train_tokens": 1.5e8,
+}
 
 
 def keys(app, *names):
@@ -48,7 +56,12 @@ def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():
     before = address(run(turned(app, "compare")))
     act(app, 0, PLAN)
     after = address(app)
-    assert (after["model"], after["gpus"], after["instance"], after["markets"]) == (["llama-3.1-8b"], ["8"], ["p4de.24xlarge"], ["spot"])
+    assert (after["model"], after["gpus"], after["instance"], after["markets"]) == (
+        ["llama-3.1-8b"],
+        ["8"],
+        ["p4de.24xlarge"],
+        ["spot"],
+    )
     run(app.button(key="undo").click())
     assert address(app) == before
 
@@ -70,7 +83,9 @@ def session(steps):
             getattr(kept, name)(*arguments, **named)
         st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
 
-    app = AppTest.from_function(script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}).run()
+    app = AppTest.from_function(
+        script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}
+    ).run()
     assert not app.exception
     return app.session_state
 
@@ -82,7 +97,13 @@ def test_names_places_and_bounds():
 
 
 def test_runs_and_months_are_changed_in_place():
-    state = session([("plan", 0, {"runs_per_month": 2.0}), ("plan", 1, {"plan_months": 3}), ("plan", 0, {"plan_months": 12})])
+    state = session(
+        [
+            ("plan", 0, {"runs_per_month": 2.0}),
+            ("plan", 1, {"plan_months": 3}),
+            ("plan", 0, {"plan_months": 12}),
+        ]
+    )
     assert state["rows"][["runs_per_month", "plan_months"]].to_numpy().tolist() == [[2, 12], [1, 3]]
     assert state["kept"][1]["scenario"]["plan_months"] == 3
 
@@ -94,5 +115,9 @@ def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
     assert rows["job"].tolist()[1:] == ["Fine-tune GPT-2", "Fine-tune it"]
     assert rows["plan_months"].tolist() == [12, 12, 1]  # a run is planned once
     last = rows.iloc[-1]
-    assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
+    assert (last["memory_bytes"], last["usd"], last["hours"]) == (
+        row["memory_bytes"],
+        row["run_usd_spot"],
+        row["spot_run_hours"],
+    )
     assert pd.isna(rows["usd"].iloc[1])

@@ -1,4 +1,6 @@
-"""The launch kit: files that, read back by the importers, give the scenario that they were written for; what they cannot say is said."""
+"""The launch kit: files that, read back by the importers, give the scenario that they were written
+for; what they cannot say is said.
+"""
 
 import io
 import json
@@ -28,7 +30,10 @@ from calc.scenarios.inputs import BY_NAME
 SHELLCHECK = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 CASES = recorded("cases/launch.json")
 EQUAL, FREE, RUN, SERVED = (CASES[name] for name in ("equal", "free", "run", "served"))
-EACH = {**{tool: SERVED for tool in ("sglang", "tensorrt-llm")}, **dict(reversed(EQUAL))}  # tool -> a scenario
+EACH = {
+    **{tool: SERVED for tool in ("sglang", "tensorrt-llm")},
+    **dict(reversed(EQUAL)),
+}  # tool -> a scenario
 
 
 def made(scenario, tool="", market="on-demand"):
@@ -40,7 +45,10 @@ def made(scenario, tool="", market="on-demand"):
 
 def brought_back(kit):
     """The columns that the kit's files settle, as `python -m calc import` reads them."""
-    row = read_run([(name, text.encode()) for name, text in kit.files.items() if name not in NOT_READ], catalogs()).row
+    row = read_run(
+        [(name, text.encode()) for name, text in kit.files.items() if name not in NOT_READ],
+        catalogs(),
+    ).row
     assert row["problem"] == ""
     return row
 
@@ -48,7 +56,10 @@ def brought_back(kit):
 def faults_of_shell(text):
     """What bash, and shellcheck where it is installed, find wrong with a script."""
     checks = [["bash", "-n"], *([[SHELLCHECK, "--severity=warning", "-"]] if SHELLCHECK else [])]
-    done = [subprocess.run(check, input=text, capture_output=True, text=True, check=False) for check in checks]
+    done = [
+        subprocess.run(check, input=text, capture_output=True, text=True, check=False)
+        for check in checks
+    ]
     return "".join(one.stdout + one.stderr for one in done)
 
 
@@ -57,19 +68,29 @@ def differing(kit):
     return {difference.column for difference in kit.differences}
 
 
-@pytest.mark.parametrize(("tool", "scenario"), EQUAL, ids=[f"{tool} {place}" for place, (tool, _) in enumerate(EQUAL)])
+@pytest.mark.parametrize(
+    ("tool", "scenario"), EQUAL, ids=[f"{tool} {place}" for place, (tool, _) in enumerate(EQUAL)]
+)
 def test_a_kit_brought_back_is_the_same_scenario(tool, scenario):
     row, kit = made(scenario, tool)
     assert differing(kit) == set()
     columns = brought_back(kit)
-    again = estimate({name: columns[name] for name in BY_NAME if columns[name]}, catalogs(), solve=False)
+    again = estimate(
+        {name: columns[name] for name in BY_NAME if columns[name]}, catalogs(), solve=False
+    )
     assert (again["memory_bytes"], again["instance"]) == (row["memory_bytes"], row["instance"])
     for name, value in scenario.items():
         if name != "train_tokens" and value is not None:
             assert str(again[name]) == str(row[name]), name
-    for name in [name for name in kit.files if name.endswith((".json", ".yaml", ".toml")) and name not in NOT_READ]:
+    for name in [
+        name
+        for name in kit.files
+        if name.endswith((".json", ".yaml", ".toml")) and name not in NOT_READ
+    ]:
         for reading in read_config(kit.files[name], name):
-            assert [field for field in reading.fields if reading.tool and not reading.tool.knows(field)] == [], name
+            assert [
+                field for field in reading.fields if reading.tool and not reading.tool.knows(field)
+            ] == [], name
 
 
 @pytest.mark.parametrize(("tool", "scenario", "column"), CASES["different"])
@@ -85,9 +106,14 @@ def test_the_answers_of_a_usual_job_can_be_taken_home(work):
     for row in answer({"work": work, "model": "llama-3.1-8b"}, catalogs()).to_dict("records"):
         kit = kits(row, catalogs(), row["market"])[0]
         if work == "inference":
-            assert differing(kit) == {"batch", "prompt_tokens"}  # of a service the load is no setting
+            assert differing(kit) == {
+                "batch",
+                "prompt_tokens",
+            }  # of a service the load is no setting
         else:
-            assert differing(kit) == ({"recompute"} if row["recompute"].startswith("selective") else set())  # no switch of the Trainer
+            assert differing(kit) == (
+                {"recompute"} if row["recompute"].startswith("selective") else set()
+            )  # no switch of the Trainer
         assert "sky.yaml" in kit.files
 
 
@@ -111,7 +137,10 @@ def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
     assert differing(kit) == set()
     assert differing(made(SERVED | {"memory_utilization": 0.8}, tool)[1]) == {"memory_utilization"}
     row = brought_back(kit)
-    assert (row["implementation"], "implementation" in row["source_defaults"].split("+")) == ("vllm", True)
+    assert (row["implementation"], "implementation" in row["source_defaults"].split("+")) == (
+        "vllm",
+        True,
+    )
     columns = ("model", "sequence_tokens", "max_sequences", "max_batched_tokens")
     assert [row[name] for name in columns] == ["llama-3.1-8b", "8192", "32", "4096"]
 
@@ -120,14 +149,28 @@ def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
 @steady(3)
 @given(data=strategies.data())
 def test_any_scenario_that_a_tool_can_say_comes_back_as_it_was(tool, data):
-    several = FREE[tool] | {"batch": [1, 2, 4], "accumulation_steps": [1, 2, 4], "sequence_tokens": [512, 2048]}
-    scenario = {name: data.draw(strategies.sampled_from(values)) for name, values in several.items()}
-    scenario = {"model": "llama-3.2-1b", "train_tokens": 1e9, "gpus": 16, "instance": "p5.48xlarge", **scenario}
+    several = FREE[tool] | {
+        "batch": [1, 2, 4],
+        "accumulation_steps": [1, 2, 4],
+        "sequence_tokens": [512, 2048],
+    }
+    scenario = {
+        name: data.draw(strategies.sampled_from(values)) for name, values in several.items()
+    }
+    scenario = {
+        "model": "llama-3.2-1b",
+        "train_tokens": 1e9,
+        "gpus": 16,
+        "instance": "p5.48xlarge",
+        **scenario,
+    }
     if not estimate(scenario, catalogs(), solve=False)["problem"]:
         assert differing(made(scenario, tool)[1]) == set()
 
 
-@pytest.mark.parametrize(("tool", "file"), [("transformers", "training.json"), ("trl", "training.yaml")])
+@pytest.mark.parametrize(
+    ("tool", "file"), [("transformers", "training.json"), ("trl", "training.yaml")]
+)
 def test_a_run_goes_on_from_its_last_whole_checkpoint(tool, file, tmp_path):
     _, kit = made(EACH[tool], tool)
     write_folder({name: text.encode() for name, text in kit.files.items()}, str(tmp_path))
@@ -141,24 +184,47 @@ def test_a_run_goes_on_from_its_last_whole_checkpoint(tool, file, tmp_path):
         for step in [step for step in steps if step <= (last or 0)]:
             (tmp_path / f"checkpoints/checkpoint-{step}/trainer_state.json").write_text("{}")
         for _ in range(2):  # a second start finds the field there
-            assert subprocess.run(["bash", str(tmp_path / "launch.sh")], capture_output=True).returncode == 0
-        resumed = {} if last is None else {"resume_from_checkpoint": f"checkpoints/checkpoint-{last}"}
+            assert (
+                subprocess.run(
+                    ["bash", str(tmp_path / "launch.sh")], capture_output=True
+                ).returncode
+                == 0
+            )
+        resumed = (
+            {} if last is None else {"resume_from_checkpoint": f"checkpoints/checkpoint-{last}"}
+        )
         assert yaml.safe_load((tmp_path / file).read_text()) == before | resumed
 
 
 def test_an_arm_host_gets_an_arm_image_and_no_tool_no_kit():
-    _, kit = made({"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"}, "vllm")
+    _, kit = made(
+        {"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"},
+        "vllm",
+    )
     assert "/arm64/" in kit.files["aws.sh"]
     row = estimate({**RUN, "implementation": "litgpt"}, catalogs(), solve=False)
     assert kits(row, catalogs()) == []
-    one_by_one = next(scenario for _, scenario in EQUAL if scenario.get("objective") == "kto") | {"batch": 1}
-    assert kits(estimate(one_by_one, catalogs(), solve=False), catalogs()) == []  # TRL's trainer refuses it
+    one_by_one = next(scenario for _, scenario in EQUAL if scenario.get("objective") == "kto") | {
+        "batch": 1
+    }
+    assert (
+        kits(estimate(one_by_one, catalogs(), solve=False), catalogs()) == []
+    )  # TRL's trainer refuses it
 
 
 def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
     row, kit = made(RUN, "transformers")
     files = files_of(kit, row)
-    assert {"training.json", "accelerate.yaml", "setup.sh", "launch.sh", "sky.yaml", "aws.sh", "plan.csv", "plan.yml"} == set(files)
+    assert {
+        "training.json",
+        "accelerate.yaml",
+        "setup.sh",
+        "launch.sh",
+        "sky.yaml",
+        "aws.sh",
+        "plan.csv",
+        "plan.yml",
+    } == set(files)
     content = zipped(files)
     assert content == zipped(files)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -171,7 +237,9 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
 
 @pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
 def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
-    """Scripts, YAML and TOML in their first line; JSON in the README; and they read back as before."""
+    """Scripts, YAML and TOML in their first line; JSON in the README; and they read back as
+    before.
+    """
     row, kit = made(EACH[tool], tool, "spot")
     files = files_of(kit, row, "spot")
     marked = warned(files, "This plan does not fit.")
@@ -179,22 +247,33 @@ def test_every_file_of_a_plan_that_should_not_start_says_so_on_top(tool):
     assert readme.startswith("WARNING: This plan does not fit.")
     for name, content in files.items():
         first = marked[name].decode().splitlines()[content.startswith(b"#!")]
-        assert (first == "# WARNING: This plan does not fit.") or (marked[name] == content and name in readme), name
+        assert (first == "# WARNING: This plan does not fit.") or (
+            marked[name] == content and name in readme
+        ), name
         assert name.endswith((".json", ".csv")) or first.startswith("# WARNING"), name
     names = [name for name in kit.files if name not in NOT_READ]
-    before, after = (read_run([(name, texts[name]) for name in names], catalogs()).row for texts in (files, marked))
+    before, after = (
+        read_run([(name, texts[name]) for name in names], catalogs()).row
+        for texts in (files, marked)
+    )
     assert after == before
 
 
 def test_the_table_of_launch_files_names_columns_and_derived_values():
     values = launch_values(made(RUN, "transformers")[0], catalogs())
     for kit in kit_specs():
-        for spec in (*kit.flags, *kit.settings, *(spec for _, specs in kit.files.values() for spec in specs)):
+        for spec in (
+            *kit.flags,
+            *kit.settings,
+            *(spec for _, specs in kit.files.values() for spec in specs),
+        ):
             assert {spec.column or "gpus", *spec.when} <= values.keys(), spec
 
 
 def test_machines_are_set_up_rented_and_left_as_the_plan_says():
-    """Several nodes lie close together with EFA on each card; spot has a limit and saves on notice; a service has its port."""
+    """Several nodes lie close together with EFA on each card; spot has a limit and saves on notice;
+    a service has its port.
+    """
     _, kit = made(RUN | {"gpus": 16}, "transformers", "spot")
     assert "--placement GroupName=" in kit.files["aws.sh"]
     assert "card < 32" in kit.files["aws.sh"]
@@ -202,7 +281,10 @@ def test_machines_are_set_up_rented_and_left_as_the_plan_says():
     assert '"MaxPrice": "' in kit.files["aws.sh"]
     assert "pkill" not in kit.files["spot_watch.sh"]  # the notice is for one node of two
     row, kit = made(RUN, "transformers", "spot")
-    assert yaml.safe_load(kit.files["sky.yaml"])["resources"]["max_hourly_cost"] == row["instance_usd_per_hour_on_demand"]
+    assert (
+        yaml.safe_load(kit.files["sky.yaml"])["resources"]["max_hourly_cost"]
+        == row["instance_usd_per_hour_on_demand"]
+    )
     assert "pkill -TERM" in kit.files["spot_watch.sh"]
     assert json.loads(kit.files["training.json"])["enable_jit_checkpoint"] is True
     fields = json.loads(kit.files["training.json"])
@@ -212,18 +294,28 @@ def test_machines_are_set_up_rented_and_left_as_the_plan_says():
     assert "MarketType=capacity-block" in kit.files["aws.sh"]
     assert "--placement" not in kit.files["aws.sh"]
     _, kit = made(SERVED, "vllm")
-    assert yaml.safe_load(kit.files["sky.yaml"])["resources"]["ports"] == yaml.safe_load(kit.files["vllm.yaml"])["port"] == 8000
+    assert (
+        yaml.safe_load(kit.files["sky.yaml"])["resources"]["ports"]
+        == yaml.safe_load(kit.files["vllm.yaml"])["port"]
+        == 8000
+    )
 
 
 def test_setup_installs_the_releases_whose_parsers_are_asked():
     pinned = dict(
         re.findall(
-            r"^([\w-]+)==(\S+)$", Path("requirements/launch.txt").read_text() + Path("requirements/validation.txt").read_text(), re.M
+            r"^([\w-]+)==(\S+)$",
+            Path("requirements/launch.txt").read_text()
+            + Path("requirements/validation.txt").read_text(),
+            re.M,
         )
     )
     for kit in kit_specs():
         for name, release in re.findall(r"([\w-]+)(?:\[[^]]*\])?==([^'\s]+)", kit.packages):
-            assert pinned.get(name.replace("-", "_"), pinned.get(name, release)) == release, (kit.id, name)
+            assert pinned.get(name.replace("-", "_"), pinned.get(name, release)) == release, (
+                kit.id,
+                name,
+            )
 
 
 def test_a_tight_plan_says_so_and_what_cannot_run_has_a_reason():

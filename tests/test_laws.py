@@ -1,4 +1,6 @@
-"""Laws of the catalogs: another folder reaches all numbers, what is dropped is freed, a file may change under the app."""
+"""Laws of the catalogs: another folder reaches all numbers, what is dropped is freed, a file may
+change under the app.
+"""
 
 import gc
 import re
@@ -18,24 +20,47 @@ from calc.models.huggingface.config import custom_entry, read_config
 from calc.say.change import quality
 from calc.scenarios.published import scales_by_format
 
-# Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
+# Catalog, or section of one -> a field that results depend on, and a value that not all of its
+# entries have.
 CHANGES = recorded("cases/laws.json")["changes"]
 OFTEN_EDITED = ("models", "gpus", "prices")
-SCENARIOS = pd.DataFrame(
-    recorded("cases/laws.json")["scenarios"]
-).assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
+SCENARIOS = (
+    pd.DataFrame(recorded("cases/laws.json")["scenarios"])
+    .assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge")
+    .astype(object)
+    .fillna("")
+)
 
 
 def numbers(catalogs):
-    """All that the catalogs say: of a few scenarios, of what a price was, of a config that leaves fields out, of quality."""
+    """All that the catalogs say: of a few scenarios, of what a price was, of a config that leaves
+    fields out, of quality.
+    """
     results = estimate(SCENARIOS, catalogs)
     assert (results["problem"] == "").all()
     then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
-    entry = custom_entry(hidden=64, layers=2, heads=4, kv_heads=2, ffn=128, vocab=1000, name="bare", catalogs=catalogs)
+    entry = custom_entry(
+        hidden=64,
+        layers=2,
+        heads=4,
+        kv_heads=2,
+        ffn=128,
+        vocab=1000,
+        name="bare",
+        catalogs=catalogs,
+    )
     sizes = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 128, "vocab_size": 1000}
     two_sided = read_config({"model_type": "t5", **sizes}, "two-sided", catalogs)
     padded = float(scales_by_format(catalogs)[1].sum())
-    return results, then, entry, two_sided, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs), padded
+    return (
+        results,
+        then,
+        entry,
+        two_sided,
+        quality({"tuning": "lora"}, catalogs),
+        quota_for("g6", catalogs),
+        padded,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +77,11 @@ def changed(folder, name):
     field, value = CHANGES[name]
     path = file_of(folder, name)
     kept = path.read_text("utf-8")
-    text, times = re.subn(rf"(\b{field}: +(?:{{(?:value|default): )?)(?:[-\d._e+]+|\"[^\"]*\")", rf"\g<1>{value}", kept)
+    text, times = re.subn(
+        rf"(\b{field}: +(?:{{(?:value|default): )?)(?:[-\d._e+]+|\"[^\"]*\")",
+        rf"\g<1>{value}",
+        kept,
+    )
     assert times
     path.write_text(text, "utf-8")
     return kept
@@ -67,7 +96,13 @@ def before(catalogs):
     return numbers(catalogs)
 
 
-@pytest.mark.parametrize("name", [name if name in OFTEN_EDITED else pytest.param(name, marks=pytest.mark.long) for name in CHANGES])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in OFTEN_EDITED else pytest.param(name, marks=pytest.mark.long)
+        for name in CHANGES
+    ],
+)
 def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, folder, name):
     kept = changed(folder, name)
     try:
@@ -86,12 +121,19 @@ def test_another_folder_without_a_change_gives_the_same_numbers(before, folder):
 
 
 def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):
-    """Twelve of them, each estimated: none stays, and nothing of them in the catalogs that they were added to."""
+    """Twelve of them, each estimated: none stays, and nothing of them in the catalogs that they
+    were added to.
+    """
     entry = entries("models")["gpt2"]
 
     def used(number):
         added = add_models(catalogs, {f"mine-{number}": entry})
-        assert estimate({"model": f"mine-{number}", "instance": "p5.48xlarge", "train_tokens": 1e9}, added)["problem"] == ""
+        assert (
+            estimate(
+                {"model": f"mine-{number}", "instance": "p5.48xlarge", "train_tokens": 1e9}, added
+            )["problem"]
+            == ""
+        )
         assert added.base is catalogs
         return weakref.ref(added)
 

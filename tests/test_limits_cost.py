@@ -1,4 +1,6 @@
-"""What the limits cost and which types cannot be told apart, each against a job that is asked so; jobs with many instances, in parts."""
+"""What the limits cost and which types cannot be told apart, each against a job that is asked so;
+jobs with many instances, in parts.
+"""
 
 import re
 
@@ -22,26 +24,45 @@ JOBS = recorded("cases/limits_cost.json")["jobs"]
 
 @pytest.mark.parametrize("name", JOBS)
 def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
-    """Money with a limit at its next step is the answer's with that step; a nearer one saves no more than a tie."""
+    """Money with a limit at its next step is the answer's with that step; a nearer one saves no
+    more than a tie.
+    """
     job = {"fewest_bits": 16, **JOBS[name]}
     ranked, _ = _ranked(JobRow.of(job), catalogs)
     least = least_money(ranked, ranked.qualifying)
-    eased = limits_cost.easings(JobRow.of(job), ranked, least, lambda row: ranking_of(row, catalogs), catalogs)
+    eased = limits_cost.easings(
+        JobRow.of(job), ranked, least, lambda row: ranking_of(row, catalogs), catalogs
+    )
     assert eased
-    assert ("just needs the second" in name) <= ("requests_per_second" in {easing.name for easing in eased})
-    assert {"all weights": "fewest_bits", "few instances": "instances_most", "with a spare": "spare"}.get(name, eased[0].name) in {
-        easing.name for easing in eased
-    }
+    assert ("just needs the second" in name) <= (
+        "requests_per_second" in {easing.name for easing in eased}
+    )
+    assert {
+        "all weights": "fewest_bits",
+        "few instances": "instances_most",
+        "with a spare": "spare",
+    }.get(name, eased[0].name) in {easing.name for easing in eased}
     usd = [easing.usd for easing in eased]
     assert usd == sorted(usd)
     assert max(usd) * 1.01 <= ranked.candidates["usd"][least]
     for easing in eased:
-        bits = {key: {"fewest_bits": easing.step} for key in ("precision", "kv_precision", "precision+kv_precision")}
-        limits = bits | {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
+        bits = {
+            key: {"fewest_bits": easing.step}
+            for key in ("precision", "kv_precision", "precision+kv_precision")
+        }
+        limits = bits | {
+            "instance": {"instance": "", "gpu": ""},
+            "regions": {"regions": "anywhere"},
+            "markets": {"markets": "spot"},
+        }
         usd = least_usd(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
-        if easing.name in ("regions", "markets", "instances_most", "requests_per_second", "users") or (
-            job.get("work") != "inference" and easing.name == "fewest_bits"
-        ):
+        if easing.name in (
+            "regions",
+            "markets",
+            "instances_most",
+            "requests_per_second",
+            "users",
+        ) or (job.get("work") != "inference" and easing.name == "fewest_bits"):
             # asked of the types that promise most
             assert usd <= easing.usd * (1 + 1e-9)
         else:
@@ -49,11 +70,24 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
         if easing.name in limits_cost.STEPS:
             steps = limits_cost.STEPS[easing.name]
             nearer = steps[(steps > settled(job, catalogs)[easing.name]) & (steps < easing.step)]
-            assert all(least_usd(job | {easing.name: step}, catalogs) * 1.01 > ranked.candidates["usd"][least] for step in nearer)
+            assert all(
+                least_usd(job | {easing.name: step}, catalogs) * 1.01
+                > ranked.candidates["usd"][least]
+                for step in nearer
+            )
 
 
 def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs):
-    chosen = options({"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05}, catalogs)
+    chosen = options(
+        {
+            "work": "inference",
+            "model": "qwen2.5-32b",
+            "users": 20,
+            "fewest_bits": 16,
+            "token_seconds": 0.05,
+        },
+        catalogs,
+    )
     cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
     assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %))*", cost[0])
@@ -61,12 +95,20 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
 
 
 def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs):
-    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 2, "regions": "eu-central-1", "fewest_bits": 16}
+    job = {
+        "work": "inference",
+        "model": "llama-3.1-8b",
+        "requests_per_second": 2,
+        "regions": "eu-central-1",
+        "fewest_bits": 16,
+    }
     row, served = options(job, catalogs).rows[0], settled(job, catalogs)
     ways = limits_cost.alternatives(row, served, [], catalogs)
     assert 0 < ways["commitment"] < row["usd"]
     assert ways["region"].startswith("eu-")
-    there = options(job | {"regions": ways["region"], "instance": row["instance"]}, catalogs).rows[0]
+    there = options(job | {"regions": ways["region"], "instance": row["instance"]}, catalogs).rows[
+        0
+    ]
     assert there["usd"] == pytest.approx(row["usd"] * ways["region_ratio"])
     assert "For comparison, a commitment of one year costs $" in row["why"]
     dear = limits_cost.alternatives({**row, "usd": row["usd"] / 100}, served, [], catalogs)
@@ -76,27 +118,44 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
 
 
 def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
-    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 2, "answer_tokens": 500}
+    job = {
+        "work": "inference",
+        "model": "llama-3.1-8b",
+        "requests_per_second": 2,
+        "answer_tokens": 500,
+    }
     row = options(job, catalogs).rows[0]
-    name, endpoint_usd = limits_cost.alternatives(row, settled(job, catalogs), [], catalogs)["endpoint"]
+    name, endpoint_usd = limits_cost.alternatives(row, settled(job, catalogs), [], catalogs)[
+        "endpoint"
+    ]
     assert name == "Amazon Bedrock"
-    assert endpoint_usd == pytest.approx(2 * 500 * 3600 * 730 * row["endpoint_usd_per_million_tokens"] / 1e6)
+    assert endpoint_usd == pytest.approx(
+        2 * 500 * 3600 * 730 * row["endpoint_usd_per_million_tokens"] / 1e6
+    )
     priced = options(job | {"endpoint_usd_per_million_output_tokens": 0.1}, catalogs).rows[0]
     assert "Amazon Bedrock" in row["why"]
     assert "Amazon Bedrock" not in priced["why"]
     uneven = job | {"peak_to_mean": 2}
-    _, half_usd = limits_cost.alternatives(options(uneven, catalogs).rows[0], settled(uneven, catalogs), [], catalogs)["endpoint"]
+    _, half_usd = limits_cost.alternatives(
+        options(uneven, catalogs).rows[0], settled(uneven, catalogs), [], catalogs
+    )["endpoint"]
     assert half_usd == pytest.approx(endpoint_usd / 2)
 
 
 def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     row = options({"model": "llama-3.2-1b", "instance": FEW}, catalogs).rows[0]
-    alone = {name: options({"model": "llama-3.2-1b", "instance": name}, catalogs).rows[0] for name in FEW}
+    alone = {
+        name: options({"model": "llama-3.2-1b", "instance": name}, catalogs).rows[0] for name in FEW
+    }
 
     def doubt(name):
         return np.log(alone[name]["run_high_hours"] / alone[name]["run_hours"])
 
-    apart = {name: np.log(alone[name]["usd"] / row["usd"]) / np.hypot(doubt(name), doubt(row["instance"])) for name in FEW}
+    apart = {
+        name: np.log(alone[name]["usd"] / row["usd"])
+        / np.hypot(doubt(name), doubt(row["instance"]))
+        for name in FEW
+    }
     cards = {name: catalogs.instances["gpu"][name] for name in FEW}
     near = {name for name in FEW if apart[name] <= 0.98 and cards[name] != row["gpu"]}
     far = {name for name in FEW if apart[name] > 1.02}
@@ -109,8 +168,16 @@ def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
 
 
 def test_a_rate_that_slower_machines_do_not_keep_up_with_takes_more_of_them(catalogs):
-    """With no limit on time in the way, no rival is dearer than both ranges of time together, and a machine."""
-    job = {"work": "inference", "model": "llama-3.1-8b", "requests_per_second": 300, "first_token_seconds": 1e4, "token_seconds": 1e3}
+    """With no limit on time in the way, no rival is dearer than both ranges of time together, and a
+    machine.
+    """
+    job = {
+        "work": "inference",
+        "model": "llama-3.1-8b",
+        "requests_per_second": 300,
+        "first_token_seconds": 1e4,
+        "token_seconds": 1e3,
+    }
     ranked, _ = _ranked(JobRow.of(job), catalogs)
     least = least_money(ranked, ranked.qualifying)
     alike = limits_cost.rivals(ranked, least, catalogs)
@@ -118,7 +185,11 @@ def test_a_rate_that_slower_machines_do_not_keep_up_with_takes_more_of_them(cata
     assert max(alike.values()) <= ranked.candidates["slow_token_ratio"].max() ** 2 * 1.1
 
 
-TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
+TRAINED = {
+    "model": "llama-3.2-1b",
+    "instance": ["p5.48xlarge", "g6e.xlarge"],
+    "sequence_tokens": 2048,
+}
 
 
 def tried_instances(catalogs, most):
@@ -127,7 +198,9 @@ def tried_instances(catalogs, most):
     places = places_of(job, catalogs, 1)
     tried = grid(job, places, catalogs)
     of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
-    gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[tried.layout[np.isin(tried.place, of_eight)]]
+    gpus = np.broadcast_to(tried.layouts["gpus"], tried.size)[
+        tried.layout[np.isin(tried.place, of_eight)]
+    ]
     return sorted({int(count) // 8 for count in gpus if count % 8 == 0})
 
 
@@ -145,7 +218,13 @@ def anew(catalogs):
     return lambda row, factor: _combinations_of(row, factor, catalogs)
 
 
-@pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
+@pytest.mark.parametrize(
+    "job",
+    [
+        TRAINED,
+        {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8},
+    ],
+)
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
     row = JobRow.of(job)
     reference = options_of(row, catalogs)

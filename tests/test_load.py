@@ -10,19 +10,33 @@ from calc.plan.bill import lines, on_markets
 from calc.say.numbers import count, usd
 from calc.search.options import options
 
-SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "instance": "g6e.xlarge", "gpus": 7, "batch": 8}
+SERVED = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "implementation": "vllm",
+    "instance": "g6e.xlarge",
+    "gpus": 7,
+    "batch": 8,
+}
 HOURLY = {"scales": "hourly", "peak_to_mean": 3}
 JOBS = recorded("cases/load.json")["jobs"]
 
 
-@pytest.mark.parametrize("job", [JOBS[0], *(pytest.param(job, marks=pytest.mark.long) for job in JOBS[1:])], ids=str)
-def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never_more(job, catalogs):
+@pytest.mark.parametrize(
+    "job", [JOBS[0], *(pytest.param(job, marks=pytest.mark.long) for job in JOBS[1:])], ids=str
+)
+def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never_more(
+    job, catalogs
+):
     usual = least_usd(job, catalogs)
     spared = [least_usd(job | {"spare": spare}, catalogs) for spare in (0, 1, 2)]
     assert spared == sorted(spared)
     assert spared[0] == usual < spared[2]  # on spot one is there for interruptions
     assert least_usd(job | {"peak_to_mean": 4}, catalogs) == usual  # it does not scale
-    scaled = [least_usd(job | {"scales": "hourly", "peak_to_mean": ratio}, catalogs) for ratio in (1, 1.5, 4, 1000)]
+    scaled = [
+        least_usd(job | {"scales": "hourly", "peak_to_mean": ratio}, catalogs)
+        for ratio in (1, 1.5, 4, 1000)
+    ]
     assert scaled[0] == usual
     assert scaled == sorted(scaled, reverse=True)
 
@@ -38,9 +52,16 @@ def test_more_spare_machines_never_cost_less_and_a_wider_swing_of_the_load_never
         (4, "p5.48xlarge", 1, 4, 1),
     ],
 )
-def test_at_the_mean_load_whole_machines_and_whole_replicas_run(gpus, instance, tensor, peak_to_mean, running):
+def test_at_the_mean_load_whole_machines_and_whole_replicas_run(
+    gpus, instance, tensor, peak_to_mean, running
+):
     pipeline = max(tensor // 8, 1)
-    layout = {"gpus": gpus, "instance": instance, "tensor_parallel": min(tensor, 8), "pipeline_parallel": pipeline}
+    layout = {
+        "gpus": gpus,
+        "instance": instance,
+        "tensor_parallel": min(tensor, 8),
+        "pipeline_parallel": pipeline,
+    }
     row = one(**SERVED | layout, scales="hourly", peak_to_mean=peak_to_mean, spare=1)
     assert row["resting_instances"] == row["instances_needed"] - running
     price = row["instance_usd_per_hour_on_demand"]
@@ -49,7 +70,15 @@ def test_at_the_mean_load_whole_machines_and_whole_replicas_run(gpus, instance, 
 
 
 @pytest.mark.parametrize("market", ["on-demand", "spot", "reserved-1y-no-upfront"])
-@pytest.mark.parametrize("more", [{"spare": 2}, HOURLY, {"spare": 2, **HOURLY}, {"served_tokens_per_second": 50_000, "spare": 2, **HOURLY}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"spare": 2},
+        HOURLY,
+        {"spare": 2, **HOURLY},
+        {"served_tokens_per_second": 50_000, "spare": 2, **HOURLY},
+    ],
+)
 def test_the_lines_of_a_bill_sum_to_it_and_a_commitment_never_rests(market, more, catalogs):
     plain, row = (billed_row(catalogs, market, **SERVED | changes) for changes in ({}, more))
     parts = lines(row).set_index("line")
@@ -64,15 +93,30 @@ def test_the_lines_of_a_bill_sum_to_it_and_a_commitment_never_rests(market, more
     assert plain["usd_per_hour"] == pytest.approx(hourly * (7 + MARKETS[market].interrupted))
 
 
-def test_every_market_of_a_scaled_service_has_one_end_and_a_run_neither_rests_nor_has_a_spare(catalogs):
+def test_every_market_of_a_scaled_service_has_one_end_and_a_run_neither_rests_nor_has_a_spare(
+    catalogs,
+):
     row = billed_row(catalogs, **SERVED, **HOURLY, spare=1)
     markets = on_markets(row, catalogs).set_index("market")
     assert markets["usd"]["on-demand"] == row["usd"] == row["usd_per_month_on_demand"]
     priced = markets.dropna(subset="usd")
     assert priced["low_usd"].tolist() == priced["high_usd"].tolist() == priced["usd"].tolist()
-    assert {"on-demand", "spot"} <= set(priced.index) <= {name for name in MARKETS if sold_for(name, "inference")} | set(BY_USE)
-    run = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
-    assert estimate(run | {"spare": 3, **HOURLY}, catalogs)["run_usd_on_demand"] == estimate(run, catalogs)["run_usd_on_demand"]
+    assert (
+        {"on-demand", "spot"}
+        <= set(priced.index)
+        <= {name for name in MARKETS if sold_for(name, "inference")} | set(BY_USE)
+    )
+    run = {
+        "model": "llama-3.1-8b",
+        "instance": "p5.48xlarge",
+        "gpus": 8,
+        "sharding": "zero3",
+        "train_tokens": 1e9,
+    }
+    assert (
+        estimate(run | {"spare": 3, **HOURLY}, catalogs)["run_usd_on_demand"]
+        == estimate(run, catalogs)["run_usd_on_demand"]
+    )
 
 
 def test_an_answer_says_what_its_spare_machines_cost_and_how_many_run(catalogs):

@@ -12,8 +12,24 @@ from hypothesis import strategies as st
 from calc import add_models, estimate, phases_table
 from validation.compare import with_fewer_layers
 
-LLAMA_8B = {"parameters": 8_030_261_248, "layers": 32, "h": 4096, "q": 4096, "k": 1024, "f": 14336, "a": 32}
-PLAIN = ("llama-3.1-8b", "llama-3.2-1b", "llama-3.1-70b", "qwen2.5-0.5b", "gpt2", "pythia-1.4b", "deepseek-v2-lite")
+LLAMA_8B = {
+    "parameters": 8_030_261_248,
+    "layers": 32,
+    "h": 4096,
+    "q": 4096,
+    "k": 1024,
+    "f": 14336,
+    "a": 32,
+}
+PLAIN = (
+    "llama-3.1-8b",
+    "llama-3.2-1b",
+    "llama-3.1-70b",
+    "qwen2.5-0.5b",
+    "gpt2",
+    "pythia-1.4b",
+    "deepseek-v2-lite",
+)
 QWEN_7B = 7_615_616_512
 
 
@@ -34,60 +50,95 @@ def cut(model, fewer, more):
 def per_block(quantity, model, fewer=2, more=4, **scenario):
     """What one more block adds to a quantity."""
     both, ids = cut(model, fewer, more)
-    results = estimate(pd.DataFrame([{"model": name, **scenario} for name in ids]), both, solve=False)
+    results = estimate(
+        pd.DataFrame([{"model": name, **scenario} for name in ids]), both, solve=False
+    )
     assert (results["problem"] == "").all(), results["problem"].tolist()
     return np.diff(results[quantity]).item() / (more - fewer)
 
 
-# Rajbhandari et al. 2019 (arXiv 1910.02054), table 1: model states of 7.5 B parameters on 64 GPUs, GB of 10^9 bytes.
-@pytest.mark.parametrize(("sharding", "gigabytes"), [("none", 120), ("zero1", 31.4), ("zero2", 16.6), ("zero3", 1.88)])
+# Rajbhandari et al. 2019 (arXiv 1910.02054), table 1: model states of 7.5 B parameters on 64 GPUs,
+# GB of 10^9 bytes.
+@pytest.mark.parametrize(
+    ("sharding", "gigabytes"), [("none", 120), ("zero1", 31.4), ("zero2", 16.6), ("zero3", 1.88)]
+)
 def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
-    states = at_step(model="qwen2.5-7b", precision="bf16-master", implementation="deepspeed", gpus=64, sharding=sharding)
+    states = at_step(
+        model="qwen2.5-7b",
+        precision="bf16-master",
+        implementation="deepspeed",
+        gpus=64,
+        sharding=sharding,
+    )
     total = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]].sum()
     assert total / QWEN_7B * 7.5 == pytest.approx(gigabytes, rel=0.005)
 
 
-# Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019, section 3.1: 2 + 2 + 12),
-# Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's own format).
-@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/memory.json")["bytes_per_parameter"])
+# Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019,
+# section 3.1: 2 + 2 + 12), Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's
+# own format).
+@pytest.mark.parametrize(
+    ("scenario", "expected"), recorded("cases/memory.json")["bytes_per_parameter"]
+)
 def test_bytes_per_parameter(scenario, expected):
     states = at_step(model="llama-3.1-8b", **scenario)
-    per_parameter = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]
+    per_parameter = (
+        states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]
+    )
     assert per_parameter.tolist() == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_recompute_keeps_one_part_of_a_block():
-    assert (catalogs().recomputes[["keeps_all", "drops_attention", "keeps_products", "keeps_input"]].sum(axis=1) == 1).all()
+    assert (
+        catalogs()
+        .recomputes[["keeps_all", "drops_attention", "keeps_products", "keeps_input"]]
+        .sum(axis=1)
+        == 1
+    ).all()
 
 
 # peft 0.21, print_trainable_parameters of Llama 3.1 8B.
-@pytest.mark.parametrize(("targets", "rank", "parameters"), recorded("cases/memory.json")["adapters"])
+@pytest.mark.parametrize(
+    ("targets", "rank", "parameters"), recorded("cases/memory.json")["adapters"]
+)
 def test_adapters_count_as_peft_counts_them(targets, rank, parameters):
-    row = one(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")
+    row = one(
+        model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16"
+    )
     assert row["trained_parameters"] == parameters
-    states = at_step(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")
+    states = at_step(
+        model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16"
+    )
     assert states["gradients_bytes"] == 4 * parameters
     assert states["optimizer_bytes"] == 8 * parameters
 
 
-# Bytes of one block, NF4 base with double quantisation and fp32 adapters of rank 16 on all linear layers, as
-# bitsandbytes 0.50.2 and peft 0.21 store it (validation/data/parallel/qlora.csv).
-@pytest.mark.parametrize(("model", "bytes_each"), [("llama-3.2-1b", 34_200_064), ("llama-3.1-8b", 117_772_288)])
+# Bytes of one block, NF4 base with double quantisation and fp32 adapters of rank 16 on all linear
+# layers, as bitsandbytes 0.50.2 and peft 0.21 store it (validation/data/parallel/qlora.csv).
+@pytest.mark.parametrize(
+    ("model", "bytes_each"), [("llama-3.2-1b", 34_200_064), ("llama-3.1-8b", 117_772_288)]
+)
 def test_a_block_in_nf4_weighs_what_bitsandbytes_stores(model, bytes_each):
-    assert per_block("weights_bytes", model, tuning="lora", precision="nf4-dq") == pytest.approx(bytes_each, rel=1e-3)
+    assert per_block("weights_bytes", model, tuning="lora", precision="nf4-dq") == pytest.approx(
+        bytes_each, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize(("precision", "bits"), recorded("cases/memory.json")["bits_per_weight"])
 def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
-    """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ in groups of 128."""
+    """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ
+    in groups of 128.
+    """
     matrices = 218_103_808  # of a block of Llama 3.1 8B; its norms are 8192 more
     block_bytes = per_block("weights_bytes", "llama-3.1-8b", work="inference", precision=precision)
     assert 8 * block_bytes / matrices == pytest.approx(bits, abs=0.002)
 
 
-# Bytes per cached token in 16 bits: 2 x layers x KV heads x head size x 2; DeepSeek's latent; Falcon 40B's 128 copied
-# heads.
-@pytest.mark.parametrize(("model", "bytes_per_token"), recorded("cases/memory.json")["cache_of_a_token"])
+# Bytes per cached token in 16 bits: 2 x layers x KV heads x head size x 2; DeepSeek's latent;
+# Falcon 40B's 128 copied heads.
+@pytest.mark.parametrize(
+    ("model", "bytes_per_token"), recorded("cases/memory.json")["cache_of_a_token"]
+)
 def test_the_cache_of_a_token(model, bytes_per_token):
     row = one(model=model, work="inference", sequence_tokens=1000, batch=3)
     assert row["kv_cache_bytes"] == 3 * 1000 * bytes_per_token
@@ -97,14 +148,29 @@ def test_the_cache_of_a_token(model, bytes_per_token):
 def test_more_tokens_are_so_much_more_cache(row, times):
     rows = [row, {**row, "sequence_tokens": row["sequence_tokens"] * times}]
     results = estimate(pd.DataFrame(rows), catalogs(), solve=False)
-    assume((results["problem"] == "").all() and row["model"] in PLAIN and (results["peak_phase"] != "load").all())
-    assert results["kv_cache_bytes"][1] == pytest.approx(times * results["kv_cache_bytes"][0], rel=1e-12)
+    assume(
+        (results["problem"] == "").all()
+        and row["model"] in PLAIN
+        and (results["peak_phase"] != "load").all()
+    )
+    assert results["kv_cache_bytes"][1] == pytest.approx(
+        times * results["kv_cache_bytes"][0], rel=1e-12
+    )
 
 
 @given(choices("training"), st.sampled_from(["zero1", "zero2", "zero3"]))
 def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
-    row |= {"tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "sharding": sharding}
-    results = estimate(pd.DataFrame([{**row, "gpus": gpus} for gpus in (1, 2, 4, 16, 128)]), catalogs(), solve=False)
+    row |= {
+        "tensor_parallel": 1,
+        "pipeline_parallel": 1,
+        "context_parallel": 1,
+        "sharding": sharding,
+    }
+    results = estimate(
+        pd.DataFrame([{**row, "gpus": gpus} for gpus in (1, 2, 4, 16, 128)]),
+        catalogs(),
+        solve=False,
+    )
     assume((results["problem"] == "").all())
     for name in ("weights_bytes", "optimizer_bytes"):
         assert (np.diff(results[name]) <= 0).all()
@@ -112,20 +178,34 @@ def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
 
 @given(choices("training", offload="none", layout=(1, 1, 1, 1), compile="no"))
 def test_recompute_never_keeps_more(row):
-    rows = [{**row, "recompute": recompute} for recompute in ("full", "selective-ops", "selective", "none")]
+    rows = [
+        {**row, "recompute": recompute}
+        for recompute in ("full", "selective-ops", "selective", "none")
+    ]
     results = estimate(pd.DataFrame(rows), catalogs(), solve=False)
     saved = results.loc[results["problem"] == "", "saved_activations_bytes"]
     assert (np.diff(saved) >= 0).all()
 
 
 def test_a_model_of_ones_own_is_estimated_like_its_twin():
-    """An entry copied under another id gives the same numbers, and twice the layers twice the blocks."""
+    """An entry copied under another id gives the same numbers, and twice the layers twice the
+    blocks.
+    """
     entry = entries("models")["gpt2"]
-    added = add_models(catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}})
-    ways = [{}, {"tuning": "lora", "recompute": "full"}, {"work": "inference"}, {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9}]
+    added = add_models(
+        catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}}
+    )
+    ways = [
+        {},
+        {"tuning": "lora", "recompute": "full"},
+        {"work": "inference"},
+        {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9},
+    ]
     plain = table(ways, solve=True, model="gpt2", instance="p5.48xlarge").drop(columns="model")
     first, mine, deep = (
-        estimate(pd.DataFrame([{"model": name, "instance": "p5.48xlarge", **way} for way in ways]), added).drop(columns="model")
+        estimate(
+            pd.DataFrame([{"model": name, "instance": "p5.48xlarge", **way} for way in ways]), added
+        ).drop(columns="model")
         for name in ("gpt2", "mine", "deep")
     )
     assert (first["problem"] == "").all()

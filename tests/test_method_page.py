@@ -1,4 +1,6 @@
-"""The Method page: every number of the chosen scenario with its formula, also where there is little to say."""
+"""The Method page: every number of the chosen scenario with its formula, also where there is little
+to say.
+"""
 
 import re
 from itertools import product
@@ -21,7 +23,15 @@ from views.understand.method_panels import VECTORS
 
 CATALOGS = catalogs()
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
-ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none", "batch": "1", "accumulation_steps": "1", "recompute": "none"}
+ONE = {
+    **CARD,
+    "precision": "bf16",
+    "optimizer": "adamw",
+    "sharding": "none",
+    "batch": "1",
+    "accumulation_steps": "1",
+    "recompute": "none",
+}
 QUERIES = recorded("cases/method_page.json")["queries"]
 
 
@@ -38,30 +48,62 @@ def with_parts(app):
 
 
 def test_the_bill_of_every_market_has_its_formulas():
-    """What the derivation comes to is the bill; the sum it shows is that of the numbers it shows."""
-    run = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9, "paid_ratio": 0.9}
-    month = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "hours_per_month": 300}
+    """What the derivation comes to is the bill; the sum it shows is that of the numbers it
+    shows.
+    """
+    run = {
+        "model": "llama-3.1-8b",
+        "instance": "p4d.24xlarge",
+        "gpus": 8,
+        "sharding": "zero3",
+        "train_tokens": 1e9,
+        "paid_ratio": 0.9,
+    }
+    month = {
+        "work": "inference",
+        "model": "llama-3.1-8b",
+        "instance": "g6e.xlarge",
+        "implementation": "vllm",
+        "hours_per_month": 300,
+    }
     month |= {"prompt_tokens": 1024, "endpoint_usd_per_million_output_tokens": 0.6}
     for scenario, market in product((run, month), (*BY_USE, "reserved-1y-no-upfront")):
-        row = billed(pd.DataFrame([estimate(scenario, CATALOGS, solve=False)]).assign(market=market), CATALOGS).iloc[0].to_dict()
+        row = (
+            billed(
+                pd.DataFrame([estimate(scenario, CATALOGS, solve=False)]).assign(market=market),
+                CATALOGS,
+            )
+            .iloc[0]
+            .to_dict()
+        )
         if row["usd"] != row["usd"]:
             continue
         why = explain_bill(scenario, market, row, CATALOGS)
-        tops = why.formulas[why.formulas["step"] == 0].set_index("component")["value"].map(lambda value: float(value[0]))
+        tops = (
+            why.formulas[why.formulas["step"] == 0]
+            .set_index("component")["value"]
+            .map(lambda value: float(value[0]))
+        )
         assert tops["usd"] == pytest.approx(row["usd"])
         assert ("committed_usd" in tops) == (market in ("capacity-block", "reserved-1y-no-upfront"))
         assert ("endpoint_break_even_tokens" in tops) == (scenario is month)
         prices = why.facts[why.facts["column"].str.endswith("usd_per_hour")]
         assert prices["from"].str.startswith("catalogs/edited/prices.yaml").all()
         assert (prices["source"] != "").all()
-        made = {row["formula"] for row in why.formulas.to_dict("records")} | set(why.facts["column"])
+        made = {row["formula"] for row in why.formulas.to_dict("records")} | set(
+            why.facts["column"]
+        )
         assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made
 
 
 def test_every_component_range_phase_and_omission_is_said(app):
     titles = [expander.label for expander in app.expander]
     code = "\n".join(block.value for block in app.code)
-    alive = [name for name in COMPONENTS if any(title.startswith(f"**{COMPONENT_LABELS[name]}**") for title in titles)]
+    alive = [
+        name
+        for name in COMPONENTS
+        if any(title.startswith(f"**{COMPONENT_LABELS[name]}**") for title in titles)
+    ]
     assert "weights_bytes" in alive
     assert "overhead_bytes" in alive
     assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
@@ -87,7 +129,13 @@ def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
     app = opened("method", **ONE | {"gpus": "8", "tensor_parallel": "3"})
     assert "there is no estimate to explain" in app.title[0].value
     assert app.error[0].value
-    query = {"work": "inference", "implementation": "vllm", "model": "qwen3-0.6b", "precision": "bf16", "gpus": "1"}
+    query = {
+        "work": "inference",
+        "implementation": "vllm",
+        "model": "qwen3-0.6b",
+        "precision": "bf16",
+        "gpus": "1",
+    }
     app = opened("method", **query, instance="g4dn.xlarge")
     text = page_text(app)
     assert "It does not run" in text
@@ -106,6 +154,8 @@ def test_the_plan_and_its_bill_lead_to_formulas_and_sources():
 
 
 def test_every_form_of_a_block_has_its_words():
-    """Also those that few blocks have: what is saved of one sequence alone (Falcon, DeepSeek) or under 8-bit products."""
+    """Also those that few blocks have: what is saved of one sequence alone (Falcon, DeepSeek) or
+    under 8-bit products.
+    """
     assert set(VECTORS) == {*block_forms.VECTORS, *block_forms.MOMENTS}
     assert opened("method", goal="train", model="falcon-7b", batch="1").title

@@ -1,4 +1,6 @@
-"""Kinds of model are data: one entry of model_types.yaml is a new type, and a field that is not read is named."""
+"""Kinds of model are data: one entry of model_types.yaml is a new type, and a field that is not
+read is named.
+"""
 
 import json
 import math
@@ -21,16 +23,26 @@ from calc.models.huggingface.values import FLAGS, SWITCHES
 RECORDED = Path(__file__).parent / "recorded"
 CATALOGS = catalogs()
 TYPES = CATALOGS.model_types.types
-FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {"mt5": "t5_gated"}  # its class has gated networks
+FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {
+    "mt5": "t5_gated"
+}  # its class has gated networks
 LLAMA = recorded("cases/model_types.json")["llama"]
 
 
 def test_fields_that_change_nothing_say_nothing_and_a_type_in_small_letters_is_not_sent_back_to_itself():
     for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
         plain = {**LLAMA, "model_type": model_type}
-        assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(plain, "it", CATALOGS)
+        assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(
+            plain, "it", CATALOGS
+        )
     plain = read_config(LLAMA, "it", CATALOGS)
-    more = {"torch_dtype": "int7", "pad_token_id": 3, "rope_theta": 1e6, "sliding_window": None, "use_qk_norm": False}
+    more = {
+        "torch_dtype": "int7",
+        "pad_token_id": 3,
+        "rope_theta": 1e6,
+        "sliding_window": None,
+        "use_qk_norm": False,
+    }
     assert read_config({**LLAMA, **more}, "it", CATALOGS) == plain
     model_types = replace(CATALOGS.model_types, types={**TYPES, "newllama": TYPES["llama"]})
     assert "did you mean" not in refusal({}, "newllama", model_types)
@@ -38,7 +50,9 @@ def test_fields_that_change_nothing_say_nothing_and_a_type_in_small_letters_is_n
 
 
 def test_a_class_fills_in_what_its_family_has():
-    """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
+    """Flags and switches that a config leaves out are traits of the family: the class must fill in
+    the same.
+    """
     for name, model_type in TYPES.items():
         traits, filled = CATALOGS.families[FAMILY_OF[name]], CATALOGS.config_defaults[name]
         for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(model_type.fields):
@@ -55,8 +69,12 @@ def test_a_field_that_is_not_read_is_named_in_the_note(config, named):
 
 
 def test_ordinary_configs_are_read_whole():
-    """Every published and recorded config: none has a field that is neither read nor listed as harmless."""
-    configs = [json.loads(path.read_text("utf-8")) for path in (RECORDED / "configs").glob("*.json")]
+    """Every published and recorded config: none has a field that is neither read nor listed as
+    harmless.
+    """
+    configs = [
+        json.loads(path.read_text("utf-8")) for path in (RECORDED / "configs").glob("*.json")
+    ]
     configs += [
         case["config"]
         for path in RECORDED.glob("*.jsonl")
@@ -69,7 +87,10 @@ def test_ordinary_configs_are_read_whole():
 
 
 def test_a_new_family_of_an_existing_kind_is_one_entry(tmp_path):
-    entry = "newllama: {like: llama, window: sliding_window, layer_types: read, fields: {ffn: inner_width}, traits: {head_norm: 1}}"
+    entry = (
+        "newllama: {like: llama, window: sliding_window, layer_types: read, fields: {ffn: "
+        "inner_width}, traits: {head_norm: 1}}"
+    )
     path = path_of("model_types", shutil.copytree(FOLDER, tmp_path / "catalogs"))
     before, after = path.read_text("utf-8").split("  nllb-moe: {")
     path.write_text(f"{before}  {entry}\n  nllb-moe: {{{after}", "utf-8")
@@ -79,11 +100,18 @@ def test_a_new_family_of_an_existing_kind_is_one_entry(tmp_path):
     del config["intermediate_size"]
     entry = read_config(config, "it", catalogs)
     models, stacks = model_table({"it": entry}, catalogs.families)
-    plain, _ = model_table({"it": read_config({**LLAMA, "intermediate_size": 96}, "it", CATALOGS)}, CATALOGS.families)
+    plain, _ = model_table(
+        {"it": read_config({**LLAMA, "intermediate_size": 96}, "it", CATALOGS)}, CATALOGS.families
+    )
     assert models.loc["it", "parameters"] == plain.loc["it", "parameters"] + 2 * 2 * 8
-    assert stacks.set_index("stack")["window_tokens"].to_dict() == {"dense": math.inf, "dense-windowed": 8}
+    assert stacks.set_index("stack")["window_tokens"].to_dict() == {
+        "dense": math.inf,
+        "dense-windowed": 8,
+    }
     assert models.loc["it", "note"] == ""
-    row = estimate({"model": "it", "gpu": "h200-sxm", "precision": "bf16"}, add_models(catalogs, {"it": entry}))
+    row = estimate(
+        {"model": "it", "gpu": "h200-sxm", "precision": "bf16"}, add_models(catalogs, {"it": entry})
+    )
     assert row["problem"] == ""
 
 

@@ -1,4 +1,6 @@
-"""The answers that are named: least money with its ties, the knee, the easiest; against the plain definition; how hard types are to get."""
+"""The answers that are named: least money with its ties, the knee, the easiest; against the plain
+definition; how hard types are to get.
+"""
 
 from types import SimpleNamespace
 
@@ -17,33 +19,68 @@ from calc.search.sentences import BY_AGREEMENT
 from calc.search.settle import settled
 
 JUDGED = settled({"model": "llama-3.2-1b"}, all_catalogs())["judged"]
-SPOT = {"model": "llama-3.2-1b", "method": "lora", "train_tokens": 1e8, "instances_most": 1, "markets": "on-demand+spot"}
+SPOT = {
+    "model": "llama-3.2-1b",
+    "method": "lora",
+    "train_tokens": 1e8,
+    "instances_most": 1,
+    "markets": "on-demand+spot",
+}
 
 
 def ranked(usd, seconds, hard=None, idle=None, work="training"):
     """A ranking in which every candidate qualifies."""
     count = len(usd)
-    hard = np.zeros(count, dtype=int) if hard is None else np.array([CLASSES.index(word) for word in hard])
-    figures = {"usd": np.array(usd, float), "seconds": np.array(seconds, float), "hard": hard, "headroom_bytes": np.ones(count)}
-    figures |= {
-        name: np.arange(count) if name == "place" else np.zeros(count, dtype=int) for name in ("place", "market", "instances", "region")
+    hard = (
+        np.zeros(count, dtype=int)
+        if hard is None
+        else np.array([CLASSES.index(word) for word in hard])
+    )
+    figures = {
+        "usd": np.array(usd, float),
+        "seconds": np.array(seconds, float),
+        "hard": hard,
+        "headroom_bytes": np.ones(count),
     }
-    job = {"work": work, "judged": JUDGED, "answers": [], "have": "", "usd_most": None, "usd_per_hour_most": None}
+    figures |= {
+        name: np.arange(count) if name == "place" else np.zeros(count, dtype=int)
+        for name in ("place", "market", "instances", "region")
+    }
+    job = {
+        "work": work,
+        "judged": JUDGED,
+        "answers": [],
+        "have": "",
+        "usd_most": None,
+        "usd_per_hour_most": None,
+    }
     figures["gpus"] = np.where(np.zeros(count) if idle is None else idle, 1, 2)
     grid = SimpleNamespace(places=[SimpleNamespace(gpus=2)] * count)
     return Ranking(job, grid, figures, [], np.full(count, QUALIFIES), [np.arange(count)])
 
 
 def knee_by_hand(usd, seconds):
-    """The definition in words: distance to the line between the ends of what is within 25 %, by geometry on log axes."""
-    points = [np.log([money, time]) for money, time in zip(usd, seconds, strict=True) if money <= 1.25 * usd[0]]
+    """The definition in words: distance to the line between the ends of what is within 25 %, by
+    geometry on log axes.
+    """
+    points = [
+        np.log([money, time])
+        for money, time in zip(usd, seconds, strict=True)
+        if money <= 1.25 * usd[0]
+    ]
     chord = points[-1] - points[0]
     below = {}
     for place, point in enumerate(points):
         if seconds[place] * 1.5 <= seconds[0]:
             off = point - points[0]
-            below[place] = chord[1] * off[0] - chord[0] * off[1]  # twice the area of the triangle, above 0 below the line
-    return max(below, key=below.get) if below else next((place for place, time in enumerate(seconds) if time * 1.1 <= seconds[0]), 0)
+            below[place] = (
+                chord[1] * off[0] - chord[0] * off[1]
+            )  # twice the area of the triangle, above 0 below the line
+    return (
+        max(below, key=below.get)
+        if below
+        else next((place for place, time in enumerate(seconds) if time * 1.1 <= seconds[0]), 0)
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -77,19 +114,32 @@ def test_answers_that_coincide_share_a_row_and_fastest_waits_to_be_asked():
 
 
 def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
-    """Spot of P families of April is no answer, not even where spot alone is allowed; of a G family it stays one."""
+    """Spot of P families of April is no answer, not even where spot alone is allowed; of a G family
+    it stays one.
+    """
     several = options(SPOT | {"instance": ["p4d.24xlarge", "g6e.xlarge"]}, catalogs)
-    old = several.board[(several.board["market"] == "spot") & (several.board["instance"] == "p4d.24xlarge")].iloc[0]
+    old = several.board[
+        (several.board["market"] == "spot") & (several.board["instance"] == "p4d.24xlarge")
+    ].iloc[0]
     assert "has a spot price" in old["misses"]
     assert "p4d.24xlarge" not in set(several.edge[several.edge["market"] == "spot"]["instance"])
     alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
     assert "read its prices again" in alone.problem
     assert not alone.possible
-    assert options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot", "scarce_spot_seconds": 1e9}, catalogs).possible
+    assert options(
+        SPOT | {"instance": "p4d.24xlarge", "markets": "spot", "scarce_spot_seconds": 1e9}, catalogs
+    ).possible
 
 
 def test_the_hardest_class_allowed_is_a_limit(catalogs):
-    job = {"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05, "confidence": "50"}
+    job = {
+        "work": "inference",
+        "model": "qwen2.5-32b",
+        "users": 20,
+        "fewest_bits": 16,
+        "token_seconds": 0.05,
+        "confidence": "50",
+    }
     assert options(job, catalogs).rows[0]["obtainable"] == "wait-or-quota"
     for allowed in ("at-once", "usually"):
         result = options(job | {"obtainable": allowed}, catalogs)
@@ -98,33 +148,68 @@ def test_the_hardest_class_allowed_is_a_limit(catalogs):
     assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)
 
 
-def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_one_on_fewer(catalogs):
-    job = {"model": "mixtral-8x7b", "implementation": "megatron", "train_tokens": 3e11, "instance": "p5.48xlarge", "hours_most": 2000}
-    job |= {"sequence_tokens": 4096, "step_tokens": 4194304, "instances_most": 64, "markets": "on-demand", "tensor_parallel": 4}
+def test_a_run_on_so_many_machines_of_p_that_they_come_by_agreement_yields_to_one_on_fewer(
+    catalogs,
+):
+    job = {
+        "model": "mixtral-8x7b",
+        "implementation": "megatron",
+        "train_tokens": 3e11,
+        "instance": "p5.48xlarge",
+        "hours_most": 2000,
+    }
+    job |= {
+        "sequence_tokens": 4096,
+        "step_tokens": 4194304,
+        "instances_most": 64,
+        "markets": "on-demand",
+        "tensor_parallel": 4,
+    }
     few, agreed = options(job, catalogs), options(job | {"obtainable": "by-agreement"}, catalogs)
-    assert max(row["instances_needed"] for row in few.rows) < 8 <= agreed.rows[0]["instances_needed"]
+    assert (
+        max(row["instances_needed"] for row in few.rows) < 8 <= agreed.rows[0]["instances_needed"]
+    )
     assert agreed.rows[0]["usd"] <= few.rows[0]["usd"]
     haste = options(job | {"hours_most": 200}, catalogs).rows[0]  # nothing on fewer keeps it
     assert (haste["obtainable"], haste["problem"]) == ("by-agreement", "")
     assert BY_AGREEMENT in haste["why"]
     assert BY_AGREEMENT not in few.rows[0]["why"] + agreed.rows[0]["why"]
-    block = options(job | {"hours_most": 200, "markets": "on-demand+capacity-block"}, catalogs).rows[0]
+    block = options(
+        job | {"hours_most": 200, "markets": "on-demand+capacity-block"}, catalogs
+    ).rows[0]
     assert (block["market"], block["obtainable"]) == ("capacity-block", "wait-or-quota")
 
 
-SEEN = recorded("cases/obtainability.json")["classes"]  # of each instance: on demand, on spot, as a capacity block
+SEEN = recorded("cases/obtainability.json")[
+    "classes"
+]  # of each instance: on demand, on spot, as a capacity block
 
 
 def test_an_instance_takes_the_longest_entry_that_its_family_begins_with(catalogs):
-    markets = [obtainability(catalogs, market) for market in ("on-demand", "spot", "capacity-block")]
-    rows = {name: [market.words[catalogs.instances.index.get_loc(name)] for market in markets] for name in SEEN}
+    markets = [
+        obtainability(catalogs, market) for market in ("on-demand", "spot", "capacity-block")
+    ]
+    rows = {
+        name: [market.words[catalogs.instances.index.get_loc(name)] for market in markets]
+        for name in SEEN
+    }
     assert rows == SEEN
     assert set(markets[0].words) <= {*CLASSES, ""}
-    results = estimate(pd.DataFrame([{"model": "llama-3.2-1b", "instance": name} for name in ("p5.48xlarge", "g4dn.xlarge", "")]), catalogs)
+    results = estimate(
+        pd.DataFrame(
+            [
+                {"model": "llama-3.2-1b", "instance": name}
+                for name in ("p5.48xlarge", "g4dn.xlarge", "")
+            ]
+        ),
+        catalogs,
+    )
     assert results["obtainable"].tolist() == ["wait-or-quota", "at-once", ""]
 
 
 def test_a_type_of_the_board_serves_in_its_fastest_way_for_the_same_money(catalogs):
     """8-bit weights where they are allowed: larger machines with the same card are no slower."""
-    board = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).board.set_index("instance")
+    board = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).board.set_index(
+        "instance"
+    )
     assert (board.loc[["g6.xlarge", "g6.2xlarge", "g6.4xlarge"], "precision"] == "fp8").all()

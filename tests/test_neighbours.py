@@ -1,4 +1,6 @@
-"""A row's results depend on no other row: in large tables, where rows share what they have in common, each equals its lone self."""
+"""A row's results depend on no other row: in large tables, where rows share what they have in
+common, each equals its lone self.
+"""
 
 import numpy as np
 import pandas as pd
@@ -24,20 +26,32 @@ def values_of(name, column):
     if column.kind in ("text", "choice"):
         words = column.choices or tuple(getattr(catalogs(), column.catalog).index)
         return words[:: max(1, len(words) // 4)][:5]
-    return [number for number in (COUNTS if column.kind == "count" else AMOUNTS) if column.allows(np.array(number))][:3]
+    return [
+        number
+        for number in (COUNTS if column.kind == "count" else AMOUNTS)
+        if column.allows(np.array(number))
+    ][:3]
 
 
 @pytest.fixture(scope="module")
 def scenarios():
-    """Every input varied in turn from every base, each row with two counts of hours: half of the rows at least share their memory."""
-    columns = {name: column for name, column in bounded_inputs(catalogs()).items() if name not in ("scenario", "work", "hours_per_month")}
+    """Every input varied in turn from every base, each row with two counts of hours: half of the
+    rows at least share their memory.
+    """
+    columns = {
+        name: column
+        for name, column in bounded_inputs(catalogs()).items()
+        if name not in ("scenario", "work", "hours_per_month")
+    }
     rows = [
         base | {name: value, "scenario": f"{number} {name}"}
         for number, base in enumerate(BASES)
         for name, column in columns.items()
         for value in values_of(name, column)
     ]
-    return pd.DataFrame([row | {"hours_per_month": hours} for row in rows for hours in (730, 200)], dtype=object)
+    return pd.DataFrame(
+        [row | {"hours_per_month": hours} for row in rows for hours in (730, 200)], dtype=object
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +73,10 @@ def differing(first, second):
 
 def alone(frame, **how):
     """The rows of a table, each estimated in a table of its own."""
-    return pd.concat([estimate(frame.iloc[[row]], catalogs(), **how) for row in range(len(frame))], ignore_index=True)
+    return pd.concat(
+        [estimate(frame.iloc[[row]], catalogs(), **how) for row in range(len(frame))],
+        ignore_index=True,
+    )
 
 
 def chosen(scenarios):
@@ -85,30 +102,47 @@ def test_sharing_changes_no_result(scenarios, results, monkeypatch):
 
 @pytest.fixture(scope="module", params=["training", "inference"])
 def settled(request, scenarios):
-    """The rows of one kind of work that can be estimated, settled and ready for their memory, and that memory."""
-    part = next(part for part in parts(scenarios, catalogs()) if work_of(part.table) == request.param)
+    """The rows of one kind of work that can be estimated, settled and ready for their memory, and
+    that memory.
+    """
+    part = next(
+        part for part in parts(scenarios, catalogs()) if work_of(part.table) == request.param
+    )
     _, table = sound_rows(part)
     return table, memory(table | {})
 
 
 # What stages of both kinds of work read and only one of them counts.
-OTHER_WORK = {"training": {*INFERENCE_ONLY, *CASES["served"]}, "inference": {*TRAINING_ONLY, *CASES["trained"]}}
+OTHER_WORK = {
+    "training": {*INFERENCE_ONLY, *CASES["served"]},
+    "inference": {*TRAINING_ONLY, *CASES["trained"]},
+}
 
 
 def test_every_key_of_memory_is_needed(settled, monkeypatch):
-    """Without any one of the keys that decide memory some row takes the memory of another that is like it in all others."""
+    """Without any one of the keys that decide memory some row takes the memory of another that is
+    like it in all others.
+    """
     table, right = settled
     keys, deciding = memory_keys(table), Origins.deciding
     assert len(keys) > 25
     for key in keys:
-        monkeypatch.setattr(Origins, "deciding", lambda self, read, key=key: [name for name in deciding(self, read) if name != key])
+        monkeypatch.setattr(
+            Origins,
+            "deciding",
+            lambda self, read, key=key: [name for name in deciding(self, read) if name != key],
+        )
         merged = memory(table | {})
-        moved = not all(np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
+        moved = not all(
+            np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS
+        )
         assert moved or key in OTHER_WORK[work_of(table)], key
 
 
 def test_a_job_of_a_table_is_answered_as_alone():
-    """Its answers among other jobs are its answers alone, from catalogs that remember none, and each is its own estimate."""
+    """Its answers among other jobs are its answers alone, from catalogs that remember none, and
+    each is its own estimate.
+    """
     together = answer(pd.DataFrame(JOBS), catalogs())
     fresh = add_models(catalogs(), {"another": entries("models")["gpt2"]})
     single = pd.concat([answer(job, fresh) for job in JOBS], ignore_index=True)[list(together)]

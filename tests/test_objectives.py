@@ -1,4 +1,6 @@
-"""Preference and reward training: what is held beside the policy, and how a release scores tokens."""
+"""Preference and reward training: what is held beside the policy, and how a release scores
+tokens.
+"""
 
 import pandas as pd
 import pytest
@@ -11,8 +13,22 @@ from calc.files.csv.tables import scenarios_of
 from calc.files.oom.phases import findings_of_phase
 from calc.say.setting import arrangement
 
-DPO = {"model": "llama-3.2-1b", "objective": "dpo", "implementation": "trl", "precision": "bf16-autocast", "recompute": "full", "batch": 4}
-GRPO = DPO | {"model": "llama-3.1-8b", "objective": "grpo", "gpus": 8, "sharding": "zero3", "gpu": "h100-80gb-sxm", "rollout_sleep": "yes"}
+DPO = {
+    "model": "llama-3.2-1b",
+    "objective": "dpo",
+    "implementation": "trl",
+    "precision": "bf16-autocast",
+    "recompute": "full",
+    "batch": 4,
+}
+GRPO = DPO | {
+    "model": "llama-3.1-8b",
+    "objective": "grpo",
+    "gpus": 8,
+    "sharding": "zero3",
+    "gpu": "h100-80gb-sxm",
+    "rollout_sleep": "yes",
+}
 
 
 def one(**scenario):
@@ -36,7 +52,10 @@ def test_a_pair_is_two_sequences():
 
 @pytest.mark.parametrize("objective", ["dpo", "sft"])
 def test_the_release_decides_and_the_note_says_so(objective):
-    newest, earlier = one(**DPO | {"objective": objective}), one(**DPO | {"objective": objective}, library_version="1.12.0")
+    newest, earlier = (
+        one(**DPO | {"objective": objective}),
+        one(**DPO | {"objective": objective}, library_version="1.12.0"),
+    )
     assert earlier["allocated_peak_bytes"] > 1.1 * newest["allocated_peak_bytes"]
     assert "newest known release" in newest["note"]
     assert "newest known release" not in earlier["note"]
@@ -50,7 +69,12 @@ def test_an_engine_asleep_leaves_its_share_to_the_update():
     assert awake["allocated_peak_bytes"] > asleep["allocated_peak_bytes"]
     phases = phases_table(GRPO, catalogs()).set_index(["phase", "component"])["bytes"]
     assert phases["rollout", "rollout_engine_bytes"] == pytest.approx(share)
-    assert set(phases_table({"model": "gpt2"}, catalogs())["phase"]) == {"load", "forward", "backward", "step"}
+    assert set(phases_table({"model": "gpt2"}, catalogs())["phase"]) == {
+        "load",
+        "forward",
+        "backward",
+        "step",
+    }
 
 
 def test_ppo_trains_a_value_model_beside_the_policy():
@@ -75,7 +99,11 @@ def test_what_does_not_go_together_is_refused(change, says):
 
 
 def test_a_result_row_read_again_gives_the_same_figures():
-    first = estimate(pd.DataFrame([DPO, GRPO, GRPO | {"objective": "ppo", "rollout": "own gpus"}]), catalogs(), solve=False)
+    first = estimate(
+        pd.DataFrame([DPO, GRPO, GRPO | {"objective": "ppo", "rollout": "own gpus"}]),
+        catalogs(),
+        solve=False,
+    )
     again = estimate(first, catalogs(), solve=False)
     pd.testing.assert_frame_equal(first, again, check_categorical=False)
 
@@ -94,22 +122,42 @@ def test_a_step_is_its_phases_in_turn_or_the_longer_of_rollout_and_the_rest():
     }
     turn, overlapped = one(**apart), one(**apart, asynchronous="one-step-off")
     assert turn["step_seconds"] == pytest.approx(sum(turn[name] for name in PARTS))
-    assert overlapped["step_seconds"] == pytest.approx(max(overlapped["rollout_seconds"], sum(overlapped[name] for name in PARTS[1:])))
+    assert overlapped["step_seconds"] == pytest.approx(
+        max(overlapped["rollout_seconds"], sum(overlapped[name] for name in PARTS[1:]))
+    )
     for row in (turn, overlapped):
-        assert row["rollout_idle_share"] == pytest.approx(1 - row["rollout_seconds"] / row["step_seconds"])
+        assert row["rollout_idle_share"] == pytest.approx(
+            1 - row["rollout_seconds"] / row["step_seconds"]
+        )
         hours = row["optimizer_steps"] * row["step_seconds"] / 3600 + row["start_hours"]
-        assert row["run_usd_on_demand"] == pytest.approx(hours * row["usd_per_hour_on_demand"], rel=1e-3)  # both pools, busy or not
+        assert row["run_usd_on_demand"] == pytest.approx(
+            hours * row["usd_per_hour_on_demand"], rel=1e-3
+        )  # both pools, busy or not
 
 
-@pytest.mark.parametrize(("change", "waits"), [({"asynchronous": "no"}, {0, 1}), ({"asynchronous": "one-step-off"}, {0})])
+@pytest.mark.parametrize(
+    ("change", "waits"), [({"asynchronous": "no"}, {0, 1}), ({"asynchronous": "one-step-off"}, {0})]
+)
 def test_pools_work_and_wait_as_long_as_a_step_takes(change, waits):
-    row = one(**GRPO | {"model": "qwen2.5-7b", "rollout": "own gpus", "rollout_gpus": 2, "instance": "p5.48xlarge", "gpu": ""} | change)
+    row = one(
+        **GRPO
+        | {
+            "model": "qwen2.5-7b",
+            "rollout": "own gpus",
+            "rollout_gpus": 2,
+            "instance": "p5.48xlarge",
+            "gpu": "",
+        }
+        | change
+    )
     line = one_step.timeline(row)
     assert line.groupby("rank")["share_ratio"].sum().to_numpy() == pytest.approx([1, 1])
     assert set(line.loc[line["activity"] == "waits", "rank"]) == waits
     assert "the 6 that train" in one_step.idle_sentence(row)
     assert arrangement(row, catalogs()).startswith("FSDP (ZeRO 3) over 6 H100 SXM5 80GB, ")
-    pools_gib = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(["phase", "pool"])["gib"]
+    pools_gib = one_step.memory_by_pool(row, phases_table(row, catalogs())).set_index(
+        ["phase", "pool"]
+    )["gib"]
     assert pools_gib["update", "Training"] == pytest.approx(row["allocated_peak_bytes"] / 2**30)
 
 
@@ -121,19 +169,44 @@ def test_the_longest_answer_ends_the_rollout():
 
 
 def test_a_rollouts_decode_step_is_near_that_of_the_same_engine_serving():
-    """7B on one H100, 64 answers of 512 tokens after as many of prompt: the mean over an answer's steps."""
+    """7B on one H100, 64 answers of 512 tokens after as many of prompt: the mean over an answer's
+    steps.
+    """
     engine = {"model": "qwen2.5-7b", "gpu": "h100-80gb-sxm", "precision": "bf16"}
     rolled = one(
-        **engine | {"objective": "grpo", "implementation": "trl", "batch": 64, "sequence_tokens": 1024, "sharding": "zero3", "gpus": 8}
+        **engine
+        | {
+            "objective": "grpo",
+            "implementation": "trl",
+            "batch": 64,
+            "sequence_tokens": 1024,
+            "sharding": "zero3",
+            "gpus": 8,
+        }
     )
-    served = one(**engine | {"work": "inference", "implementation": "vllm", "batch": 64, "sequence_tokens": 1024, "prompt_tokens": 512})
+    served = one(
+        **engine
+        | {
+            "work": "inference",
+            "implementation": "vllm",
+            "batch": 64,
+            "sequence_tokens": 1024,
+            "prompt_tokens": 512,
+        }
+    )
     decoded = 512 * 64 / served["decode_tokens_per_second"]
     loop = catalogs().time_constants["value"]["rollout_loop_ratio"]
     assert decoded == pytest.approx(rolled["rollout_seconds"] / loop, rel=0.25)
 
 
 def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
-    job = {"model": "qwen2.5-7b", "objective": "grpo", "implementation": "trl", "instance": "p5.48xlarge+g6e.12xlarge", "instances_most": 1}
+    job = {
+        "model": "qwen2.5-7b",
+        "objective": "grpo",
+        "implementation": "trl",
+        "instance": "p5.48xlarge+g6e.12xlarge",
+        "instances_most": 1,
+    }
     rows = answer(job | {"train_tokens": 1e8}, catalogs())
     assert set(rows["fits"]) == {"yes"}
     again = estimate(rows, catalogs())
@@ -148,16 +221,36 @@ def test_epochs_of_a_rollout_are_read_under_their_name_of_before():
     row = GRPO | {"instance": "p5.48xlarge", "gpu": ""}
     table, complaints = scenarios_of(pd.DataFrame([row | {"epochs": 4}]), "a.csv")
     assert (table["rollout_epochs"].tolist(), complaints) == ([4], [])
-    assert one(**row, epochs=4)["update_seconds"] == one(**row, rollout_epochs=4)["update_seconds"] > one(**row)["update_seconds"]
+    assert (
+        one(**row, epochs=4)["update_seconds"]
+        == one(**row, rollout_epochs=4)["update_seconds"]
+        > one(**row)["update_seconds"]
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "scenario", "said"),
     [
-        ("in _compute_loss", DPO | {"library_version": "1.12.0", "tuning": "lora"}, ["in the update", "the newest release"]),
-        ("loss.backward", DPO | {"implementation": "llama-factory"}, ["in the update", "fused log-probabilities"]),
-        ("in _generate_and_score_completions", GRPO | {"rollout_share": 0.9}, ["while answers were generated", "half the share"]),
-        ("", GRPO | {"rollout_share": 0.9, "rollout_sleep": "no"}, ["names no phase", "an engine that sleeps"]),
+        (
+            "in _compute_loss",
+            DPO | {"library_version": "1.12.0", "tuning": "lora"},
+            ["in the update", "the newest release"],
+        ),
+        (
+            "loss.backward",
+            DPO | {"implementation": "llama-factory"},
+            ["in the update", "fused log-probabilities"],
+        ),
+        (
+            "in _generate_and_score_completions",
+            GRPO | {"rollout_share": 0.9},
+            ["while answers were generated", "half the share"],
+        ),
+        (
+            "",
+            GRPO | {"rollout_share": 0.9, "rollout_sleep": "no"},
+            ["names no phase", "an engine that sleeps"],
+        ),
         ("in _compute_loss", DPO | {"objective": "sft"}, []),
     ],
 )

@@ -1,4 +1,6 @@
-"""What is refused is offered nowhere: not by a search, an advice, a table of cards or instances, nor as the row to name."""
+"""What is refused is offered nowhere: not by a search, an advice, a table of cards or instances,
+nor as the row to name.
+"""
 
 from itertools import product
 
@@ -15,41 +17,92 @@ from calc.search.ranking import EMULATED
 from calc.search.standing import STANDINGS, offered, rank, standing
 from calc.search.wide import best, wide_search
 
-SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.2-1b", "precision": "bf16", "implementation": "vllm", "sequence_tokens": 2048}
-TRAIN = DEFAULTS | {"work": "training", "model": "gpt2", "precision": "bf16-mixed", "train_tokens": 1e9, "sequence_tokens": 1024}
+SERVE = DEFAULTS | {
+    "work": "inference",
+    "model": "llama-3.2-1b",
+    "precision": "bf16",
+    "implementation": "vllm",
+    "sequence_tokens": 2048,
+}
+TRAIN = DEFAULTS | {
+    "work": "training",
+    "model": "gpt2",
+    "precision": "bf16-mixed",
+    "train_tokens": 1e9,
+    "sequence_tokens": 1024,
+}
 OLD = recorded("cases/offered.json")["old"]
-FORMATS = {"precision": ["bf16", "fp16", "fp8", "int8", "awq-4bit", "nvfp4", "gguf-q4-0"], "kv_precision": ["", "fp8"]}
-WAYS = {"precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"], "attention": ["flash", "eager"], "compile": ["no", "yes"]}
+FORMATS = {
+    "precision": ["bf16", "fp16", "fp8", "int8", "awq-4bit", "nvfp4", "gguf-q4-0"],
+    "kv_precision": ["", "fp8"],
+}
+WAYS = {
+    "precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"],
+    "attention": ["flash", "eager"],
+    "compile": ["no", "yes"],
+}
 
 
 def all_of(workload, sets, admits, catalogs):
     """What a wide search admits, its best rows estimated; and every combination, estimated."""
-    job = {name: value for name, value in workload.items() if name not in sets and value != ""} | {"hours_most": 1e6, "instance": OLD}
+    job = {name: value for name, value in workload.items() if name not in sets and value != ""} | {
+        "hours_most": 1e6,
+        "instance": OLD,
+    }
     job["markets"] = "on-demand"
-    job |= {"gpus": [1], "batch": [1], "accumulation_steps": [1], "users": 1, "token_seconds": 1e6, "first_token_seconds": 1e6}
-    job |= {"step_tokens": 1024, "sharding": ["none"], "tensor_parallel": [1], "admits": admits} | sets
-    choices = [dict(zip([*sets, "instance"], values, strict=True)) for values in product(*sets.values(), OLD)]
+    job |= {
+        "gpus": [1],
+        "batch": [1],
+        "accumulation_steps": [1],
+        "users": 1,
+        "token_seconds": 1e6,
+        "first_token_seconds": 1e6,
+    }
+    job |= {
+        "step_tokens": 1024,
+        "sharding": ["none"],
+        "tensor_parallel": [1],
+        "admits": admits,
+    } | sets
+    choices = [
+        dict(zip([*sets, "instance"], values, strict=True))
+        for values in product(*sets.values(), OLD)
+    ]
     table = pd.DataFrame([workload | choice | {"gpu": ""} for choice in choices], dtype=object)
     search = wide_search(JobRow.of(job), catalogs)
     return search, best(search, catalogs), estimate(table, catalogs, solve=False)
 
 
-@pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
+@pytest.mark.parametrize(
+    ("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"]
+)
 def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, sets):
     search, named, every = all_of(workload, sets, "tight", catalogs)
     assert set(every["runs"]) >= {"yes", "no", "emulated"}
     assert set(named["runs"]) == {"yes"}
-    sold = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "") & every["usd_per_hour_on_demand"].notna()]
+    sold = every[
+        every["fits"].isin(["yes", "tight"])
+        & (every["problem"] == "")
+        & every["usd_per_hour_on_demand"].notna()
+    ]
     assert search.possible == (sold["runs"] == "yes").sum()
     assert search.counts[EMULATED] == (sold["runs"] == "emulated").sum()
     assert set(named["instance"]) == set(sold.loc[sold["runs"] == "yes", "instance"])
 
 
-@pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
-def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_is_known(catalogs, workload, sets):
+@pytest.mark.parametrize(
+    ("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"]
+)
+def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_is_known(
+    catalogs, workload, sets
+):
     _, named, every = all_of(workload, sets, "tight+unverified", catalogs)
     assert "no" not in set(named["runs"])
-    able = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "") & every["usd_per_hour_on_demand"].notna()]
+    able = every[
+        every["fits"].isin(["yes", "tight"])
+        & (every["problem"] == "")
+        & every["usd_per_hour_on_demand"].notna()
+    ]
     able = able[(able["runs"] != "no") & able["tokens_per_second"].notna()]
     assert set(named["instance"]) == set(able["instance"])
     assert named["tokens_per_second"].notna().all()
@@ -58,15 +111,36 @@ def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_i
 
 
 def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):
-    rows = [("yes", "yes"), ("tight", "yes"), ("yes", "emulated"), ("tight", "unknown"), ("no", "yes"), ("no", "unknown"), ("", "")]
+    rows = [
+        ("yes", "yes"),
+        ("tight", "yes"),
+        ("yes", "emulated"),
+        ("tight", "unknown"),
+        ("no", "yes"),
+        ("no", "unknown"),
+        ("", ""),
+    ]
     rows += [("yes", "no"), ("no", "no")]
     table = pd.DataFrame(rows, columns=["fits", "runs"]).assign(problem="")
-    expected = ["yes", "yes", "emulated", "unknown", "does not fit", "does not fit", "no card", "refused", "refused"]
+    expected = [
+        "yes",
+        "yes",
+        "emulated",
+        "unknown",
+        "does not fit",
+        "does not fit",
+        "no card",
+        "refused",
+        "refused",
+    ]
     assert [STANDINGS[place] for place in standing(table)] == expected
     assert offered(table).tolist() == [True] * 4 + [False] * 5
     assert STANDINGS[standing(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
     # A T4 is cheaper and refuses; a dearer card that runs comes first.
-    places = pd.DataFrame([SERVE | {"instance": name} for name in ("g4dn.xlarge", "g6e.xlarge", "g5g.xlarge")], dtype=object)
+    places = pd.DataFrame(
+        [SERVE | {"instance": name} for name in ("g4dn.xlarge", "g6e.xlarge", "g5g.xlarge")],
+        dtype=object,
+    )
     ranked = rank(estimate(places, catalogs, solve=False))
     assert ranked["instance"].iloc[0] == "g6e.xlarge"
     emulated = rank(estimate(places.assign(precision="fp16").drop(index=1), catalogs, solve=False))
@@ -76,21 +150,38 @@ def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):
 def test_a_refused_value_is_compared_by_its_memory_alone(catalogs):
     """fp8 beside bf16 on an A100 in transformers: its bytes are there, no hour and no dollar."""
     scenario = SERVE | {"implementation": "transformers", "instance": "p4d.24xlarge"}
-    rows = over_values(scenario, "on-demand", catalogs, "precision", ["bf16", "fp8"]).set_index("precision")
+    rows = over_values(scenario, "on-demand", catalogs, "precision", ["bf16", "fp8"]).set_index(
+        "precision"
+    )
     assert rows["runs"].to_dict() == {"bf16": "yes", "fp8": "no"}
     assert (rows["memory_bytes"] > 0).all()
     assert rows.loc["bf16", ["usd", "hours", "seconds"]].notna().all()
     assert rows.loc["fp8", ["usd", "hours", "seconds"]].isna().all()
 
 
-@pytest.mark.parametrize("place", [{"instance": "g4dn.xlarge"}, {"instance": "p4d.24xlarge"}, {"instance": "g6e.xlarge"}], ids=str)
-@pytest.mark.parametrize("scenario", [SERVE, SERVE | {"model": "llama-3.1-8b"}, TRAIN], ids=["serve", "8B", "train"])
+@pytest.mark.parametrize(
+    "place",
+    [{"instance": "g4dn.xlarge"}, {"instance": "p4d.24xlarge"}, {"instance": "g6e.xlarge"}],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "scenario", [SERVE, SERVE | {"model": "llama-3.1-8b"}, TRAIN], ids=["serve", "8B", "train"]
+)
 def test_no_advice_is_refused(catalogs, scenario, place):
     tried = advise(scenario | place, catalogs)
-    rows = [estimate(scenario | place | {k: v for k, v in to.items() if k != "market"}, catalogs, solve=False) for to in tried["set"]]
+    rows = [
+        estimate(
+            scenario | place | {k: v for k, v in to.items() if k != "market"}, catalogs, solve=False
+        )
+        for to in tried["set"]
+    ]
     assert len(rows)
     assert {row["runs"] for row in rows} <= {"yes", "emulated"}
-    emulated = [row for row in rows if row["runs"] == "emulated"]  # on the card at hand, at a known speed, where today's is refused
-    assert all(row["instance"] == place["instance"] and row["tokens_per_second"] > 0 for row in emulated)
+    emulated = [
+        row for row in rows if row["runs"] == "emulated"
+    ]  # on the card at hand, at a known speed, where today's is refused
+    assert all(
+        row["instance"] == place["instance"] and row["tokens_per_second"] > 0 for row in emulated
+    )
     assert not emulated or estimate(scenario | place, catalogs, solve=False)["runs"] == "no"
     assert tried["change"].str.contains("(emulated)", regex=False).sum() == len(emulated)

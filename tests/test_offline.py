@@ -1,4 +1,6 @@
-"""Offline work of a service: tokens in all by a deadline, its hours, its money, and the words for them."""
+"""Offline work of a service: tokens in all by a deadline, its hours, its money, and the words for
+them.
+"""
 
 import re
 from itertools import product
@@ -19,63 +21,129 @@ from calc.search.job_fields import job_fields_of
 from calc.search.options import options
 
 CASES = recorded("cases/offline.json")
-SERVED = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "precision": "bf16", "sequence_tokens": 1536}
+SERVED = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "implementation": "vllm",
+    "precision": "bf16",
+    "sequence_tokens": 1536,
+}
 SERVED |= {"prompt_tokens": 1024}
 REPLICA = SERVED | {"instance": "g6e.xlarge", "batch": 64}
-JOB = {"work": "inference", "model": "llama-3.1-8b", "precision": "bf16", "kv_precision": "fp8", "confidence": "50", "instances_most": 3}
-JOB |= {"instance": ["g5.12xlarge", "g6e.xlarge", "g6e.12xlarge", "p5.48xlarge"], "markets": "on-demand+spot+capacity-block"}
+JOB = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "precision": "bf16",
+    "kv_precision": "fp8",
+    "confidence": "50",
+    "instances_most": 3,
+}
+JOB |= {
+    "instance": ["g5.12xlarge", "g6e.xlarge", "g6e.12xlarge", "p5.48xlarge"],
+    "markets": "on-demand+spot+capacity-block",
+}
 
 
 @pytest.mark.parametrize("replicas", [1, 6])
 def test_the_hours_are_the_start_and_the_tokens_over_the_tokens_of_a_second(replicas):
     row = one(**REPLICA, gpus=replicas, tokens_total=1e9)
-    assert row["run_tokens_per_second"] == row["tokens_per_second"] == pytest.approx(replicas * one(**REPLICA)["tokens_per_second"])
-    assert row["run_hours"] == pytest.approx(row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600)
-    assert row["run_usd_on_demand"] == pytest.approx(row["run_hours"] * replicas * row["instance_usd_per_hour_on_demand"])
+    assert (
+        row["run_tokens_per_second"]
+        == row["tokens_per_second"]
+        == pytest.approx(replicas * one(**REPLICA)["tokens_per_second"])
+    )
+    assert row["run_hours"] == pytest.approx(
+        row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600
+    )
+    assert row["run_usd_on_demand"] == pytest.approx(
+        row["run_hours"] * replicas * row["instance_usd_per_hour_on_demand"]
+    )
     assert row["run_low_hours"] < row["run_hours"] < row["run_high_hours"]
     assert np.isnan(one(**REPLICA)["run_hours"])
 
 
 @pytest.mark.parametrize(("model", "tokens", "length", "requests"), CASES["requests"])
-def test_a_request_counts_for_what_it_generates_or_else_for_what_it_reads(model, tokens, length, requests):
-    """Patches of an image whatever its text, tokens read, or tokens that a window of sound is answered with."""
+def test_a_request_counts_for_what_it_generates_or_else_for_what_it_reads(
+    model, tokens, length, requests
+):
+    """Patches of an image whatever its text, tokens read, or tokens that a window of sound is
+    answered with.
+    """
     prompt = length - tokens if model == "whisper-large-v3" else length
-    served = {"work": "inference", "model": model, "instance": "g6e.xlarge", "batch": 32, "sequence_tokens": length}
+    served = {
+        "work": "inference",
+        "model": model,
+        "instance": "g6e.xlarge",
+        "batch": 32,
+        "sequence_tokens": length,
+    }
     served |= {"prompt_tokens": prompt}
     row, offline = one(**served), one(**served, tokens_total=requests * tokens)
     rate = row["tokens_per_second" if prompt < length else "prefill_tokens_per_second"]
-    assert offline["run_hours"] - offline["start_hours"] == pytest.approx(requests * tokens / rate / 3600)
+    assert offline["run_hours"] - offline["start_hours"] == pytest.approx(
+        requests * tokens / rate / 3600
+    )
     if prompt == length:
-        assert requests / 32 * row["burst_first_token_seconds"] == pytest.approx(requests * tokens / rate)
+        assert requests / 32 * row["burst_first_token_seconds"] == pytest.approx(
+            requests * tokens / rate
+        )
 
 
 @pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])
 def test_offline_work_is_billed_as_a_run(market, catalogs):
-    row = billed_row(catalogs, market, **SERVED, instance="p5.48xlarge", gpus=8, batch=64, tokens_total=1e9, attempts=2)
+    row = billed_row(
+        catalogs,
+        market,
+        **SERVED,
+        instance="p5.48xlarge",
+        gpus=8,
+        batch=64,
+        tokens_total=1e9,
+        attempts=2,
+    )
     parts = lines(row).set_index("line")
     assert parts["usd"].sum() == pytest.approx(row["usd"])
     assert parts["hours"]["start"] == pytest.approx(row["start_hours"] / 2)
     assert row["instances"] == row["instances_needed"] == 1  # nothing spare, even on spot
     markets = on_markets(row, catalogs).set_index("market")
     assert markets["usd"]["capacity-block"] > 0
-    assert "capacity-block" not in on_markets(row | {"tokens_total": np.nan}, catalogs)["market"].tolist()
+    assert (
+        "capacity-block"
+        not in on_markets(row | {"tokens_total": np.nan}, catalogs)["market"].tolist()
+    )
     assert markets["low_usd"][market] <= row["usd"] <= markets["high_usd"][market]
 
 
 def every_row(tokens, catalogs):
     """Each layout of JOB estimated, with its money on each of its markets."""
     rows = [
-        SERVED | {"kv_precision": "fp8", "instance": instance, "gpus": gpus, "tensor_parallel": tensor, "batch": batch}
+        SERVED
+        | {
+            "kv_precision": "fp8",
+            "instance": instance,
+            "gpus": gpus,
+            "tensor_parallel": tensor,
+            "batch": batch,
+        }
         for instance, tensor, batch in product(JOB["instance"], DEGREES, OFFLINE_BATCHES)
         for gpus in (count * catalogs.instances["gpus"][instance] for count in (1, 2, 3))
         if gpus % tensor == 0
     ]
-    every = sold(pd.DataFrame(rows).assign(tokens_total=tokens), ["us-east-1"], JOB["markets"].split("+"), catalogs)
+    every = sold(
+        pd.DataFrame(rows).assign(tokens_total=tokens),
+        ["us-east-1"],
+        JOB["markets"].split("+"),
+        catalogs,
+    )
     return every[offered(every, catalogs)]
 
 
-@pytest.mark.parametrize(("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)])
-def test_the_answer_is_the_least_money_of_all_layouts_that_keep_the_deadline(tokens, hours, catalogs):
+@pytest.mark.parametrize(
+    ("tokens", "hours"), [(3e7, 168), (1e9, 168), (1e9, 30), (3e9, 24), (3e9, 8)]
+)
+def test_the_answer_is_the_least_money_of_all_layouts_that_keep_the_deadline(
+    tokens, hours, catalogs
+):
     ranked = options(JOB | {"tokens_total": tokens, "hours_most": hours}, catalogs)
     keeping = every_row(tokens, catalogs)
     keeping = keeping[keeping["hours"] <= hours]
@@ -95,26 +163,53 @@ def test_an_earlier_deadline_never_costs_less_and_limits_on_latency_are_not_read
     usds = [usd for usd in usds if usd == usd]
     assert usds == sorted(usds)
     assert len(usds) > 2
-    slow = options(jobs[1] | {"token_seconds": 0.001, "first_token_seconds": 0.001, "users": 5}, catalogs)
-    assert slow.rows[0]["usd"] == options(jobs[1], catalogs).rows[0]["usd"] == options(JOB | {"tokens_total": 3e9}, catalogs).rows[0]["usd"]
+    slow = options(
+        jobs[1] | {"token_seconds": 0.001, "first_token_seconds": 0.001, "users": 5}, catalogs
+    )
+    assert (
+        slow.rows[0]["usd"]
+        == options(jobs[1], catalogs).rows[0]["usd"]
+        == options(JOB | {"tokens_total": 3e9}, catalogs).rows[0]["usd"]
+    )
 
 
 @pytest.mark.parametrize(("model", "amount", "tokens", "words"), CASES["amounts"])
-def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(model, amount, tokens, words, catalogs):
-    ranked = options({"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs)
+def test_an_amount_may_be_of_images_or_hours_and_no_sentence_speaks_of_a_month(
+    model, amount, tokens, words, catalogs
+):
+    ranked = options(
+        {"work": "inference", "model": model, "tokens_total": amount, "hours_most": 24}, catalogs
+    )
     row = ranked.rows[0]
-    assert (row["tokens_total"], row["usd"], row["hours"]) == (tokens, row["run_usd_on_demand"], row["run_hours"])
+    assert (row["tokens_total"], row["usd"], row["hours"]) == (
+        tokens,
+        row["run_usd_on_demand"],
+        row["run_hours"],
+    )
     assert words in row["why"]
     assert "a month" not in row["why"] + row["limits_cost"]
 
 
-@pytest.mark.parametrize(("model", "amount"), [("llama-3.1-8b", "1000 hours"), ("whisper-base", "3 images"), ("bge-m3", "many")])
+@pytest.mark.parametrize(
+    ("model", "amount"),
+    [("llama-3.1-8b", "1000 hours"), ("whisper-base", "3 images"), ("bge-m3", "many")],
+)
 def test_an_amount_that_the_model_does_not_take_is_refused(model, amount, catalogs):
-    assert options({"work": "inference", "model": model, "tokens_total": amount}, catalogs).problem.startswith("tokens_total '")
+    assert options(
+        {"work": "inference", "model": model, "tokens_total": amount}, catalogs
+    ).problem.startswith("tokens_total '")
 
 
 def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
-    row = billed_row(catalogs, **SERVED, instance="g5.12xlarge", gpus=4, tensor_parallel=4, batch=4, tokens_total=1e8)
+    row = billed_row(
+        catalogs,
+        **SERVED,
+        instance="g5.12xlarge",
+        gpus=4,
+        tensor_parallel=4,
+        batch=4,
+        tokens_total=1e8,
+    )
     advised = advise(row, catalogs)
     best = advised[advised["same_machine"] & advised["same_work"]].iloc[0]
     assert best["usd"] < row["usd"]
@@ -124,7 +219,10 @@ def test_advice_on_offline_work_saves_money_of_the_run(catalogs):
 def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalogs):
     less, more = (billed_row(catalogs, **REPLICA, tokens_total=tokens) for tokens in (1e8, 3e8))
     parts = differences(less, more)
-    assert {name: parts[name].cause for name in ("hours", "usd")} == {"hours": "tokens_total", "usd": "tokens_total"}
+    assert {name: parts[name].cause for name in ("hours", "usd")} == {
+        "hours": "tokens_total",
+        "usd": "tokens_total",
+    }
     assert sum(parts["usd"].parts.values()) == pytest.approx(more["usd"] - less["usd"])
     assert "usd" not in differences(less, billed_row(catalogs, **REPLICA))  # a run beside a month
 
@@ -137,16 +235,25 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
     assert not {"first_token_seconds", "token_seconds"} & fields
     assert "users" not in fields
     assert not any(
-        "a month" in text for text in [page_text(app), *(metric.delta or "" for metric in app.metric)] if "taken back" not in text
+        "a month" in text
+        for text in [page_text(app), *(metric.delta or "" for metric in app.metric)]
+        if "taken back" not in text
     )
-    week = options({"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9}, catalogs).rows[0]
+    week = options(
+        {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9}, catalogs
+    ).rows[0]
     run(app.number_input(key="days_most").set_value(1.0))
-    day = options({"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 24}, catalogs).rows[0]
+    day = options(
+        {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 24},
+        catalogs,
+    ).rows[0]
     assert day["hours"] <= 24
     assert f", in {spoken_span(day['hours'])}, on " in title(app) or week["hours"] == day["hours"]
     assert address(app)["tokens_total"] == ["1e9"]
     turned(app, "pay")
-    assert re.fullmatch(r"About \\\$\d+ once: Run 1 billion tokens through Llama 3\.1 8B", title(app))
+    assert re.fullmatch(
+        r"About \\\$\d+ once: Run 1 billion tokens through Llama 3\.1 8B", title(app)
+    )
     turned(app, "plan")
     run(app.segmented_control(key="load").set_value("users"))
     assert "a month" in title(app)
@@ -165,24 +272,45 @@ def test_a_scenario_taken_as_the_plan_keeps_its_work_in_all(catalogs):
 
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.2-1b", "whisper-base", "bge-m3"])
 def test_no_count_of_sequences_at_once_makes_the_work_two_per_cent_cheaper(model, catalogs):
-    job = {"work": "inference", "model": model, "tokens_total": 1e8, "instance": "g6e.xlarge", "instances_most": 1, "fewest_bits": 16}
+    job = {
+        "work": "inference",
+        "model": model,
+        "tokens_total": 1e8,
+        "instance": "g6e.xlarge",
+        "instances_most": 1,
+        "fewest_bits": 16,
+    }
     row = options(job, catalogs).rows[0]
-    same = {name: row[name] for name in (*SERVED, "instance", "kv_precision")} | {"work": "inference", "tokens_total": 1e8}
+    same = {name: row[name] for name in (*SERVED, "instance", "kv_precision")} | {
+        "work": "inference",
+        "tokens_total": 1e8,
+    }
     every = table([{"batch": batch} for batch in range(1, 1025)], **same)
     able = every[(every["problem"] == "") & (every["fits"] == "yes")]
     assert able["run_usd_on_demand"].min() > row["usd"] / 1.02
 
 
 def test_an_empty_work_in_all_is_a_service_as_before_and_a_training_reads_none(catalogs):
-    served, trained = {"work": "inference", "model": "llama-3.2-1b"}, {"model": "llama-3.2-1b", "method": "lora"}
-    assert options(served | {"tokens_total": ""}, catalogs).rows[0]["why"] == options(served, catalogs).rows[0]["why"]
+    served, trained = (
+        {"work": "inference", "model": "llama-3.2-1b"},
+        {"model": "llama-3.2-1b", "method": "lora"},
+    )
+    assert (
+        options(served | {"tokens_total": ""}, catalogs).rows[0]["why"]
+        == options(served, catalogs).rows[0]["why"]
+    )
     assert "above 0" in options(served | {"tokens_total": 0}, catalogs).problem
-    assert options(trained | {"tokens_total": 1e9}, catalogs).rows[0]["usd"] == options(trained, catalogs).rows[0]["usd"]
+    assert (
+        options(trained | {"tokens_total": 1e9}, catalogs).rows[0]["usd"]
+        == options(trained, catalogs).rows[0]["usd"]
+    )
 
 
 def test_offline_work_on_what_is_there_takes_all_of_it(catalogs):
     job = {"work": "inference", "model": "llama-3.1-8b", "tokens_total": 1e9, "hours_most": 400}
     row = options(job | {"have": "8 x a100-80gb-sxm"}, catalogs).rows[0]
     assert (row["gpus"], np.isnan(row["usd"])) == (8, True)
-    assert row["run_hours"] == pytest.approx(row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600)
+    assert row["run_hours"] == pytest.approx(
+        row["start_hours"] + 1e9 / row["tokens_per_second"] / 3600
+    )
     assert "a month" not in row["why"]

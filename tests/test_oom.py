@@ -1,4 +1,6 @@
-"""What people paste when memory ran out: every size of every message is read, and what it means is said."""
+"""What people paste when memory ran out: every size of every message is read, and what it means is
+said.
+"""
 
 import pickle
 
@@ -15,12 +17,24 @@ from calc.units import GIB
 MESSAGES = published("oom_messages")["messages"]
 WITH_SIZES = [name for name, case in MESSAGES.items() if "failure" in case]
 WITH_FIGURES = [name for name, case in MESSAGES.items() if "figures" in case]
-COUNTS = ("kv_tokens", "request_tokens", "most_tokens", "sampled_sequences", "utilization", "ooms", "retries")
+COUNTS = (
+    "kv_tokens",
+    "request_tokens",
+    "most_tokens",
+    "sampled_sequences",
+    "utilization",
+    "ooms",
+    "retries",
+)
 SILENT = recorded("cases/oom.json")["silent"]
 
 
 def plan(**choices):
-    return estimate({"model": "llama-3.1-8b", "precision": "bf16", "gpu": "a10g", **choices}, catalogs(), solve=False)
+    return estimate(
+        {"model": "llama-3.1-8b", "precision": "bf16", "gpu": "a10g", **choices},
+        catalogs(),
+        solve=False,
+    )
 
 
 def sentences_on(text, **choices):
@@ -29,11 +43,18 @@ def sentences_on(text, **choices):
 
 def message(tried, total, free, allocated, unallocated, process=None):
     """A message of torch 2.2 to 2.9, sizes in GiB."""
-    in_use = "" if process is None else f"Including non-PyTorch memory, this process has {process:.2f} GiB memory in use. "
+    in_use = (
+        ""
+        if process is None
+        else f"Including non-PyTorch memory, this process has {process:.2f} GiB memory in use. "
+    )
     return (
-        f"CUDA out of memory. Tried to allocate {tried:.2f} GiB. GPU 0 has a total capacity of {total:.2f} GiB of which {free:.2f} GiB is "
-        f"free. {in_use}Of the allocated memory {allocated:.2f} GiB is allocated by PyTorch, and {unallocated:.2f} GiB is reserved by "
-        "PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+        f"CUDA out of memory. Tried to allocate {tried:.2f} GiB. GPU 0 has a total capacity "
+        f"of {total:.2f} GiB of which {free:.2f} GiB is "
+        f"free. {in_use}Of the allocated memory {allocated:.2f} GiB is allocated by PyTorch, "
+        f"and {unallocated:.2f} GiB is reserved by "
+        "PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
     )
 
 
@@ -42,7 +63,11 @@ def test_every_generation_of_torchs_message_is_read(name):
     (failure,) = failures(MESSAGES[name]["text"])
     for field, value in MESSAGES[name]["failure"].items():
         got = getattr(failure, field)
-        assert got == (value if isinstance(value, str) or field == "gpu" else pytest.approx(value * GIB, abs=GIB * 1e-5)), field
+        assert got == (
+            value
+            if isinstance(value, str) or field == "gpu"
+            else pytest.approx(value * GIB, abs=GIB * 1e-5)
+        ), field
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)
@@ -56,10 +81,13 @@ def test_every_figure_of_a_log_is_read(name):
 def test_a_message_is_read_as_terminals_and_loggers_wrap_it(name):
     words = MESSAGES[name]["text"].split()
     wrapped = "\n".join(
-        f"(VllmWorker rank=1 pid=77) ERROR 06-05 09:00:00 [w.py:1] {' '.join(words[i : i + 9])}" for i in range(0, len(words), 9)
+        f"(VllmWorker rank=1 pid=77) ERROR 06-05 09:00:00 [w.py:1] {' '.join(words[i : i + 9])}"
+        for i in range(0, len(words), 9)
     )
     assert failures(wrapped) == failures(MESSAGES[name]["text"])
-    assert failures(MESSAGES[name]["text"].replace("CUDA out", "[rank3]: CUDA out")) == failures(MESSAGES[name]["text"])
+    assert failures(MESSAGES[name]["text"].replace("CUDA out", "[rank3]: CUDA out")) == failures(
+        MESSAGES[name]["text"]
+    )
 
 
 def test_ranks_limits_and_settings_of_each_release():
@@ -69,7 +97,8 @@ def test_ranks_limits_and_settings_of_each_release():
     assert fullest(ranks).allocated == 20.5 * GIB
     assert explained(text, plan(), catalogs()).messages == 3
     text = (
-        "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already allocated; 3.00 GiB free; 21.59 GiB allowed; "
+        "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already "
+        "allocated; 3.00 GiB free; 21.59 GiB allowed; "
         "20.10 GiB reserved in total by PyTorch)"
     )
     assert "allows itself only 21.6 GiB" in sentences_on(text)
@@ -80,33 +109,55 @@ def test_ranks_limits_and_settings_of_each_release():
 
 @pytest.mark.parametrize(("sizes", "words"), recorded("cases/oom.json")["sizes"])
 def test_what_the_sizes_mean(sizes, words):
-    assert words in sentences_on(message(*sizes) if isinstance(sizes, list) else MESSAGES[sizes]["text"])
+    assert words in sentences_on(
+        message(*sizes) if isinstance(sizes, list) else MESSAGES[sizes]["text"]
+    )
 
 
 def test_a_tensor_of_the_requested_size_is_named_and_what_was_alive_is_compared_with_the_peak():
     """4 sequences of 2048 tokens over 128,256 words in 32 bits are 3.91 GiB."""
     logits = 4 * 2048 * 128256 * 4 / GIB
-    assert "the logits" in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=4, sequence_tokens=2048)
-    assert "the logits" not in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=3, sequence_tokens=2048)
+    assert "the logits" in sentences_on(
+        message(logits, 22, 0.5, 20, 0.3, 21), batch=4, sequence_tokens=2048
+    )
+    assert "the logits" not in sentences_on(
+        message(logits, 22, 0.5, 20, 0.3, 21), batch=3, sequence_tokens=2048
+    )
     scores = 2 * 32 * 8192 * 8192 * 2 / GIB
-    assert "eager attention" in sentences_on(message(scores, 44, 0.5, 40, 0.3, 43), batch=2, sequence_tokens=8192)
+    assert "eager attention" in sentences_on(
+        message(scores, 44, 0.5, 40, 0.3, 43), batch=2, sequence_tokens=8192
+    )
     row = plan(model="llama-3.2-1b")
     peak = row["allocated_peak_bytes"] / GIB
     assert "within the range" in sentences_on(message(1, 22, 0.1, peak, 0.1), model="llama-3.2-1b")
-    assert "failed before its peak" in sentences_on(message(1, 22, 0.1, peak / 2, 0.1), model="llama-3.2-1b")
-    assert "above the estimate's peak" in sentences_on(message(1, 22, 0.1, peak * 1.5, 0.1), model="llama-3.2-1b")
+    assert "failed before its peak" in sentences_on(
+        message(1, 22, 0.1, peak / 2, 0.1), model="llama-3.2-1b"
+    )
+    assert "above the estimate's peak" in sentences_on(
+        message(1, 22, 0.1, peak * 1.5, 0.1), model="llama-3.2-1b"
+    )
 
 
 def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_its_own_command():
-    explanation = explained(message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs())
+    explanation = explained(
+        message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs()
+    )
     assert explanation.cards[0] == "l40s"
     assert (explanation.row["gpu"], explanation.row["instance"]) == ("l40s", "")
     parts = {part.name: part for part in explanation.parts}
     assert parts["Context and libraries"].measured == pytest.approx(1.5 * GIB)
     assert parts["Allocated by PyTorch"].estimated == explanation.row["allocated_peak_bytes"]
-    assert parts["Allocated by PyTorch"].in_gib()["difference_gib"] == pytest.approx(40 - explanation.row["allocated_peak_bytes"] / GIB)
-    # Llama 3.1 8B in bf16 on an L40S (vLLM pull request 17122): weights and cache per token as the estimate has them.
-    serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s", "sequence_tokens": 32768}
+    assert parts["Allocated by PyTorch"].in_gib()["difference_gib"] == pytest.approx(
+        40 - explanation.row["allocated_peak_bytes"] / GIB
+    )
+    # Llama 3.1 8B in bf16 on an L40S (vLLM pull request 17122): weights and cache per token as the
+    # estimate has them.
+    serving = {
+        "work": "inference",
+        "implementation": "vllm",
+        "gpu": "l40s",
+        "sequence_tokens": 32768,
+    }
     explanation = explained(MESSAGES["V8"]["text"], plan(**serving), catalogs())
     weights = next(part for part in explanation.parts if part.name == "Weights")
     assert weights.measured == pytest.approx(weights.estimated, rel=0.005)
@@ -114,7 +165,8 @@ def test_parts_stand_beside_the_estimate_and_an_engines_log_is_calibration_for_i
     assert "add the engine's command" in sentences_on(MESSAGES["V8"]["text"])
     # Llama 3.1 8B: 131,072 bytes a token in bf16, so 16 GiB for 131,072 tokens.
     text = (
-        "with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger than the available KV cache memory "
+        "with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is "
+        "larger than the available KV cache memory "
         "(8.00 GiB)"
     )
     serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s"}
@@ -131,7 +183,13 @@ def test_failures_without_sizes_have_their_meaning(text):
 
 SNAPSHOT = {
     "segments": [{"device": 0, "total_size": 4 * GIB, "allocated_size": GIB}],
-    "device_traces": [[{"action": "alloc", "size": 3 * GIB, "pool_id": (0, 0)}, {"action": "free_completed", "size": 2 * GIB}], []],
+    "device_traces": [
+        [
+            {"action": "alloc", "size": 3 * GIB, "pool_id": (0, 0)},
+            {"action": "free_completed", "size": 2 * GIB},
+        ],
+        [],
+    ],
 }
 
 
@@ -161,13 +219,22 @@ def test_any_other_pickle_is_never_run(content):
 
 
 def test_json_other_text_and_long_hostile_text_are_answered_in_bounded_time():
-    text = '{"allocated_bytes.all.peak": 2147483648, "num_ooms": 0, "num_alloc_retries": 2, "segment": "x"}'
+    text = (
+        '{"allocated_bytes.all.peak": 2147483648, "num_ooms": 0, "num_alloc_retries": 2, '
+        '"segment": "x"}'
+    )
     assert logged_figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
     assert "nearly full" in sentences_on(text)
     with pytest.raises(LogProblem, match="Tried to allocate"):
         explained("all is well", plan(), catalogs())
     assert not tells(b"model_name_or_path: gpt2\n")
-    for text in ("GPU " * 300_000, "Tried to allocate " * 20_000, "| " * 300_000, "(a" * 300_000, "1" * 400_000):
+    for text in (
+        "GPU " * 300_000,
+        "Tried to allocate " * 20_000,
+        "| " * 300_000,
+        "(a" * 300_000,
+        "1" * 400_000,
+    ):
         failures(text)
         logged_figures(text)
     assert cards_of_capacity(14.75 * GIB, catalogs())[0] == "t4"

@@ -1,4 +1,6 @@
-"""A link of an earlier day: what its answer was, what has moved since and whose doing that is; ready set-ups are links too."""
+"""A link of an earlier day: what its answer was, what has moved since and whose doing that is;
+ready set-ups are links too.
+"""
 
 import re
 import shutil
@@ -17,11 +19,19 @@ from views.session.job_state import FIRST_VISIT
 
 
 def of_then(query, **figures):
-    """The query of an earlier day: these figures of its answer as they were then, times a number or as a word."""
+    """The query of an earlier day: these figures of its answer as they were then, times a number or
+    as a word.
+    """
     text = query["then"][0]
     for name, changed in figures.items():
         pattern = rf"(then_{name}~)([^~]+)"
-        text = re.sub(pattern, lambda match, by=changed: match[1] + (by if isinstance(by, str) else f"{float(match[2]) * by:.6g}"), text)
+        text = re.sub(
+            pattern,
+            lambda match, by=changed: (
+                match[1] + (by if isinstance(by, str) else f"{float(match[2]) * by:.6g}")
+            ),
+            text,
+        )
     return query | {"then": [text]}
 
 
@@ -63,16 +73,32 @@ def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_a_link_of_an_earlier_version_says_what_is_counted_now_with_both_figures(today, version):
     fields = {name: today[name] for name in ("goal", "method", "model", "examples")}
-    app = opened(**of_then({**fields, "v": [version], "then": today["then"]}, usd=0.5, hours=0.5, made_on="2026-01-02"))
-    expected = "This link was made before starting was counted: $2.89 then, $5.77 now. Its limits, formats and markets are those"
+    app = opened(
+        **of_then(
+            {**fields, "v": [version], "then": today["then"]},
+            usd=0.5,
+            hours=0.5,
+            made_on="2026-01-02",
+        )
+    )
+    expected = (
+        "This link was made before starting was counted: $2.89 then, $5.77 now. Its limits, "
+        "formats and markets are those"
+    )
     assert notice(app).startswith(expected)
     assert "The money in all" not in notice(app)
     run(app.number_input(key="examples").set_value(40_000))
     assert notice(app) == ""
     without = {**fields, "v": [version]}
-    assert "This link was made before starting was counted: hours and dollars of runs now include" in notice(opened(**without))
+    assert (
+        "This link was made before starting was counted: hours and dollars of runs now include"
+        in notice(opened(**without))
+    )
     service = opened(v=version, goal="serve", model="llama-3.2-1b")
-    assert notice(service) == "This link was made with an earlier version. Its limits, formats and markets are those of then."
+    assert notice(service) == (
+        "This link was made with an earlier version. Its limits, formats and markets are "
+        "those of then."
+    )
 
 
 def test_it_is_carried_on_until_the_plan_is_another_one(today):
@@ -90,8 +116,12 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     assert "then_made_on~2026-01-02" not in address(app)["then"][0]
 
 
-@pytest.mark.parametrize(("file", "before", "after", "facts_too"), recorded("cases/opened_plan.json")["edits"])
-def test_a_price_is_no_fact_and_a_fact_is_none_of_the_prices(file, before, after, facts_too, tmp_path, catalogs):
+@pytest.mark.parametrize(
+    ("file", "before", "after", "facts_too"), recorded("cases/opened_plan.json")["edits"]
+)
+def test_a_price_is_no_fact_and_a_fact_is_none_of_the_prices(
+    file, before, after, facts_too, tmp_path, catalogs
+):
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     path = path_of(file, folder)
     text = path.read_text("utf-8")
@@ -122,7 +152,10 @@ def test_every_ready_job_is_understood_whole_and_answered(kind):
         assert holds, job.name
         assert row["answer"].startswith("least-money")
         choices, complaints = link.parse(link.compose(job.asks), the_catalogs())
-        assert (choices.keys(), complaints) == (job.asks.keys(), [])  # a name that nobody knows would be left out in silence
+        assert (choices.keys(), complaints) == (
+            job.asks.keys(),
+            [],
+        )  # a name that nobody knows would be left out in silence
         named = [name for name in job.asks if name in row]
         assert {name: row[name] for name in named} == {name: job.asks[name] for name in named}
     assert len({repr(leaf.job.asks) for leaf in leaves}) == len(leaves)

@@ -1,4 +1,6 @@
-"""Every page in every state that a meeting can bring about: it stands, keeps the plan and speaks the words of the field."""
+"""Every page in every state that a meeting can bring about: it stands, keeps the plan and speaks
+the words of the field.
+"""
 
 import importlib
 import re
@@ -19,9 +21,27 @@ COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_to
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
 STATES = recorded("cases/page_states.json")["states"]
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
-BANNED = re.compile(r"\bways\b(?! to pay)|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
-REGION = re.compile(r"\b[a-z]{2}-(north|south|east|west|central)+-\d\b")  # on screen a region has its name
-LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")
+BANNED = re.compile(
+    (
+        r"\bways\b(?! to pay)|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be "
+        r"estimated|\bnan\b|\binf\b"
+    ),
+    re.IGNORECASE,
+)
+REGION = re.compile(
+    r"\b[a-z]{2}-(north|south|east|west|central)+-\d\b"
+)  # on screen a region has its name
+LABELLED = (
+    "button",
+    "expander",
+    "metric",
+    "selectbox",
+    "multiselect",
+    "number_input",
+    "text_input",
+    "toggle",
+    "tabs",
+)
 
 
 def sentences(app):
@@ -48,15 +68,21 @@ def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state)
         turned(app, page)
         assert not app.exception, (page, app.exception[0].message)
         assert title(app), page
-        assert [text[:200] for text in sentences(app) if BANNED.search(text) or REGION.search(text)] == [], page
+        assert [
+            text[:200] for text in sentences(app) if BANNED.search(text) or REGION.search(text)
+        ] == [], page
         assert not app.error or state in REFUSED, (page, app.error[0].value)
         assert {name: address(app)[name] for name in link} == link, page
 
 
-def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_the_page(monkeypatch):
+def test_the_first_visit_finds_its_answer_made_and_a_broken_catalog_is_left_to_the_page(
+    monkeypatch,
+):
     ready.get_ready()
     made, options_of = [], options.options_of
-    monkeypatch.setattr(options, "options_of", lambda job, catalogs: made.append(job) or options_of(job, catalogs))
+    monkeypatch.setattr(
+        options, "options_of", lambda job, catalogs: made.append(job) or options_of(job, catalogs)
+    )
     assert opened().title[0].value.startswith("About")
     assert JobRow.of(job_of(job_state.first_visit(), {})) not in made  # advice asks for others
 

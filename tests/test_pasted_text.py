@@ -1,4 +1,6 @@
-"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence."""
+"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one
+sentence.
+"""
 
 import json
 from functools import cache
@@ -18,7 +20,9 @@ from calc.files.oom.explain import LogProblem, explained, tells
 from calc.scenarios.inputs import BY_NAME
 
 SIZES = st.one_of(
-    st.builds("{:.2f} {}".format, st.floats(0, 4000), st.sampled_from(["GiB", "MiB", "KiB", "TiB"])),
+    st.builds(
+        "{:.2f} {}".format, st.floats(0, 4000), st.sampled_from(["GiB", "MiB", "KiB", "TiB"])
+    ),
     st.sampled_from(["0 bytes", "0.00 GiB", "512 bytes", "999999999 GiB", "0 bytes", "0.00 GiB"]),
 )
 COUNTS = st.sampled_from([0, 0, 15, 30, 4096, 131072, 10**12])
@@ -30,8 +34,28 @@ VALUES = st.one_of(
     st.integers(-(10**18), 10**18),
     st.floats(),
     st.text(max_size=12),
-    st.sampled_from(["true", "auto", "bf16", "full", "${VAR}", "1e400", "fsdp", "h100:8", "10ba", "gpt2", "a/b", "8K"]),
-    st.lists(st.one_of(st.text(max_size=5), st.integers(), st.dictionaries(st.text(max_size=4), st.integers())), max_size=3),
+    st.sampled_from(
+        [
+            "true",
+            "auto",
+            "bf16",
+            "full",
+            "${VAR}",
+            "1e400",
+            "fsdp",
+            "h100:8",
+            "10ba",
+            "gpt2",
+            "a/b",
+            "8K",
+        ]
+    ),
+    st.lists(
+        st.one_of(
+            st.text(max_size=5), st.integers(), st.dictionaries(st.text(max_size=4), st.integers())
+        ),
+        max_size=3,
+    ),
     st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2),
 )
 
@@ -55,7 +79,9 @@ def configs(draw):
 @cache
 def plan(work):
     model = {"model": "llama-3.1-8b", "precision": "bf16", "gpu": "a10g", "work": work}
-    return estimate(model | ({"implementation": "vllm"} if work == "inference" else {}), catalogs(), solve=False)
+    return estimate(
+        model | ({"implementation": "vllm"} if work == "inference" else {}), catalogs(), solve=False
+    )
 
 
 def answer_of(call, *arguments):
@@ -67,7 +93,9 @@ def answer_of(call, *arguments):
 
 
 def read(name, text):
-    """Reads a text as a run: every column has a standing, or one sentence says why it cannot be read."""
+    """Reads a text as a run: every column has a standing, or one sentence says why it cannot be
+    read.
+    """
     run = answer_of(read_run, [(name, text.encode("utf-8", "replace"))], catalogs())
     if isinstance(run, str):
         assert run.startswith(name)
@@ -89,21 +117,30 @@ def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     assert all(part.measured >= 0 for part in explanation.parts)
 
 
-STARTS = ("torchrun --nproc_per_node 8 t.py", "vllm serve gpt2", "accelerate launch t.py", "aws ec2 run-instances")
+STARTS = (
+    "torchrun --nproc_per_node 8 t.py",
+    "vllm serve gpt2",
+    "accelerate launch t.py",
+    "aws ec2 run-instances",
+)
 
 
 @steady(30)
 @given(made=configs(), start=st.sampled_from(["", *STARTS]))
 def test_any_config_or_command_is_read_or_refused_in_a_sentence(made, start):
     _, fields = made
-    command = " ".join([start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())])
+    command = " ".join(
+        [start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())]
+    )
     read("a.sh", command) if start else read("a.json", json.dumps(fields))
 
 
 @steady(20)
 @given(
     text=st.text(max_size=200),
-    start=st.sampled_from(["", "def a():\n    return C(", "#SBATCH -N ", "base_model: gpt2\n", "[model]\n", "{"]),
+    start=st.sampled_from(
+        ["", "def a():\n    return C(", "#SBATCH -N ", "base_model: gpt2\n", "[model]\n", "{"]
+    ),
     name=st.sampled_from(["a.yaml", "a.toml", "a.json", "a.py", "a.sh", "pasted"]),
 )
 def test_any_text_is_read_or_refused_in_a_sentence(text, start, name):
@@ -119,7 +156,10 @@ def test_a_trainer_by_preference_or_reward_that_is_not_read_is_refused_by_name(t
 
 @pytest.mark.parametrize("text", PREFERENCE["read"])
 def test_preference_and_reward_are_the_objective_of_a_run(text):
-    assert read_run([("pasted", text.encode())], catalogs()).row["objective"] == PREFERENCE["read"][text]
+    assert (
+        read_run([("pasted", text.encode())], catalogs()).row["objective"]
+        == PREFERENCE["read"][text]
+    )
 
 
 @pytest.mark.parametrize("text", PREFERENCE["supervised"])

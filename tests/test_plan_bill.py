@@ -1,4 +1,6 @@
-"""The plan's bill: runs and months by hand, a commitment paid to its end, sums by market, the budget, link and CSV."""
+"""The plan's bill: runs and months by hand, a commitment paid to its end, sums by market, the
+budget, link and CSV.
+"""
 
 import numpy as np
 import pytest
@@ -11,8 +13,20 @@ from calc.files.csv.earlier import earlier
 from calc.plan.bill import billed
 from calc.plan.plan_bill import against_budget, paid_months, plan_bill
 
-RUN = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
-SERVICE = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
+RUN = {
+    "model": "llama-3.1-8b",
+    "instance": "p4d.24xlarge",
+    "gpus": 8,
+    "sharding": "zero3",
+    "train_tokens": 1e9,
+}
+SERVICE = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "instance": "g6e.xlarge",
+    "implementation": "vllm",
+    "batch": 8,
+}
 PLAN = recorded("cases/plan_bill.json")["plan"]
 
 
@@ -25,8 +39,12 @@ def bill(catalogs):
 def test_runs_and_commitments_are_paid_as_often_as_they_are_made(bill):
     row = bill.loc["weekly run"]
     assert row["month_usd"] == pytest.approx(4 * row["run_usd_on_demand"])
-    assert (row["quarter_usd"], row["year_usd"]) == pytest.approx((3 * row["month_usd"], 5 * row["month_usd"]))
-    assert bill.loc["on spot", "year_usd"] == pytest.approx(12 * bill.loc["on spot", "run_usd_spot"])
+    assert (row["quarter_usd"], row["year_usd"]) == pytest.approx(
+        (3 * row["month_usd"], 5 * row["month_usd"])
+    )
+    assert bill.loc["on spot", "year_usd"] == pytest.approx(
+        12 * bill.loc["on spot", "run_usd_spot"]
+    )
     assert bill.loc["service", "quarter_usd"] == pytest.approx(3 * 730 * 1.861)
     row = bill.loc["base"]
     assert row["month_usd"] == pytest.approx(730 * 1.17243)
@@ -46,12 +64,16 @@ def test_what_is_made_once_is_paid_once_and_a_budget_says_what_is_left(bill):
     assert run["start_usd"] == pytest.approx(4 * run["start_hours"] * run["usd_per_hour"])
     total = bill["year_usd"].sum()
     budget = against_budget(bill, 2 * total, "year")
-    assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx((total, total, 0.5))
+    assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx(
+        (total, total, 0.5)
+    )
     assert against_budget(bill, total / 2, "year")["left_usd"] == pytest.approx(-total / 2)
 
 
 def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
-    """Two instances all month on a reserved term, three more for 100 hours on demand: worked by hand."""
+    """Two instances all month on a reserved term, three more for 100 hours on demand: worked by
+    hand.
+    """
     base = SERVICE | {"scenario": "base", "runs_per_month": 2}
     peaks = SERVICE | {"scenario": "peaks", "runs_per_month": 3, "hours_per_month": 100}
     rows = table([base, peaks]).assign(market=["reserved-1y-no-upfront", "on-demand"])
@@ -62,16 +84,24 @@ def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
 
 @pytest.mark.parametrize("market", ["reserved-1y-no-upfront", "commit-1y"])
 def test_runs_beyond_the_hours_of_a_month_pay_for_a_second_instance(catalogs, market):
-    """Two runs of 557 h on p4d.24xlarge: 1,113 h a month are two instances at $13.92 for 730 h each, $20,325; one run is one."""
-    rows = table([RUN | {"train_tokens": 5e10, "runs_per_month": runs} for runs in (1, 2, 4)]).assign(market=market)
+    """Two runs of 557 h on p4d.24xlarge: 1,113 h a month are two instances at $13.92 for 730 h
+    each, $20,325; one run is one.
+    """
+    rows = table(
+        [RUN | {"train_tokens": 5e10, "runs_per_month": runs} for runs in (1, 2, 4)]
+    ).assign(market=market)
     committed = plan_bill(billed(rows, catalogs))
     assert committed["hours"].tolist() == pytest.approx([556.5] * 3, abs=0.1)
-    assert committed["month_usd"].tolist() == pytest.approx([10162.40, 20324.80, 40649.59], abs=0.01)
+    assert committed["month_usd"].tolist() == pytest.approx(
+        [10162.40, 20324.80, 40649.59], abs=0.01
+    )
     assert committed["year_usd"].tolist() == pytest.approx(12 * committed["month_usd"])
 
 
 def test_a_commitment_has_the_hours_of_its_work():
-    """Whole copies: just enough for the hours of the runs, at least one; of a service as many as are set."""
+    """Whole copies: just enough for the hours of the runs, at least one; of a service as many as
+    are set.
+    """
     runs, hours = np.array([0.5, 1, 2, 2, 7.3, 3]), np.array([100, 730, 365, 365.1, 100, 50])
     assert committed_copies(np.ones(6), hours, runs).tolist() == [1, 1, 1, 2, 1, 1]
     assert committed_copies(np.zeros(2), np.array([730, 100]), np.array([3, 2])).tolist() == [3, 2]

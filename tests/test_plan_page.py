@@ -1,4 +1,6 @@
-"""The Plan page: heading, cards, board and CSV say one thing in every state; looking at a row moves only what follows it."""
+"""The Plan page: heading, cards, board and CSV say one thing in every state; looking at a row moves
+only what follows it.
+"""
 
 import io
 import re
@@ -49,8 +51,16 @@ def board(app):
 
 def the_short_board_has_what_cannot_be_ranked(app, options):
     """From two to six types, all within 10 % among them; its heading says how many these are."""
-    sound = options.board[(options.board["misses"] == "") & (options.board["fits"] == "yes") & (options.board["runs"] == "yes")]
-    close = sound[sound["usd"] <= 1.1 * options.rows[0]["usd"]]["instance"].nunique() if not options.problem else 0
+    sound = options.board[
+        (options.board["misses"] == "")
+        & (options.board["fits"] == "yes")
+        & (options.board["runs"] == "yes")
+    ]
+    close = (
+        sound[sound["usd"] <= 1.1 * options.rows[0]["usd"]]["instance"].nunique()
+        if not options.problem
+        else 0
+    )
     table = next(text for text in html_texts(app) if text.startswith("Type, at its best"))
     listed = re.findall(r"\d+ × [\w.-]+", table.replace("\u2060", ""))
     assert 2 <= len(listed) <= 6
@@ -73,26 +83,51 @@ def test_heading_cards_boards_and_csv_are_of_one_table(state, shown_options, cat
     assert about(first["usd"]) in heading
     assert where in heading
     shown = cards(app)
-    assert all(about(money) in card for money, card in zip(options.answers["usd"], shown, strict=False))
+    assert all(
+        about(money) in card for money, card in zip(options.answers["usd"], shown, strict=False)
+    )
     if first["work"] == "training":
-        assert first["answer"] == "nearest" or f", in {spoken_span(first['hours'])}, on {where}" in heading
-        assert all(f"in {span(hours)} (" in card for hours, card in zip(options.answers["hours"], shown, strict=False))
+        assert (
+            first["answer"] == "nearest"
+            or f", in {spoken_span(first['hours'])}, on {where}" in heading
+        )
+        assert all(
+            f"in {span(hours)} (" in card
+            for hours, card in zip(options.answers["hours"], shown, strict=False)
+        )
     assert where in shown[0]
     rests_on = time_rests_on(options.answers.iloc[0]).partition(": ")[0]
-    assert any(f"Line: the range, {first['memory_basis'].replace(': ', ', ', 1)}. Time: {rests_on}." in text for text in html_texts(app))
+    assert any(
+        f"Line: the range, {first['memory_basis'].replace(': ', ', ', 1)}. Time: {rests_on}."
+        in text
+        for text in html_texts(app)
+    )
     the_short_board_has_what_cannot_be_ranked(app, options)
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
     written = pd.read_csv(io.BytesIO(share.csv(options, catalogs, DAY)))
-    for name in ("answer", "instance", "instances_needed", "usd", "hours", "usd_per_hour", "memory_bytes"):
+    for name in (
+        "answer",
+        "instance",
+        "instances_needed",
+        "usd",
+        "hours",
+        "usd_per_hour",
+        "memory_bytes",
+    ):
         assert written[name].iloc[0] == pytest.approx(first[name])
     assert set(written["answer"].dropna()) == set(options.answers["answer"])
     assert len(written) >= len(options.board)
-    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(share.csv(options, catalogs, DAY)), "the file")
+    scenarios, _ = csv_tables.scenarios_of(
+        csv_tables.read_csv(share.csv(options, catalogs, DAY)), "the file"
+    )
     assert scenarios["instance"].iloc[0] == first["instance"]
     assert len(scenarios) == len(written)
-    if state in ("training", "serving"):  # no budget: the fastest costs at most three times the least
+    if state in (
+        "training",
+        "serving",
+    ):  # no budget: the fastest costs at most three times the least
         assert options.job["usd_most"] is None
         assert options.answers["usd"].max() <= 3 * options.answers["usd"].iloc[0] * 1.001
 
@@ -101,19 +136,30 @@ RARER = (
     {"instance": "p5.48xlarge"},
     {"method": "qlora", "model": "llama-3.1-70b", "days_most": "1"},
     {"goal": "serve", "model": "gpt-oss-120b", "fewest_bits": "16"},
-    {"goal": "serve", "requests_per_second": "20", "token_seconds": "0.02", "first_token_seconds": "0.3"},
+    {
+        "goal": "serve",
+        "requests_per_second": "20",
+        "token_seconds": "0.02",
+        "first_token_seconds": "0.3",
+    },
     {"regions": "eu-central-1"},
 )
 
 
-@pytest.mark.parametrize("query", [{}, SERVED, *(pytest.param(query, marks=pytest.mark.long) for query in RARER)], ids=repr)
+@pytest.mark.parametrize(
+    "query",
+    [{}, SERVED, *(pytest.param(query, marks=pytest.mark.long) for query in RARER)],
+    ids=repr,
+)
 def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_options):
     app = opened(v="3", **query)
     buttons = [button for button in app.button if str(button.key).startswith("limit_cost_")]
     assert len(buttons) <= limits.MOST
     before, money = shown_options[-1].rows[0]["usd"], []
     for button in buttons:
-        words, _, change = button.label.replace("\\", "").partition(", price of ")[0].rpartition(": ")
+        words, _, change = (
+            button.label.replace("\\", "").partition(", price of ")[0].rpartition(": ")
+        )
         pressed = run(opened(v="3", **query).button(key=button.key).click())
         after = shown_options[-1].rows[0]["usd"]
         money.append(abs(after - before))
@@ -124,7 +170,11 @@ def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_op
             assert before - after >= 0.99 * float(re.sub(r"[^0-9.]", "", change)), words
         assert about(after) in title(pressed).replace("\\$", "$"), words
     assert not query or buttons
-    assert "cost nothing" in page_text(app) or "costs nothing" in page_text(app) or len(buttons) == limits.MOST
+    assert (
+        "cost nothing" in page_text(app)
+        or "costs nothing" in page_text(app)
+        or len(buttons) == limits.MOST
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,10 +184,14 @@ def test_a_press_on_a_limit_gives_the_money_that_its_button_says(query, shown_op
         (SERVED, "In 16 bits", "16-bit weights: +$"),
     ],
 )
-def test_the_other_width_of_weights_is_a_card_and_one_press_away(query, card, button, shown_options):
+def test_the_other_width_of_weights_is_a_card_and_one_press_away(
+    query, card, button, shown_options
+):
     app = opened(v="3", **query)
     (other,) = [text for text in cards(app) if text.startswith(card)]
-    key = next(entry.key for entry in app.button if entry.label.replace("\\", "").startswith(button))
+    key = next(
+        entry.key for entry in app.button if entry.label.replace("\\", "").startswith(button)
+    )
     before, first = title(app), shown_options[-1].rows[0]["precision"]
     number = [option.replace("\\", "") for option in app.radio(key="shown").options].index(card)
     app = run(app.radio(key="shown").set_value(number))
@@ -187,12 +241,22 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
 @pytest.mark.parametrize(
     ("query", "titles", "press"),
     [
-        ({"have": "8 x h100-80gb-sxm"}, ["As it is", "Largest batch", "Rented instead"], "Take the largest batch"),
-        ({"have": "1 x a100-80gb-sxm", "goal": "serve"}, ["As it is", "Most requests", "Rented instead"], "Plan for 249 requests"),
+        (
+            {"have": "8 x h100-80gb-sxm"},
+            ["As it is", "Largest batch", "Rented instead"],
+            "Take the largest batch",
+        ),
+        (
+            {"have": "1 x a100-80gb-sxm", "goal": "serve"},
+            ["As it is", "Most requests", "Rented instead"],
+            "Plan for 249 requests",
+        ),
         ({"have": "1 x a100-80gb-sxm"}, ["What would make it fit", "Rented instead"], "Take LoRA"),
     ],
 )
-def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job(query, titles, press, shown_options):
+def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job(
+    query, titles, press, shown_options
+):
     app = opened(v="3", **query)
     assert [next(name for name in titles if card.startswith(name)) for card in cards(app)] == titles
     wanted = cards(app)[titles.index("Rented instead") - 1]
@@ -208,7 +272,9 @@ def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown
     faster = shown_options[-1].answers.iloc[1]
     app = run(app.radio(key="shown").set_value(1))
     assert title(app) == before
-    middle = [heading.value for heading in app.header if heading.value.startswith("What is in the memory")]
+    middle = [
+        heading.value for heading in app.header if heading.value.startswith("What is in the memory")
+    ]
     assert f"{faster['instances_needed']:.0f} × {faster['instance']}" in middle[0]
     assert address(app)["looked"]
     assert title(opened("method", **address(app))) != title(opened("method"))
@@ -218,7 +284,9 @@ def test_what_is_shown_moves_the_memory_and_keeping_it_fills_the_kept_once(shown
     assert len(app.session_state["kept"]) == 1
     assert app.button(key="keep").label == "Kept"
     assert app.button(key="keep").disabled
-    assert app.session_state["kept"][0]["then"]["usd"] == pytest.approx(shown_options[-1].rows[0]["usd"])
+    assert app.session_state["kept"][0]["then"]["usd"] == pytest.approx(
+        shown_options[-1].rows[0]["usd"]
+    )
     app = run(app.button(key="undo").click())
     assert not app.session_state["kept"]
 
@@ -227,8 +295,13 @@ def test_the_promise_and_six_set_ups_stand_until_the_first_change():
     app = opened()
     promise = "GPU memory and AWS cost, before you rent."
     assert promise in page_text(app)
-    assert [button.key for button in app.button if str(button.key).startswith("setup_")] == [f"setup_{number}" for number in range(6)]
-    for number, words in ((0, "Fine-tune all weights of Llama 3.1 8B"), (3, "Serve Llama 3.1 8B, 16 requests at once")):
+    assert [button.key for button in app.button if str(button.key).startswith("setup_")] == [
+        f"setup_{number}" for number in range(6)
+    ]
+    for number, words in (
+        (0, "Fine-tune all weights of Llama 3.1 8B"),
+        (3, "Serve Llama 3.1 8B, 16 requests at once"),
+    ):
         app = run(opened().button(key=f"setup_{number}").click())
         assert promise not in page_text(app)
         assert job_line(app).startswith(words)
@@ -243,9 +316,18 @@ def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
         run(app.segmented_control(key="sort").set_value(by))
         rows = ordered(shown_options[-1].board, by)
         assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True), by
-        possible = rows[rows["usd"].notna() & (rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
+        possible = rows[
+            rows["usd"].notna()
+            & (rows["fits"] == "yes")
+            & (rows["misses"] == "")
+            & (rows["runs"] == "yes")
+        ]
         values = possible[COLUMN.get(by, "usd")]
-        assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing, by
+        assert (
+            values.is_monotonic_decreasing
+            if by == "headroom"
+            else values.iloc[1:].is_monotonic_increasing
+        ), by
         assert possible.index.to_list() == list(range(len(possible)))
         assert address(app)["sort"] == [by]
         assert link.parse(address(app), catalogs)[1] == []
@@ -262,13 +344,25 @@ def test_what_is_compared_has_a_column_of_its_own(shown_options):
 def test_three_changes_come_first_and_other_work_is_the_last_of_them_and_named_so():
     app = run(opened())
     taken = [button for button in app.button if button.key and button.key.startswith("take_")]
-    effects = [text for text in texts(app) if text.endswith(".") and ("GiB less" in text or "% less" in text)]
+    effects = [
+        text
+        for text in texts(app)
+        if text.endswith(".") and ("GiB less" in text or "% less" in text)
+    ]
     assert (len(taken), "Other training: check the quality" in effects[-1]) == (3, True)
     assert not any("Other training" in text for text in effects[:-1])
-    assert {button.label.lower() for button in taken}.isdisjoint(market.label for market in MARKETS.values())
+    assert {button.label.lower() for button in taken}.isdisjoint(
+        market.label for market in MARKETS.values()
+    )
     app.session_state["more_changes"] = True
-    every = [button.label for button in run(app).button if button.key and button.key.startswith("take_")]
-    assert (len(every) > 3, len(set(every)), every[:3]) == (True, len(every), [button.label for button in taken])
+    every = [
+        button.label for button in run(app).button if button.key and button.key.startswith("take_")
+    ]
+    assert (len(every) > 3, len(set(every)), every[:3]) == (
+        True,
+        len(every),
+        [button.label for button in taken],
+    )
     before = address(app)
     app = run(app.button(key=taken[0].key).click())
     assert address(app) != before
@@ -277,13 +371,24 @@ def test_three_changes_come_first_and_other_work_is_the_last_of_them_and_named_s
 
 
 def test_a_refusal_names_fields_as_the_screen_does_and_what_to_do_beside_it():
-    app = opened(v="3", goal="serve", model="llama-3.1-8b", gpus="6", tensor_parallel="3", instance="p5.48xlarge")
+    app = opened(
+        v="3",
+        goal="serve",
+        model="llama-3.1-8b",
+        gpus="6",
+        tensor_parallel="3",
+        instance="p5.48xlarge",
+    )
     sentence = " ".join([title(app), *(warning.value for warning in app.warning)])
     assert (sentence[0].isupper(), "take" in sentence.lower()) == (True, True)
     assert not any(name in sentence for name in GLOSSARY if "_" in name)
-    assert on_screen("prompt_tokens 9 exceeds sequence_tokens 5; raise it.") == "Prompt 9 exceeds Context 5; raise it."
-    assert [capital(text) for text in ("full recompute", "bf16", "p5.48xlarge", "micro-batch 2")] == [
-        "Full recompute", "bf16", "p5.48xlarge", "Micro-batch 2"]  # fmt: skip
+    assert (
+        on_screen("prompt_tokens 9 exceeds sequence_tokens 5; raise it.")
+        == "Prompt 9 exceeds Context 5; raise it."
+    )
+    assert [
+        capital(text) for text in ("full recompute", "bf16", "p5.48xlarge", "micro-batch 2")
+    ] == ["Full recompute", "bf16", "p5.48xlarge", "Micro-batch 2"]
 
 
 def test_nothing_is_worked_out_twice(monkeypatch):
@@ -294,6 +399,10 @@ def test_nothing_is_worked_out_twice(monkeypatch):
     calls = []
     for module, name in ((comparisons, "estimate"), (present_plan, "options")):
         plain = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *arguments, plain=plain, name=name: calls.append(name) or plain(*arguments))
+        monkeypatch.setattr(
+            module,
+            name,
+            lambda *arguments, plain=plain, name=name: calls.append(name) or plain(*arguments),
+        )
     run(app)
     assert "estimate" not in calls

@@ -1,4 +1,6 @@
-"""The Models and Prices tabs: models by name, family and size, prices with their age, cards with who rents them."""
+"""The Models and Prices tabs: models by name, family and size, prices with their age, cards with
+who rents them.
+"""
 
 from pages import opened, page_text, run, title
 
@@ -15,7 +17,10 @@ def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(
     assert small["billions"].between(0, 9, inclusive="left").all()
     assert "llama-3.1-8b" in set(small["id"])
     counted = catalogs.models["parameters"].notna().sum()
-    assert sum(len(catalog_tables.models(catalogs, sizes=[size])) for size in catalog_tables.SIZES) == counted
+    assert (
+        sum(len(catalog_tables.models(catalogs, sizes=[size])) for size in catalog_tables.SIZES)
+        == counted
+    )
 
 
 def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, catalogs):
@@ -44,7 +49,10 @@ def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, c
 def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalogs):
     app = opened("prices")
     shown = app.dataframe[0].value
-    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} types have a price on demand" in title(app)
+    assert (
+        f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} types have a price "
+        f"on demand"
+    ) in title(app)
     assert f"{shown['on_demand_old'].sum()} of the prices on demand are older" in page_text(app)
     table = catalog_tables.card_table(catalogs)
     rented = table["instances"] != ""
@@ -56,7 +64,9 @@ def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalog
 
 
 def test_a_figure_of_a_model_opens_its_source(monkeypatch):
-    monkeypatch.setattr(sources, "chosen_in", lambda _, kind="rows": [(0, "weights_gib")] if kind == "cells" else [])
+    monkeypatch.setattr(
+        sources, "chosen_in", lambda _, kind="rows": [(0, "weights_gib")] if kind == "cells" else []
+    )
     app = opened("models")
     app.text_input(key="model_search").set_value("llama 3.1 8b").run()
     assert "Lightning-AI/litgpt" in page_text(app)

@@ -1,4 +1,6 @@
-"""`python -m refresh` against botocore's Stubber: what it writes, what it doubts, and that a failure writes nothing."""
+"""`python -m refresh` against botocore's Stubber: what it writes, what it doubts, and that a
+failure writes nothing.
+"""
 
 import os
 import re
@@ -22,7 +24,18 @@ pytest.importorskip("botocore", reason="the refresh needs pip install -r require
 from botocore.stub import ANY
 
 from tests import refresh_answers
-from tests.refresh_answers import ANSWERS, TODAY, Session, advice, contents, g5_prices, price, product, session, spot
+from tests.refresh_answers import (
+    ANSWERS,
+    TODAY,
+    Session,
+    advice,
+    contents,
+    g5_prices,
+    price,
+    product,
+    session,
+    spot,
+)
 
 pytestmark = pytest.mark.long
 folder = refresh_answers.folder  # a fixture
@@ -30,19 +43,32 @@ G5 = ["--region", "us-east-1", "--family", "g5"]
 
 
 def refresh(folder, session, *arguments, open_url=advice):
-    return main([*G5, "--folder", str(folder), *arguments], session=session, open_url=open_url, today=TODAY)
+    return main(
+        [*G5, "--folder", str(folder), *arguments], session=session, open_url=open_url, today=TODAY
+    )
 
 
 def test_prices_come_in_with_date_and_source(folder, capsys):
     card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
     card["GpuInfo"]["Gpus"][0] |= {"Count": 16, "LogicalGpuCount": 16}
     card |= {"InstanceType": "g5.96xlarge", "VCpuInfo": {"DefaultVCpus": 384}}
-    others = [*spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]), *spot(["g5.xlarge"], 0.46)]
-    older = [item | {"Timestamp": datetime(2026, 11, 1, tzinfo=UTC)} for item in spot(["g5.xlarge"], 99)]
+    others = [
+        *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]),
+        *spot(["g5.xlarge"], 0.46),
+    ]
+    older = [
+        item | {"Timestamp": datetime(2026, 11, 1, tzinfo=UTC)} for item in spot(["g5.xlarge"], 99)
+    ]
     second = [item | {"AvailabilityZoneId": "use1-az2"} for item in spot(["g5.xlarge"], 0.40)]
-    listed = [*g5_prices(_2xlarge=1.25), product("g5.96xlarge", 33), product("p5.48xlarge", 0, "capacity_block")]
+    listed = [
+        *g5_prices(_2xlarge=1.25),
+        product("g5.96xlarge", 33),
+        product("p5.48xlarge", 0, "capacity_block"),
+    ]
     listed[0] = product("g5.xlarge", 1.006, "with_reserved_terms")
-    listed = [text for text in listed if '"g5.xlarge"' not in text or "Reserved" in text] + g5_prices()[:1]
+    listed = [
+        text for text in listed if '"g5.xlarge"' not in text or "Reserved" in text
+    ] + g5_prices()[:1]
     code = refresh(folder, session(listed, [*older, *others, *second], [card]))
     printed = capsys.readouterr()
     output = printed.out
@@ -53,12 +79,24 @@ def test_prices_come_in_with_date_and_source(folder, capsys):
     assert (new["on_demand_usd_per_hour"], new["on_demand_as_of"]) == (1.25, TODAY)
     assert new["on_demand_source"].startswith("AWS Price List Query API")
     zones = price(folder, "g5.xlarge")
-    assert [zones[f"spot_{name}usd_per_hour"] for name in ("", "low_", "high_")] == [0.43, 0.40, 0.46]
-    assert (zones["spot_zones"], zones["spot_basis"], zones["interruption_as_of"]) == (2, "observed", TODAY)
+    assert [zones[f"spot_{name}usd_per_hour"] for name in ("", "low_", "high_")] == [
+        0.43,
+        0.40,
+        0.46,
+    ]
+    assert (zones["spot_zones"], zones["spot_basis"], zones["interruption_as_of"]) == (
+        2,
+        "observed",
+        TODAY,
+    )
     assert zones["reserved_1y_no_upfront_usd_per_hour"] == 0.634
-    assert zones["reserved_3y_all_upfront_usd_per_hour"] == pytest.approx(10200 / (3 * 8760), abs=1e-6)
+    assert zones["reserved_3y_all_upfront_usd_per_hour"] == pytest.approx(
+        10200 / (3 * 8760), abs=1e-6
+    )
     catalogs = load_catalogs(folder)
-    assert catalogs.instances.loc["g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]].tolist() == [16, 384, 23028 * 2**20]
+    assert catalogs.instances.loc[
+        "g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]
+    ].tolist() == [16, 384, 23028 * 2**20]
     assert price(folder, "g5.96xlarge")["on_demand_usd_per_hour"] == 33
     kept = catalogs.price_history.query("instance == 'g5.2xlarge' and market == 'on_demand'")
     assert kept["usd_per_hour"].tolist() == [1.212, 1.25]
@@ -107,7 +145,17 @@ def accepted(error):
 
 def test_accept_takes_single_entries_and_leaves_the_other_doubts(folder, capsys):
     before, raised = contents(folder), g5_prices(_xlarge=1.6, _2xlarge=0.5)
-    assert refresh(folder, session(raised), "--accept", "on_demand/g5.xlarge/us-east-1", "--accept", "spot/g5.xlarge/us-east-1") == 1
+    assert (
+        refresh(
+            folder,
+            session(raised),
+            "--accept",
+            "on_demand/g5.xlarge/us-east-1",
+            "--accept",
+            "spot/g5.xlarge/us-east-1",
+        )
+        == 1
+    )
     printed = capsys.readouterr()
     assert "g5.2xlarge us-east-1 goes from 1.212 to 0.5 (-59%)" in printed.err
     assert "g5.xlarge us-east-1 goes" not in printed.err
@@ -140,14 +188,19 @@ def test_another_gpu_count_is_doubted_and_a_card_that_is_not_held_named(folder, 
     card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
     card["GpuInfo"]["Gpus"][0] |= {"Name": "X99", "MemoryInfo": {"SizeInMiB": 999}}
     assert refresh(folder, session(g5_prices(), types=[card | {"InstanceType": "g5.new"}])) == 0
-    assert "g5.new carries NVIDIA X99 with 999 MiB, which gpus.yaml does not hold" in capsys.readouterr().out
+    assert (
+        "g5.new carries NVIDIA X99 with 999 MiB, which gpus.yaml does not hold"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_failing_replacement_puts_the_old_files_back(folder, monkeypatch):
     before, replace, left = contents(folder), os.replace, [2]
 
     def breaking(source, target):
-        left[0] -= Path(target).is_relative_to(folder)  # other files, such as a cache, are replaced as ever
+        left[0] -= Path(target).is_relative_to(
+            folder
+        )  # other files, such as a cache, are replaced as ever
         if left[0] == 0:
             raise OSError("disk full")
         replace(source, target)
@@ -169,14 +222,30 @@ def test_a_region_that_is_not_switched_on_keeps_its_spot_prices(folder, capsys):
 def test_the_filters_leave_the_linux_price_alone():
     from refresh.aws import read_on_demand
 
-    fields = {"regionCode": "us-east-1", "operatingSystem": "Linux", "preInstalledSw": "NA", "capacitystatus": "Used"}
+    fields = {
+        "regionCode": "us-east-1",
+        "operatingSystem": "Linux",
+        "preInstalledSw": "NA",
+        "capacitystatus": "Used",
+    }
     fields |= {"marketoption": "OnDemand", "tenancy": "Shared", "productFamily": "Compute Instance"}
-    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
-    expected = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
-    stubbed = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
+    filters = [
+        {"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()
+    ]
+    expected = {
+        "ServiceCode": "AmazonEC2",
+        "FormatVersion": "aws_v1",
+        "MaxResults": 100,
+        "Filters": filters,
+    }
+    stubbed = Session().expect(
+        "pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected
+    )
     stubbed.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
     answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_on_demand(stubbed.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, answers)
+    read_on_demand(
+        stubbed.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, answers
+    )
     assert answers.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
     assert answers.regions == {"us-east-1": "N. Virginia"}
 
@@ -220,11 +289,19 @@ def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(fold
     assert refresh(folder, session(infinite), *accepted(error)) == 0
     assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
     assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1
-    assert "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
-    today = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
+    assert (
+        "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
+    )
+    today = {
+        f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"]
+        for size in ("", 2, 4, 8, 12, 16, 24, 48)
+    }
     raised = {name: 2.5 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**raised))) == 1
-    assert "g5.xlarge us-east-1 goes from 1.006 to 2.515 (+150%), and no other price moves with it" in capsys.readouterr().err
+    assert (
+        "g5.xlarge us-east-1 goes from 1.006 to 2.515 (+150%), and no other price moves with it"
+        in capsys.readouterr().err
+    )
     fallen = {name: 0.8 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**fallen))) == 0
 
@@ -232,13 +309,21 @@ def test_what_is_not_finite_or_above_on_demand_or_moves_together_is_doubted(fold
 def test_local_zones_are_not_of_the_region(folder):
     local = [item | {"AvailabilityZoneId": "use1-atl2-az1"} for item in spot(["g5.xlarge"], 0.20)]
     named = [
-        {key: value for key, value in item.items() if key != "AvailabilityZoneId"} | {"AvailabilityZone": "us-east-1-atl-2a"}
+        {key: value for key, value in item.items() if key != "AvailabilityZoneId"}
+        | {"AvailabilityZone": "us-east-1-atl-2a"}
         for item in local
     ]
-    kept = [*spot(["g5.xlarge"], 0.44), *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"])]
+    kept = [
+        *spot(["g5.xlarge"], 0.44),
+        *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]),
+    ]
     assert refresh(folder, session(g5_prices(), [*kept, *local, *named])) == 0
     row = price(folder, "g5.xlarge")
-    assert (row["spot_usd_per_hour"], row["spot_low_usd_per_hour"], row["spot_zones"]) == (0.44, 0.44, 1)
+    assert (row["spot_usd_per_hour"], row["spot_low_usd_per_hour"], row["spot_zones"]) == (
+        0.44,
+        0.44,
+        1,
+    )
 
 
 KILLED = """
@@ -261,14 +346,20 @@ write_catalogs(folder, documents, [row], "2026-11-21")
 
 @pytest.mark.parametrize("replaced", [0, 1, 5])
 def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, replaced):
-    ended = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False
+    )
     assert ended.returncode == -signal.SIGKILL
-    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006  # the prices come last: what loads is whole
+    assert (
+        price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006
+    )  # the prices come last: what loads is whole
     assert len(list(folder.parent.glob(".catalogs-*"))) == 1
     living = folder.parent / f".catalogs-{1}-abc"  # a process that lives
     living.mkdir()
     assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
     assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.1
     assert list(folder.parent.glob(".catalogs-*")) == [living]
-    kept = load_catalogs(folder).price_history.query("instance == 'g5.xlarge' and region == 'us-east-1' and market == 'on_demand'")
+    kept = load_catalogs(folder).price_history.query(
+        "instance == 'g5.xlarge' and region == 'us-east-1' and market == 'on_demand'"
+    )
     assert kept["usd_per_hour"].tolist()[-1] == 1.1

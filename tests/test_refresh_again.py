@@ -1,4 +1,6 @@
-"""A refresh that breaks off goes on from its finished regions; before it starts it says how much there is to read."""
+"""A refresh that breaks off goes on from its finished regions; before it starts it says how much
+there is to read.
+"""
 
 import io
 from datetime import timedelta
@@ -21,7 +23,9 @@ ARGUMENTS = [word for region in REGIONS for word in ("--region", region)]
 
 
 class Wire:
-    """Serves the offer file of every region until the connection is lost; `opened` are those that were read."""
+    """Serves the offer file of every region until the connection is lost; `opened` are those that
+    were read.
+    """
 
     def __init__(self, lost_at=""):
         self.lost_at, self.opened = lost_at, []
@@ -68,7 +72,12 @@ def test_a_refusal_keeps_what_was_read_for_the_run_that_accepts(folder, capsys):
     assert refresh(folder, dear) == 1
     error = capsys.readouterr().err
     assert "What was read of 3 regions is kept" in error
-    accepted = [word for line in error.splitlines() if "--accept " in line for word in ("--accept", line.rpartition("--accept ")[2])]
+    accepted = [
+        word
+        for line in error.splitlines()
+        if "--accept " in line
+        for word in ("--accept", line.rpartition("--accept ")[2])
+    ]
     silent = Wire()
     assert refresh(folder, silent, *accepted) == 0, capsys.readouterr().err
     assert silent.opened == []
@@ -84,19 +93,31 @@ def test_what_is_kept_is_of_the_same_question_and_day(tmp_path):
     part.put("on_demand", "gr6.4xlarge", "us-east-1", "here", usd_per_hour=1.5, basis="published")
     part.put_small("endpoints", "a", "us-east-1", "there", usd_per_million_input_tokens=1.0)
     part.covered["spot"].add("us-east-1")
-    part.signals.append({"signal": "quota", "region": "us-east-1", "of": "L-1", "answer": "yes", "value": 1.0})
+    part.signals.append(
+        {"signal": "quota", "region": "us-east-1", "of": "L-1", "answer": "yes", "value": 1.0}
+    )
 
     def read_region(region, of_region, answers):
         assert of_region.regions == (region,)
         answers.absorb(part)
 
     hours = [0.0]
-    kept = KeptRegions(tmp_path, scope, "public", lambda: hours[0] + next((tmp_path / FOLDER).glob("*")).stat().st_mtime)
+    kept = KeptRegions(
+        tmp_path,
+        scope,
+        "public",
+        lambda: hours[0] + next((tmp_path / FOLDER).glob("*")).stat().st_mtime,
+    )
     first = kept.read(scope, read_region, lambda _: None)
     assert kept.read(scope, None, lambda _: None) == first
     assert first.prices == part.prices
-    other = [Scope(REGIONS, ("g5",), scope.instances, {}, scope.models), Scope(REGIONS, ("gr6",), frozenset(), {}, scope.models)]
-    assert [KeptRegions(tmp_path, asked, "public").missing(REGIONS) for asked in other] == [list(REGIONS)] * 2
+    other = [
+        Scope(REGIONS, ("g5",), scope.instances, {}, scope.models),
+        Scope(REGIONS, ("gr6",), frozenset(), {}, scope.models),
+    ]
+    assert [KeptRegions(tmp_path, asked, "public").missing(REGIONS) for asked in other] == [
+        list(REGIONS)
+    ] * 2
     assert KeptRegions(tmp_path, scope, "account").missing(REGIONS) == list(REGIONS)
     hours[0] = timedelta(days=1).total_seconds() + 1
     assert kept.missing(REGIONS) == list(REGIONS)
@@ -106,7 +127,11 @@ def test_what_is_kept_is_of_the_same_question_and_day(tmp_path):
     assert kept.read(scope, read_region, lambda _: None) == first
     failing = Answers()
     failing.fail("a file broke off", OSError())
-    assert KeptRegions(tmp_path, other[0], "public").read(other[0], lambda *_: _[2].absorb(failing), lambda _: None).failed
+    assert (
+        KeptRegions(tmp_path, other[0], "public")
+        .read(other[0], lambda *_: _[2].absorb(failing), lambda _: None)
+        .failed
+    )
     assert KeptRegions(tmp_path, other[0], "public").missing(REGIONS) == list(REGIONS)
 
 
@@ -131,7 +156,9 @@ def test_size_and_time_to_go_are_said_before_the_download_and_on_the_way():
         return answer
 
     meter.announce(["a", "b", "away"], files)
-    assert lines == ["To read: 2 large files, 600 MB, 1 more of unknown size, about 1 min at 10.0 MB/s."]
+    assert lines == [
+        "To read: 2 large files, 600 MB, 1 more of unknown size, about 1 min at 10.0 MB/s."
+    ]
     for _ in range(300):
         clock.seconds += 0.0
         answer = meter.counted(files)("a")

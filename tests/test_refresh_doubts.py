@@ -1,4 +1,6 @@
-"""Which prices of a refresh are doubted: on demand by its past and its witnesses, other markets by their ratio to it."""
+"""Which prices of a refresh are doubted: on demand by its past and its witnesses, other markets by
+their ratio to it.
+"""
 
 import pytest
 
@@ -10,7 +12,9 @@ from tests.refresh_answers import TODAY
 
 DOCUMENTS = read_documents(FOLDER)
 PRICES = DOCUMENTS["prices"]["prices"]
-SCOPE = Scope(tuple(DOCUMENTS["prices"]["regions"]), None, frozenset(DOCUMENTS["instances"]["instances"]), {})
+SCOPE = Scope(
+    tuple(DOCUMENTS["prices"]["regions"]), None, frozenset(DOCUMENTS["instances"]["instances"]), {}
+)
 P5 = ("p5.48xlarge", "us-east-1")
 
 
@@ -31,27 +35,50 @@ def times(factor, market="on_demand", instance="p5.48xlarge", region="us-east-1"
 
 
 def all_of(region, factor):
-    return [times(factor, "on_demand", instance, region) for instance, rows in PRICES.items() if "on_demand" in rows.get(region, {})]
+    return [
+        times(factor, "on_demand", instance, region)
+        for instance, rows in PRICES.items()
+        if "on_demand" in rows.get(region, {})
+    ]
 
 
 def test_the_first_day_doubts_no_true_price_of_hosting():
-    """ml.g4dn.xlarge asks 0.7364, 1.40 times 0.526; that few prices of hosting are known says nothing of it."""
+    """ml.g4dn.xlarge asks 0.7364, 1.40 times 0.526; that few prices of hosting are known says
+    nothing of it.
+    """
     assert entries(("sagemaker_hosting", "g4dn.xlarge", "us-east-1", 0.7364)) == []
-    every = [("sagemaker_hosting", name, place, 1.4 * usd("on_demand", name, place)) for name, place in on_demand()]
+    every = [
+        ("sagemaker_hosting", name, place, 1.4 * usd("on_demand", name, place))
+        for name, place in on_demand()
+    ]
     assert len(every) > 300
     assert entries(*every) == []
-    assert entries(("sagemaker_hosting", "g4dn.xlarge", "us-east-1", 7.364)) == ["sagemaker_hosting/g4dn.xlarge/us-east-1"]
+    assert entries(("sagemaker_hosting", "g4dn.xlarge", "us-east-1", 7.364)) == [
+        "sagemaker_hosting/g4dn.xlarge/us-east-1"
+    ]
 
 
 def on_demand():
-    return [(name, region) for name, rows in PRICES.items() for region, row in rows.items() if "on_demand" in row]
+    return [
+        (name, region)
+        for name, rows in PRICES.items()
+        for region, row in rows.items()
+        if "on_demand" in row
+    ]
 
 
-@pytest.mark.parametrize(("instance", "dollars"), [("p5.48xlarge", 110.08), ("p6-b200.48xlarge", 330.0), ("p4d.24xlarge", 0.4 * 21.957642)])
+@pytest.mark.parametrize(
+    ("instance", "dollars"),
+    [("p5.48xlarge", 110.08), ("p6-b200.48xlarge", 330.0), ("p4d.24xlarge", 0.4 * 21.957642)],
+)
 def test_a_dear_type_that_moves_alone_is_doubted(instance, dollars):
     entry = f"on_demand/{instance}/us-east-1"
     assert entries(("on_demand", instance, "us-east-1", dollars)) == [entry]
-    others = [times(1, instance=name, region=region) for name, region in on_demand() if (name, region) != (instance, "us-east-1")]
+    others = [
+        times(1, instance=name, region=region)
+        for name, region in on_demand()
+        if (name, region) != (instance, "us-east-1")
+    ]
     assert entries(("on_demand", instance, "us-east-1", dollars), *others) == [entry]
 
 
@@ -63,7 +90,9 @@ def test_what_another_price_moves_with_is_believed(factor):
     assert entries(here, there) == []
     assert entries(here, times(factor, "capacity_block")) == []
     assert len(entries(here, times(1, region="us-east-2"))) == 1
-    assert len(entries(here, times(1 / factor, region="us-east-2"))) == 2  # the other way is no witness
+    assert (
+        len(entries(here, times(1 / factor, region="us-east-2"))) == 2
+    )  # the other way is no witness
     a100 = times(factor, instance="p4d.24xlarge")
     assert entries(a100, times(factor, "reserved_1y_no_upfront", "p4d.24xlarge")) == []
 
@@ -81,22 +110,39 @@ def test_a_file_that_doubles_as_a_whole_is_an_error_whatever_else_it_says():
         for market in rows.get("us-east-1", {})
         if market.startswith("reserved") and "on_demand" in rows["us-east-1"]
     ]
-    assert len([entry for entry in entries(*doubled, *terms) if entry.startswith("on_demand")]) == len(doubled)
-    others = [price for region in SCOPE.regions if region != "us-east-1" for price in all_of(region, 2)]
+    assert len(
+        [entry for entry in entries(*doubled, *terms) if entry.startswith("on_demand")]
+    ) == len(doubled)
+    others = [
+        price for region in SCOPE.regions if region != "us-east-1" for price in all_of(region, 2)
+    ]
     assert len(entries(*doubled, *others)) == len(doubled) + len(others)
 
 
 def test_other_markets_are_judged_by_their_ratio_to_on_demand():
-    assert entries(("spot", *P5, 3 * usd("spot", "p5.48xlarge"))) == ["spot/p5.48xlarge/us-east-1"]  # above on demand
+    assert entries(("spot", *P5, 3 * usd("spot", "p5.48xlarge"))) == [
+        "spot/p5.48xlarge/us-east-1"
+    ]  # above on demand
     assert entries(("spot", *P5, 0.00001)) == ["spot/p5.48xlarge/us-east-1"]
-    assert entries(("spot", "p5en.48xlarge", "us-east-2", 48.0)) == []  # four times April's median, and true
-    assert entries(("spot", "p4de.24xlarge", "ap-southeast-1", 32.9365)) == []  # on demand, with fewer digits
+    assert (
+        entries(("spot", "p5en.48xlarge", "us-east-2", 48.0)) == []
+    )  # four times April's median, and true
+    assert (
+        entries(("spot", "p4de.24xlarge", "ap-southeast-1", 32.9365)) == []
+    )  # on demand, with fewer digits
     assert entries(("capacity_block", *P5, 60.0)) == ["capacity_block/p5.48xlarge/us-east-1"]
-    assert entries(times(2), ("spot", *P5, 100.0)) == ["on_demand/p5.48xlarge/us-east-1", "spot/p5.48xlarge/us-east-1"]
+    assert entries(times(2), ("spot", *P5, 100.0)) == [
+        "on_demand/p5.48xlarge/us-east-1",
+        "spot/p5.48xlarge/us-east-1",
+    ]
 
 
 def test_without_on_demand_a_price_is_compared_with_its_own_past():
     """p5e.48xlarge is sold by spot and blocks alone."""
-    region = next(region for region, row in PRICES["p5e.48xlarge"].items() if "capacity_block" in row)
+    region = next(
+        region for region, row in PRICES["p5e.48xlarge"].items() if "capacity_block" in row
+    )
     assert entries(times(1.5, "capacity_block", "p5e.48xlarge", region)) == []
-    assert entries(times(4, "capacity_block", "p5e.48xlarge", region)) == [f"capacity_block/p5e.48xlarge/{region}"]
+    assert entries(times(4, "capacity_block", "p5e.48xlarge", region)) == [
+        f"capacity_block/p5e.48xlarge/{region}"
+    ]

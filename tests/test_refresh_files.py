@@ -1,4 +1,6 @@
-"""AWS's files as they arrive: renamed, in another currency, with lines twice, with Local Zones, cut off, in small pieces."""
+"""AWS's files as they arrive: renamed, in another currency, with lines twice, with Local Zones, cut
+off, in small pieces.
+"""
 
 import io
 import json
@@ -39,11 +41,27 @@ WHOLE = read(OFFER)
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (b'"PricePerUnit"', b'"Price Per Unit"', "PricePerUnit is missing (perhaps now Price Per Unit)"),
-        (b'"Pre Installed S/W"', b'"Pre-Installed Software"', "Pre Installed S/W is missing (perhaps now Pre-Installed Software)"),
+        (
+            b'"PricePerUnit"',
+            b'"Price Per Unit"',
+            "PricePerUnit is missing (perhaps now Price Per Unit)",
+        ),
+        (
+            b'"Pre Installed S/W"',
+            b'"Pre-Installed Software"',
+            "Pre Installed S/W is missing (perhaps now Pre-Installed Software)",
+        ),
         (b'"Tenancy"', b'"Hosting Kind"', "Tenancy is missing"),
-        (b'"MarketOption"', b'"Market Option"', "MarketOption is missing (perhaps now Market Option)"),
-        (b'"Location Type"', b'"LocationType"', "Location Type is missing (perhaps now LocationType)"),
+        (
+            b'"MarketOption"',
+            b'"Market Option"',
+            "MarketOption is missing (perhaps now Market Option)",
+        ),
+        (
+            b'"Location Type"',
+            b'"LocationType"',
+            "Location Type is missing (perhaps now LocationType)",
+        ),
         (b'"SKU"', b'"Sku"', ""),
     ],
 )
@@ -86,7 +104,10 @@ def test_another_currency_is_said():
     [
         (b'"US East (N. Virginia)","AWS Region"', b'"US East (Atlanta)","AWS Local Zone"'),
         (b'"NA","us-east-1"', b'"NA","us-east-1-atl-2"'),
-        (b'"US East (N. Virginia)","AWS Region"', b'"US East (Verizon) - Atlanta","AWS Wavelength Zone"'),
+        (
+            b'"US East (N. Virginia)","AWS Region"',
+            b'"US East (Verizon) - Atlanta","AWS Wavelength Zone"',
+        ),
     ],
 )
 def test_a_local_zone_is_never_its_region(old, new):
@@ -103,7 +124,11 @@ def test_a_local_zone_is_never_its_region(old, new):
 
 @pytest.mark.parametrize(
     "changed",
-    [OFFER.replace(b'"Currency"', b'"Money"'), OFFER.replace(b'"USD"', b'"CNY"'), OFFER[: len(OFFER) // 2]],
+    [
+        OFFER.replace(b'"Currency"', b'"Money"'),
+        OFFER.replace(b'"USD"', b'"CNY"'),
+        OFFER[: len(OFFER) // 2],
+    ],
     ids=["renamed", "currency", "cut"],
 )
 def test_nothing_is_written_of_a_file_that_is_wrong(folder, capsys, changed):
@@ -115,7 +140,9 @@ def test_nothing_is_written_of_a_file_that_is_wrong(folder, capsys, changed):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize(("old", "new"), [(b'"USD"', b'"EUR"'), (b'"DiscountedRate"', b'"Discounted Rate"')])
+@pytest.mark.parametrize(
+    ("old", "new"), [(b'"USD"', b'"EUR"'), (b'"DiscountedRate"', b'"Discounted Rate"')]
+)
 def test_plans_of_a_wrong_file_stay_as_they_were(folder, capsys, old, new):
     changed = PLANS.replace(old, new)
     arguments = [*GR6, "--folder", str(folder)]
@@ -140,17 +167,34 @@ def test_a_json_file_is_the_same_in_pieces_of_any_size(service):
     expected = {
         (
             sku,
-            max(float(dimension["pricePerUnit"]["USD"]) for term in terms[sku].values() for dimension in term["priceDimensions"].values()),
+            max(
+                float(dimension["pricePerUnit"]["USD"])
+                for term in terms[sku].values()
+                for dimension in term["priceDimensions"].values()
+            ),
         )
         for sku in OFFERS[service]["products"]
     }
     for file in (io.BytesIO(text), Drip(text)):
         skus = iter(OFFERS[service]["products"])
-        streamed = {(sku, usd) for sku, _, usd, _ in offer_stream.prices(file, lambda _, skus=skus: next(skus))}
+        streamed = {
+            (sku, usd)
+            for sku, _, usd, _ in offer_stream.prices(file, lambda _, skus=skus: next(skus))
+        }
         assert streamed == expected
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"{", b'{"products": {"A": ', b'{"terms": {}, "products": {}}', b'{"products": {"A": {]}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"products": {"A": ',
+        b'{"terms": {}, "products": {}}',
+        b'{"products": {"A": {]}}',
+    ],
+)
 def test_what_is_no_offer_file_is_an_error(text):
     with pytest.raises(offer_stream.OfferError):
         list(offer_stream.prices(io.BytesIO(text), dict))
@@ -161,8 +205,15 @@ def test_a_small_file_says_what_was_renamed_and_which_currency_it_has():
         text = json.dumps(OFFERS["AmazonSageMaker"]).replace(old, new).encode()
         answers = Answers()
         files = {"AmazonSageMaker": text}
-        fetch("us-east-1", SCOPE, answers, lambda url, **_: io.BytesIO(files.get(url.split("/")[6], b"")))
+        fetch(
+            "us-east-1",
+            SCOPE,
+            answers,
+            lambda url, **_: io.BytesIO(files.get(url.split("/")[6], b"")),
+        )
         return next(note for note in answers.notes if "AmazonSageMaker" in note)
 
-    assert "component is missing (perhaps now componentName)" in notes('"component"', '"componentName"')
+    assert "component is missing (perhaps now componentName)" in notes(
+        '"component"', '"componentName"'
+    )
     assert "it has prices in CNY, not in USD" in notes('"USD"', '"CNY"')

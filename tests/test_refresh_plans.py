@@ -1,4 +1,6 @@
-"""Savings Plans in the refresh: the public files and the API in their real shapes, and what is left alone or doubted."""
+"""Savings Plans in the refresh: the public files and the API in their real shapes, and what is left
+alone or doubted.
+"""
 
 import io
 import json
@@ -33,7 +35,12 @@ def with_plans(url, plans=PLANS, announced=None, **_):
 
 
 def read(folder, open_url, *arguments):
-    return main([*GR6, *arguments, "--folder", str(folder)], session=NoCredentials(), open_url=open_url, today=TODAY)
+    return main(
+        [*GR6, *arguments, "--folder", str(folder)],
+        session=NoCredentials(),
+        open_url=open_url,
+        today=TODAY,
+    )
 
 
 def plans_of(row):
@@ -44,11 +51,18 @@ def plans_of(row):
 def test_public_plans_come_in_by_kind_term_and_payment(folder, capsys):
     assert read(folder, with_plans) == 0, capsys.readouterr().err
     small = price(folder, "gr6.4xlarge")
-    compute = {"compute_plan_1y_no_upfront": 1.1, "compute_plan_1y_all_upfront": 1.0, "compute_plan_3y_no_upfront": 0.75}
+    compute = {
+        "compute_plan_1y_no_upfront": 1.1,
+        "compute_plan_1y_all_upfront": 1.0,
+        "compute_plan_3y_no_upfront": 0.75,
+    }
     assert plans_of(small) == compute | {"instance_plan_1y_partial_upfront": 0.95}
     assert small["compute_plan_3y_no_upfront_as_of"] == TODAY
     assert "AWSComputeSavingsPlan" in small["compute_plan_3y_no_upfront_source"]
-    assert (small["commit_1y_usd_per_hour"], small["commit_1y_kind"]) == (0.9, "reserved instance, standard, partial upfront")
+    assert (small["commit_1y_usd_per_hour"], small["commit_1y_kind"]) == (
+        0.9,
+        "reserved instance, standard, partial upfront",
+    )
     assert plans_of(price(folder, "gr6.8xlarge")) == {}
 
 
@@ -86,7 +100,10 @@ def test_commitments_of_one_kind_that_are_all_gone_are_one_doubt(folder, capsys)
     error = capsys.readouterr().err
     assert all(f"--accept {entry}\n" in error for entry in entries)
     assert read(folder, renamed, *(word for entry in entries for word in ("--accept", entry))) == 0
-    assert plans_of(price(folder, "gr6.4xlarge")).keys() == {"compute_plan_1y_all_upfront", "instance_plan_1y_partial_upfront"}
+    assert plans_of(price(folder, "gr6.4xlarge")).keys() == {
+        "compute_plan_1y_all_upfront",
+        "instance_plan_1y_partial_upfront",
+    }
 
 
 @pytest.mark.parametrize(("before", "after"), [(b'"1.1"', b'"1.61"'), (b'"0.75"', b'"0.2"')])
@@ -97,32 +114,76 @@ def test_a_plan_dearer_than_on_demand_or_far_too_cheap_is_refused(folder, capsys
     assert contents(folder) == untouched
 
 
-def rate(usd, plan="Compute", seconds=31_536_000, usage="BoxUsage:g5.xlarge", operation="RunInstances"):
-    offering = {"offeringId": "ab-1", "paymentOption": "No Upfront", "planType": plan, "durationSeconds": seconds, "currency": "USD"}
-    sold = {"unit": "Hrs", "productType": "EC2", "serviceCode": "AmazonEC2", "usageType": usage, "operation": operation}
+def rate(
+    usd, plan="Compute", seconds=31_536_000, usage="BoxUsage:g5.xlarge", operation="RunInstances"
+):
+    offering = {
+        "offeringId": "ab-1",
+        "paymentOption": "No Upfront",
+        "planType": plan,
+        "durationSeconds": seconds,
+        "currency": "USD",
+    }
+    sold = {
+        "unit": "Hrs",
+        "productType": "EC2",
+        "serviceCode": "AmazonEC2",
+        "usageType": usage,
+        "operation": operation,
+    }
     return {"savingsPlanOffering": offering, "rate": str(usd), **sold}
 
 
 def test_the_api_is_read_page_by_page():
-    pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
+    pytest.importorskip(
+        "botocore", reason="the refresh needs pip install -r requirements/prices.txt"
+    )
     from refresh.aws import read_plans
 
-    filters = [("region", ["us-east-1"]), ("instanceType", ["g5.xlarge"]), ("productDescription", ["Linux/UNIX"]), ("tenancy", ["shared"])]
-    request = {"savingsPlanTypes": ["Compute", "EC2Instance"], "products": ["EC2"], "serviceCodes": ["AmazonEC2"], "maxResults": 1000}
+    filters = [
+        ("region", ["us-east-1"]),
+        ("instanceType", ["g5.xlarge"]),
+        ("productDescription", ["Linux/UNIX"]),
+        ("tenancy", ["shared"]),
+    ]
+    request = {
+        "savingsPlanTypes": ["Compute", "EC2Instance"],
+        "products": ["EC2"],
+        "serviceCodes": ["AmazonEC2"],
+        "maxResults": 1000,
+    }
     request["filters"] = [{"name": name, "values": values} for name, values in filters]
-    others = [rate(9, usage="UnusedBox:g5.xlarge"), rate(9, operation="RunInstances:0002"), rate(9, plan="Database")]
+    others = [
+        rate(9, usage="UnusedBox:g5.xlarge"),
+        rate(9, operation="RunInstances:0002"),
+        rate(9, plan="Database"),
+    ]
     call = ("savingsplans", "describe_savings_plans_offering_rates")
-    answering = Session().expect(*call, {"searchResults": [rate(0.7), *others], "nextToken": "more"}, request)
-    answering.expect(*call, {"searchResults": [rate(0.45, "EC2Instance", 94_608_000)]}, {**request, "nextToken": "more"})
+    answering = Session().expect(
+        *call, {"searchResults": [rate(0.7), *others], "nextToken": "more"}, request
+    )
+    answering.expect(
+        *call,
+        {"searchResults": [rate(0.45, "EC2Instance", 94_608_000)]},
+        {**request, "nextToken": "more"},
+    )
     answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, answers)
-    seen = {name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"] for name, prices in answers.prices.items() if prices}
+    read_plans(
+        answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, answers
+    )
+    seen = {
+        name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"]
+        for name, prices in answers.prices.items()
+        if prices
+    }
     assert seen == {"compute_plan_1y_no_upfront": 0.7, "instance_plan_3y_no_upfront": 0.45}
 
 
 def test_a_denied_plan_is_noted_and_the_rest_is_written(folder, capsys):
     denied = session(g5_prices(_2xlarge=1.25))
-    denied.expect_error("savingsplans", "describe_savings_plans_offering_rates", "AccessDeniedException")
+    denied.expect_error(
+        "savingsplans", "describe_savings_plans_offering_rates", "AccessDeniedException"
+    )
     assert refresh(folder, denied) == 0
     assert "Savings Plans could not be read" in capsys.readouterr().out
     assert price(folder, "g5.2xlarge")["on_demand_usd_per_hour"] == 1.25

@@ -1,4 +1,6 @@
-"""The refresh without credentials: offer files and Spot Advisor as recorded; and how prices merge and are written."""
+"""The refresh without credentials: offer files and Spot Advisor as recorded; and how prices merge
+and are written.
+"""
 
 import io
 import json
@@ -32,20 +34,32 @@ def public_files(url, offer=OFFER, **_):
 
 
 PUBLIC_ADVICE = deepcopy(ANSWERS["spot_advisor"])
-PUBLIC_ADVICE["spot_advisor"]["us-east-1"]["Linux"] = {"gr6.4xlarge": {"s": 60, "r": 1}, "gr6.8xlarge": {"s": -5, "r": 0}}
+PUBLIC_ADVICE["spot_advisor"]["us-east-1"]["Linux"] = {
+    "gr6.4xlarge": {"s": 60, "r": 1},
+    "gr6.8xlarge": {"s": -5, "r": 0},
+}
 GR6 = ["--region", "us-east-1", "--family", "gr6"]
 
 
 def test_without_credentials_the_public_files_are_read(folder, capsys):
-    code = main([*GR6, "--folder", str(folder)], session=NoCredentials(), open_url=public_files, today=TODAY)
+    code = main(
+        [*GR6, "--folder", str(folder)], session=NoCredentials(), open_url=public_files, today=TODAY
+    )
     output = capsys.readouterr()
     assert code == 0
     assert "no AWS credentials were found" in output.err
     assert "gr6.16xlarge is sold and new" in output.out
     small, large = price(folder, "gr6.4xlarge"), price(folder, "gr6.8xlarge")
     assert (small["on_demand_usd_per_hour"], small["on_demand_basis"]) == (1.6, "published")
-    assert (small["spot_usd_per_hour"], small["spot_basis"], small["spot_as_of"]) == (0.64, "estimated", TODAY)
-    assert (small["reserved_1y_no_upfront_usd_per_hour"], small["reserved_1y_partial_upfront_usd_per_hour"]) == (1.0, 0.9)
+    assert (small["spot_usd_per_hour"], small["spot_basis"], small["spot_as_of"]) == (
+        0.64,
+        "estimated",
+        TODAY,
+    )
+    assert (
+        small["reserved_1y_no_upfront_usd_per_hour"],
+        small["reserved_1y_partial_upfront_usd_per_hour"],
+    ) == (1.0, 0.9)
     assert (small["commit_1y_usd_per_hour"], small["commit_3y_usd_per_hour"]) == (0.9, 0.5)
     assert small["commit_3y_kind"] == "reserved instance, standard, all upfront"
     assert (large["on_demand_usd_per_hour"], large["spot_as_of"]) == (2.5, "2025-06-28")
@@ -90,12 +104,28 @@ def test_a_file_that_does_not_open_is_tried_again(folder):
 def test_upfront_is_spread_a_young_spot_price_stays_and_unchanged_catalogs_keep_every_byte(folder):
     documents, answers = read_documents(FOLDER), Answers()
     scope = Scope(("us-east-1",), None, frozenset(documents["instances"]["instances"]), {})
-    answers.put("spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated")
-    rows = [merge(documents, answers, scope, day).documents["prices"] for day in ("2026-05-01", "2026-11-21")]
-    assert [row["prices"]["g5.xlarge"]["us-east-1"]["spot"]["basis"] for row in rows] == ["observed", "estimated"]
-    terms = [("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]), ("5yr", "standard", "No Upfront", [])]
-    assert reserved(terms) == {"reserved_1y_all_upfront": {"usd_per_hour": 1.0, "basis": "published"}}
+    answers.put(
+        "spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated"
+    )
+    rows = [
+        merge(documents, answers, scope, day).documents["prices"]
+        for day in ("2026-05-01", "2026-11-21")
+    ]
+    assert [row["prices"]["g5.xlarge"]["us-east-1"]["spot"]["basis"] for row in rows] == [
+        "observed",
+        "estimated",
+    ]
+    terms = [
+        ("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]),
+        ("5yr", "standard", "No Upfront", []),
+    ]
+    assert reserved(terms) == {
+        "reserved_1y_all_upfront": {"usd_per_hour": 1.0, "basis": "published"}
+    }
     before, documents = contents(folder), read_documents(folder)
-    assert all(yaml_text(name, documents[name]).encode() == before[f"{ROOM_OF[name]}/{name}.yaml"] for name in NAMES)
+    assert all(
+        yaml_text(name, documents[name]).encode() == before[f"{ROOM_OF[name]}/{name}.yaml"]
+        for name in NAMES
+    )
     write_catalogs(folder, documents)
     assert contents(folder) == before

@@ -1,4 +1,6 @@
-"""The report: what it says is the plan's, it opens without a network, and nothing in it can be run."""
+"""The report: what it says is the plan's, it opens without a network, and nothing in it can be
+run.
+"""
 
 import re
 from datetime import date
@@ -42,7 +44,9 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
         assert place(row, catalogs()) in text
         assert plan_words.money_and_time(row) in text
     assert "2026-11-22" in text
-    assert {unescape(address) for address in re.findall(r"(?:src|href)=[\"']([^\"']*)", page)} == {LINK}
+    assert {unescape(address) for address in re.findall(r"(?:src|href)=[\"']([^\"']*)", page)} == {
+        LINK
+    }
     assert not re.search("<(script|link|img|iframe)", page)
     assert page.count("<svg") >= 1 + len(result.answers)
     assert re.search(r"\d{4}-\d\d-\d\d", text.split("Prices")[1])
@@ -68,12 +72,18 @@ def test_the_minutes_are_one_table_and_what_is_typed_cannot_become_markup(answer
 
 def test_a_job_without_a_plan_has_a_report_too_and_the_plan_page_gives_it():
     result = options({"work": "training", "model": "llama-3.1-405b", "usd_most": 1}, catalogs())
-    for text in (text_of(report.html(result, LINK, DAY, catalogs())), report.markdown(result, LINK, DAY, catalogs())):
+    for text in (
+        text_of(report.html(result, LINK, DAY, catalogs())),
+        report.markdown(result, LINK, DAY, catalogs()),
+    ):
         assert plan_words.heading(result, catalogs()) in text
         assert plan_words.cure(result) in text
     app = opened(model="llama-3.2-1b")
     with_share(app)
-    assert any(block.value.startswith("## Fine-tune all weights of Llama 3.2 1B on 150 million tokens ") for block in app.code)
+    assert any(
+        block.value.startswith("## Fine-tune all weights of Llama 3.2 1B on 150 million tokens ")
+        for block in app.code
+    )
     assert not app.error
 
 

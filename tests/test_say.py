@@ -1,4 +1,6 @@
-"""Numbers, changes and verdicts in words: one way to write each; and the line that says how a row is set."""
+"""Numbers, changes and verdicts in words: one way to write each; and the line that says how a row
+is set.
+"""
 
 import pytest
 from examples import catalogs, recorded, table
@@ -38,17 +40,36 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
     assert [numbers.more(ratio) for ratio in (1.004, 1.06, 3.24, 42.3)] == words
     assert cause_in_words("optimizer_bytes") == "optimizer state"
     assert cause_in_words("speed") == "speed"
-    assert [verdict("yes", "yes"), verdict("tight", "emulated"), verdict("yes", "no")] == ["fits", "tight, emulated", "does not run"]
-    row = {name: size * GIB for name, size in (("memory_bytes", 53.6), ("memory_low_bytes", 48.1), ("memory_high_bytes", 62.0))}
+    assert [verdict("yes", "yes"), verdict("tight", "emulated"), verdict("yes", "no")] == [
+        "fits",
+        "tight, emulated",
+        "does not run",
+    ]
+    row = {
+        name: size * GIB
+        for name, size in (
+            ("memory_bytes", 53.6),
+            ("memory_low_bytes", 48.1),
+            ("memory_high_bytes", 62.0),
+        )
+    }
     card = row | {"gpu_memory_bytes": 79.6 * GIB, "fits": "yes"}
     assert memory_of(card) == "53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits"
     assert memory_of(card | {"fit_probability": 0.9996}).endswith(": fits 99 in 100")
-    assert memory_of(card | {"fits": "tight", "fit_probability": 0.628}).endswith(": tight, fits 62 in 100")
+    assert memory_of(card | {"fits": "tight", "fit_probability": 0.628}).endswith(
+        ": tight, fits 62 in 100"
+    )
     assert memory_of(card | {"fits": "no", "fit_probability": 0.3}).endswith(": does not fit")
-    assert memory_of(row | {"gpu_memory_bytes": UNKNOWN, "fits": ""}) == "53.6 GiB per GPU (48.1 to 62.0)"
+    assert (
+        memory_of(row | {"gpu_memory_bytes": UNKNOWN, "fits": ""})
+        == "53.6 GiB per GPU (48.1 to 62.0)"
+    )
 
 
-@pytest.mark.parametrize(("usd", "exact", "about"), [(3.356, "$3.36", "$3.36"), (36.2, "$36.20", "$36"), (40_213, "$40,200", "$40,200")])
+@pytest.mark.parametrize(
+    ("usd", "exact", "about"),
+    [(3.356, "$3.36", "$3.36"), (36.2, "$36.20", "$36"), (40_213, "$40,200", "$40,200")],
+)
 def test_money_has_cents_where_they_count(usd, exact, about):
     assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
     assert numbers.signed(-usd, numbers.usd) == f"-{exact}"
@@ -63,19 +84,28 @@ OTHERS = recorded("cases/settings.json")["others"]
 def test_what_changes_the_memory_is_in_the_line():
     for kind, base in {"training": TRAINED, "rewarded": REWARDED, "inference": SERVED}.items():
         others = OTHERS[kind]
-        before, *changed = table([{}, *({name: value} for name, value in others.items())], **base).to_dict("records")
+        before, *changed = table(
+            [{}, *({name: value} for name, value in others.items())], **base
+        ).to_dict("records")
         assert before["problem"] == ""
         for name, after in zip(others, changed, strict=True):
             assert setting(before, catalogs()) != setting(after, catalogs()), name
 
 
 def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_words_of_the_field():
-    """Place, price, pace and length of the run do not; an encoder's and an expert's columns are not of these models."""
+    """Place, price, pace and length of the run do not; an encoder's and an expert's columns are not
+    of these models.
+    """
     elsewhere = set(recorded("cases/settings.json")["elsewhere"])
     elsewhere |= {"decoder_tokens", "expert_parallel"}
     assert {name for others in OTHERS.values() for name in others} == {*BY_NAME} - elsewhere
     line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
-    assert line.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
+    assert line.startswith(
+        "LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs"
+    )
     assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in line
     line = setting(estimate(SERVED, catalogs(), solve=False), catalogs())
-    assert line == "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"
+    assert line == (
+        "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor "
+        "parallel 4 · vLLM"
+    )

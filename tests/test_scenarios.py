@@ -1,4 +1,6 @@
-"""What a row may say and what is said against it: one sentence that names the cell and the cure, and no number."""
+"""What a row may say and what is said against it: one sentence that names the cell and the cure,
+and no number.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,22 @@ from calc.scenarios.inputs import BY_NAME, INPUTS
 from calc.scenarios.problems import TableError
 from calc.scenarios.read import cross
 
-NOT_NUMBERS = ("0", "-3", "1.5", "x", "1e400", "inf", "-inf", "nan", "1,000", "0x10", "1e16", "9" * 400, "true", "4 5")
+NOT_NUMBERS = (
+    "0",
+    "-3",
+    "1.5",
+    "x",
+    "1e400",
+    "inf",
+    "-inf",
+    "nan",
+    "1,000",
+    "0x10",
+    "1e16",
+    "9" * 400,
+    "true",
+    "4 5",
+)
 REFUSED = recorded("cases/scenarios.json")["refused"]
 
 
@@ -37,12 +54,31 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
 
 
 def test_a_count_may_be_written_in_many_ways_and_an_empty_cell_takes_the_default():
-    for cell in (np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}):
+    for cell in (
+        np.inf,
+        -np.inf,
+        -1.0,
+        0,
+        2.5,
+        1e16,
+        True,
+        b"4",
+        1 + 2j,
+        10**400,
+        [1, 2],
+        {"a": 1},
+    ):
         assert "is not a whole number from 1" in problem_of(batch=cell), cell
     for cell in ("4", " 4 ", "4.0", "4e0", 4, 4.0, np.int8(4), np.float32(4)):
         assert one(model="gpt2", batch=cell)["batch"] == 4, cell
-    with_default = {name: column.default for name, column in BY_NAME.items() if column.default not in (None, "") and name != "precision"}
-    rows = [{name: cell} for cell in (None, np.nan, pd.NA, pd.NaT, "", "  ") for name in with_default]
+    with_default = {
+        name: column.default
+        for name, column in BY_NAME.items()
+        if column.default not in (None, "") and name != "precision"
+    }
+    rows = [
+        {name: cell} for cell in (None, np.nan, pd.NA, pd.NaT, "", "  ") for name in with_default
+    ]
     results = table(rows, model="llama-3.2-1b")
     for place, row in enumerate(rows):
         (name,) = row
@@ -63,7 +99,13 @@ def test_the_first_thing_wrong_is_said_short_and_the_cure_of_a_layout_works():
         {"gpus": 8, "pipeline_parallel": 8},
         {"gpus": 2, "context_parallel": 2, "sequence_tokens": 1000},
     ]
-    assert list(table(rows, model="llama-3.1-8b")["problem"] == "") == [False, True, True, True, True]
+    assert list(table(rows, model="llama-3.1-8b")["problem"] == "") == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_makes_every_combination():
@@ -74,7 +116,9 @@ def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_ma
     row = one(model="gpt2", instance="g6f.large")
     assert row["gpu"] == "l4-1/8"
     assert row["gpu_memory_bytes"] < one(model="gpt2", gpu="l4")["gpu_memory_bytes"] / 7
-    rows = cross({"model": "gpt2", "precision": ["bf16", "fp32"], "gpus": (1, 2, 4), "market": "spot"})
+    rows = cross(
+        {"model": "gpt2", "precision": ["bf16", "fp32"], "gpus": (1, 2, 4), "market": "spot"}
+    )
     assert list(rows) == ["model", "precision", "gpus"]
     assert len(rows.drop_duplicates()) == len(rows) == 6
     assert cross({"model": "gpt2", "batch": []})["batch"].tolist() == [1]
@@ -84,7 +128,9 @@ def test_defaults_follow_other_columns_an_instance_settles_the_card_and_cross_ma
 def test_every_model_of_the_catalog_answers_or_says_why(work):
     """In one table and, where it is refused, alone."""
     models = catalogs().models
-    rows = pd.DataFrame({"model": models.index, "work": work, "attention": "eager", "precision": "bf16"})
+    rows = pd.DataFrame(
+        {"model": models.index, "work": work, "attention": "eager", "precision": "bf16"}
+    )
     results = estimate(rows, catalogs(), solve=False)
     assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
     assert (results.loc[(models["refused"] != "").to_numpy(), "problem"] != "").all()
@@ -93,27 +139,54 @@ def test_every_model_of_the_catalog_answers_or_says_why(work):
 
 
 JUNK = st.one_of(
-    *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=4)),
-    *(st.lists(st.integers(), max_size=2), st.sampled_from(["none", "1", "8", "bf16", "lora", "zero3", "inference"])),
+    *(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=8),
+        st.binary(max_size=4),
+    ),
+    *(
+        st.lists(st.integers(), max_size=2),
+        st.sampled_from(["none", "1", "8", "bf16", "lora", "zero3", "inference"]),
+    ),
 )
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(list(BY_NAME)), JUNK, max_size=4), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(list(BY_NAME)), JUNK, max_size=4), min_size=1, max_size=5
+    )
+)
 def test_no_cell_breaks_the_table(rows):
-    results = estimate(pd.DataFrame(rows).astype(object).assign(model="llama-3.2-1b"), catalogs(), solve=False)
+    results = estimate(
+        pd.DataFrame(rows).astype(object).assign(model="llama-3.2-1b"), catalogs(), solve=False
+    )
     assert len(results) == len(rows)
     assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
-    assert results["problem"].astype(object).map(lambda words: words == "" or (words.endswith(".") and "\n" not in words)).all()
+    assert (
+        results["problem"]
+        .astype(object)
+        .map(lambda words: words == "" or (words.endswith(".") and "\n" not in words))
+        .all()
+    )
 
 
 def test_a_table_without_models_or_with_a_column_twice_is_refused():
-    with pytest.raises(TableError, match=r"^The table has no column 'model' \(its columns: name\); name the model"):
+    with pytest.raises(
+        TableError, match=r"^The table has no column 'model' \(its columns: name\); name the model"
+    ):
         estimate(pd.DataFrame({"name": ["gpt2"]}), catalogs())
-    with pytest.raises(TableError, match=r"^The column 'batch' is twice in the table; keep one of them\.$"):
+    with pytest.raises(
+        TableError, match=r"^The column 'batch' is twice in the table; keep one of them\.$"
+    ):
         estimate(pd.DataFrame([["gpt2", 1, 2]], columns=["model", "batch", "batch"]), catalogs())
 
 
 @pytest.mark.parametrize("name", ["Batch", "BATCH", " batch", "Sequence Tokens"])
 def test_a_column_in_another_case_is_named_not_lost(name):
-    with pytest.raises(TableError, match=r"would not be read; write its name as (batch|sequence_tokens)\.$"):
+    with pytest.raises(
+        TableError, match=r"would not be read; write its name as (batch|sequence_tokens)\.$"
+    ):
         estimate(pd.DataFrame({"model": ["gpt2"], name: [4]}), catalogs())

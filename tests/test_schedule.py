@@ -1,4 +1,6 @@
-"""A team's plan: the placement against every other one, worked figures, laws, and what is refused."""
+"""A team's plan: the placement against every other one, worked figures, laws, and what is
+refused.
+"""
 
 from itertools import product
 from math import ceil
@@ -11,7 +13,16 @@ from hypothesis import strategies as st
 
 from calc.scenarios.problems import TableError
 from calc.schedule import solver
-from calc.schedule.problem import Capacity, Placed, Problem, cheapest_first, peak, pushed_forward, total_usd, weights
+from calc.schedule.problem import (
+    Capacity,
+    Placed,
+    Problem,
+    cheapest_first,
+    peak,
+    pushed_forward,
+    total_usd,
+    weights,
+)
 from calc.schedule.schedule import HEURISTIC, next_to_buy, schedule
 from calc.schedule.tables import Occurrence, Pool, runs_of
 from calc.schedule.ways import Way
@@ -19,7 +30,13 @@ from calc.search.options import options
 
 DAY = pd.Timestamp("2026-12-01")
 proves = pytest.mark.skipif(not solver.installed(), reason="needs requirements/schedule.txt")
-JOB = {"model": "llama-3.1-8b", "goal": "tune", "method": "lora", "starts": "2026-12-01", "deadline": "2026-12-03"}
+JOB = {
+    "model": "llama-3.1-8b",
+    "goal": "tune",
+    "method": "lora",
+    "starts": "2026-12-01",
+    "deadline": "2026-12-03",
+}
 RENTED = {"pool": "rented", "instance": "p4d.24xlarge", "instances": "2", "market": "on-demand"}
 OWNED = {"pool": "ours", "instance": "p5.48xlarge", "instances": "1", "market": "owned"}
 
@@ -29,11 +46,17 @@ def table(*rows):
 
 
 def problem(ways, pools, windows, priorities=None):
-    """A placement problem in minutes: ways of (run, pool, instances, minutes, usd), pools of (instances, usd)."""
+    """A placement problem in minutes: ways of (run, pool, instances, minutes, usd), pools of
+    (instances, usd).
+    """
     runs = [
-        Occurrence(f"run {run}", {"model": ""}, DAY, DAY, (priorities or {}).get(run, 1)) for run in range(1 + max(way[0] for way in ways))
+        Occurrence(f"run {run}", {"model": ""}, DAY, DAY, (priorities or {}).get(run, 1))
+        for run in range(1 + max(way[0] for way in ways))
     ]
-    those = [Pool(f"pool {n}", "", "", count, "owned", None, None, usd, None, None) for n, (count, usd) in enumerate(pools)]
+    those = [
+        Pool(f"pool {n}", "", "", count, "owned", None, None, usd, None, None)
+        for n, (count, usd) in enumerate(pools)
+    ]
     capacities = [Capacity(pool.instances, {place: 1}) for place, pool in enumerate(those)]
     return Problem(runs, those, [Way(*way) for way in ways], windows, capacities, DAY)
 
@@ -41,10 +64,17 @@ def problem(ways, pools, windows, priorities=None):
 def every_placement(drawn):
     """All placements that keep windows and capacities, in whole minutes."""
     choices = [
-        [None, *(Placed(way, start) for way, (first, last) in zip(drawn.ways, drawn.windows, strict=True) if way.run == run
-                 for start in range(first, last - way.minutes + 1))]
+        [
+            None,
+            *(
+                Placed(way, start)
+                for way, (first, last) in zip(drawn.ways, drawn.windows, strict=True)
+                if way.run == run
+                for start in range(first, last - way.minutes + 1)
+            ),
+        ]
         for run in range(len(drawn.runs))
-    ]  # fmt: skip
+    ]
     for chosen in product(*choices):
         placed = [one for one in chosen if one is not None]
         if all(peak(placed, capacity) <= capacity.most for capacity in drawn.capacities):
@@ -54,7 +84,9 @@ def every_placement(drawn):
 def worth(placed, drawn):
     """What the solver minimises: runs left out by their weight, then dollars."""
     of_run = weights(drawn, 1000)
-    return sum(of_run[run] for run in range(len(drawn.runs)) if run not in {one.way.run for one in placed}) + total_usd(placed, drawn)
+    return sum(
+        of_run[run] for run in range(len(drawn.runs)) if run not in {one.way.run for one in placed}
+    ) + total_usd(placed, drawn)
 
 
 @st.composite
@@ -65,7 +97,15 @@ def problems(draw):
     for run in range(3):
         for place in draw(st.sampled_from([(0,), (1,), (0, 1)])):
             minutes, first = draw(st.integers(1, 3)), draw(st.integers(0, 2))
-            ways.append((run, place, draw(st.integers(1, pools[place][0])), minutes, float(draw(st.integers(0, 9)))))
+            ways.append(
+                (
+                    run,
+                    place,
+                    draw(st.integers(1, pools[place][0])),
+                    minutes,
+                    float(draw(st.integers(0, 9))),
+                )
+            )
             windows.append((first, first + minutes + draw(st.integers(0, 2))))
     return problem(ways, pools, windows, {run: draw(st.integers(1, 2)) for run in range(3)})
 
@@ -97,9 +137,31 @@ def test_cheaper_pools_and_later_deadlines_never_cost_more(drawn):
 
 def test_runs_wait_for_machines_that_are_paid_and_rent_where_time_is_short(catalogs):
     jobs = table(
-        JOB | {"job": "first", "examples": "50000", "example_tokens": "1000", "epochs": "3", "priority": "1"},
-        JOB | {"job": "second", "examples": "50000", "example_tokens": "1000", "epochs": "3", "priority": "1"},
-        JOB | {"job": "urgent", "examples": "2000000", "example_tokens": "1000", "epochs": "3", "deadline": "2026-12-02", "priority": "2"},
+        JOB
+        | {
+            "job": "first",
+            "examples": "50000",
+            "example_tokens": "1000",
+            "epochs": "3",
+            "priority": "1",
+        },
+        JOB
+        | {
+            "job": "second",
+            "examples": "50000",
+            "example_tokens": "1000",
+            "epochs": "3",
+            "priority": "1",
+        },
+        JOB
+        | {
+            "job": "urgent",
+            "examples": "2000000",
+            "example_tokens": "1000",
+            "epochs": "3",
+            "deadline": "2026-12-02",
+            "priority": "2",
+        },
     )
     plan = schedule(jobs, table(OWNED, RENTED), catalogs, prove=False)
     assert plan.how == HEURISTIC
@@ -114,7 +176,9 @@ def test_runs_wait_for_machines_that_are_paid_and_rent_where_time_is_short(catal
 
 @proves
 def test_one_more_machine_says_what_it_changes(catalogs):
-    jobs = table(*(JOB | {"job": f"chat {n}", "goal": "serve", "method": "", "people": "20"} for n in (1, 2)))
+    jobs = table(
+        *(JOB | {"job": f"chat {n}", "goal": "serve", "method": "", "people": "20"} for n in (1, 2))
+    )
     bought = next_to_buy(jobs, table(OWNED), catalogs)
     assert list(bought["placed_runs"]) == [1]
 
@@ -140,7 +204,11 @@ def test_a_job_is_repeated_until_a_day():
         ({}, {"instances": "-1"}, "instances '-1' is not a whole number from 0 up"),
         ({"priority": "1.5"}, {}, "priority '1.5' is not a whole number from 0 up"),
         ({"every": "week", "until": "2026-11-01"}, {}, "jobs, line 2: until is before the start"),
-        ({}, {"starts": "2026-12-05", "ends": "2026-12-01"}, "pools, line 2: a pool ends after it starts"),
+        (
+            {},
+            {"starts": "2026-12-05", "ends": "2026-12-01"},
+            "pools, line 2: a pool ends after it starts",
+        ),
         ({}, {"region": "mars"}, "region 'mars' is not known"),
     ],
 )
@@ -150,7 +218,9 @@ def test_a_bad_cell_is_one_sentence(job, pool, says, catalogs):
 
 
 def test_a_run_without_a_place_says_why(catalogs):
-    plan = schedule(table(JOB | {"model": "llama-3.1-405b", "method": "full"}), table(RENTED), catalogs)
+    plan = schedule(
+        table(JOB | {"model": "llama-3.1-405b", "method": "full"}), table(RENTED), catalogs
+    )
     assert plan.runs["pool"].isna().all()
     assert "rented" in plan.runs["problem"][0]
 
@@ -163,9 +233,15 @@ def test_the_job_of_plan_is_placed_on_its_page():
 
 @proves
 def test_ten_jobs_worked_by_hand():
-    """58 instance-hours, 48 of them on two machines that are paid: ten hours are rented, at $10 each; the one-hour job comes first."""
+    """58 instance-hours, 48 of them on two machines that are paid: ten hours are rented, at $10
+    each; the one-hour job comes first.
+    """
     hours = [8, 8, 8, 8, 8, 8, 4, 3, 2, 1]
-    ways = [(run, place, 1, 60 * length, 10.0 * length * place) for run, length in enumerate(hours) for place in (0, 1)]
+    ways = [
+        (run, place, 1, 60 * length, 10.0 * length * place)
+        for run, length in enumerate(hours)
+        for place in (0, 1)
+    ]
     windows = [(0, 60 if run == 9 else 24 * 60) for run, *_ in ways]
     placed, least = solver.solved(problem(ways, [(2, 0.0), (4, 0.0)], windows), [])
     assert len(placed) == 10
@@ -174,9 +250,18 @@ def test_ten_jobs_worked_by_hand():
     assert next(one.end for one in placed if one.way.run == 9) == 60
 
 
-TUNED = JOB | {"confidence": "50", "example_tokens": "1000", "epochs": "3", "deadline": "2026-12-02"}
+TUNED = JOB | {
+    "confidence": "50",
+    "example_tokens": "1000",
+    "epochs": "3",
+    "deadline": "2026-12-02",
+}
 TEN = {
-    **{f"urgent {thousands}": TUNED | {"examples": f"{thousands}000", "deadline": "2026-12-01 01:30"} for thousands in (45, 50, 55)},
+    **{
+        f"urgent {thousands}": TUNED
+        | {"examples": f"{thousands}000", "deadline": "2026-12-01 01:30"}
+        for thousands in (45, 50, 55)
+    },
     "long": TUNED | {"examples": "450000"},
     "second": TUNED | {"examples": "400000"},
     "large": TUNED | {"model": "qwen3-32b", "examples": "100000"},
@@ -185,18 +270,26 @@ TEN = {
     "fourth": TUNED | {"model": "qwen2.5-7b", "examples": "220000"},
     "chat": TUNED | {"goal": "serve", "method": "", "people": "20"},
 }
-WHOLE = {"pool": "block", "instance": "p4d.24xlarge", "instances": "1", "market": "capacity-block", "usd": "450"}
+WHOLE = {
+    "pool": "block",
+    "instance": "p4d.24xlarge",
+    "instances": "1",
+    "market": "capacity-block",
+    "usd": "450",
+}
 
 
 @proves
 @pytest.mark.long
 def test_ten_jobs_of_the_catalog_worked_by_hand(catalogs):
-    """A day on one p5.48xlarge that is paid, a p4d.24xlarge for $450 in a block, and three at $20 an hour.
+    """A day on one p5.48xlarge that is paid, a p4d.24xlarge for $450 in a block, and three at $20
+    an hour.
 
-    The chat takes a machine for the whole day: $450 in the block, $480 by the hour; on the p5 it would drive all others out.
-    Of the three urgent runs of 33 to 40 minutes two end on the p5 within 90 minutes; the third rents two p4d, for one is too slow:
-    the shortest, at $41. The day then lacks about an hour and a half, and each of the other six leaves more: that of the
-    least rent goes, at $115. Together $606.
+    The chat takes a machine for the whole day: $450 in the block, $480 by the hour; on the p5 it
+    would drive all others out. Of the three urgent runs of 33 to 40 minutes two end on the p5
+    within 90 minutes; the third rents two p4d, for one is too slow: the shortest, at $41. The day
+    then lacks about an hour and a half, and each of the other six leaves more: that of the least
+    rent goes, at $115. Together $606.
     """
 
     def hours(name, place, hours_most):
@@ -205,8 +298,17 @@ def test_ten_jobs_of_the_catalog_worked_by_hand(catalogs):
 
     runs = [name for name in TEN if name != "chat"]
     most = {name: 1.5 if name.startswith("urgent") else 24 for name in runs}
-    ours = {name: ceil(60 * hours(name, {"have": "1 x p5.48xlarge"}, most[name])[0]) for name in runs}
-    rented = {name: hours(name, {"instance": "p4d.24xlarge", "markets": "on-demand", "instances_most": 3}, most[name]) for name in runs}
+    ours = {
+        name: ceil(60 * hours(name, {"have": "1 x p5.48xlarge"}, most[name])[0]) for name in runs
+    }
+    rented = {
+        name: hours(
+            name,
+            {"instance": "p4d.24xlarge", "markets": "on-demand", "instances_most": 3},
+            most[name],
+        )
+        for name in runs
+    }
     rent = {name: 20 * taken * count for name, (taken, count) in rented.items()}
     urgent, others = runs[:3], runs[3:]
     assert all(rented[name][1] == 2 for name in urgent)
@@ -225,4 +327,6 @@ def test_ten_jobs_of_the_catalog_worked_by_hand(catalogs):
     }
     assert plan.usd == pytest.approx(450 + rent["urgent 45"] + rent["small"], abs=0.05)
     assert plan.how == "proven: no plan costs less"
-    assert 60 * plan.pools.set_index("pool")["idle_hours"]["ours"] == pytest.approx(ours["small"] - lacking)
+    assert 60 * plan.pools.set_index("pool")["idle_hours"]["ours"] == pytest.approx(
+        ours["small"] - lacking
+    )

@@ -1,4 +1,6 @@
-"""What is said of answers: figures that differ as they are said, the true reason, what makes a plan smaller, changes and their quality."""
+"""What is said of answers: figures that differ as they are said, the true reason, what makes a plan
+smaller, changes and their quality.
+"""
 
 import numpy as np
 import pandas as pd
@@ -21,9 +23,26 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 
 
 def figures_said(rows, catalogs, seconds):
-    job = {"work": "training", "requests_per_second": None, "have": "", "ends": True, "step_tokens": rows["step_tokens"].iloc[-1]}
-    row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
-    facts = {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "by_agreement": False, "possible": 2}
+    job = {
+        "work": "training",
+        "requests_per_second": None,
+        "have": "",
+        "ends": True,
+        "step_tokens": rows["step_tokens"].iloc[-1],
+    }
+    row, least = (
+        rows.iloc[-1].to_dict() | {"seconds": seconds},
+        rows.iloc[0].to_dict() | {"seconds": 6840.0},
+    )
+    facts = {
+        "budget": False,
+        "least": least,
+        "next": None,
+        "otherwise": None,
+        "brief": False,
+        "by_agreement": False,
+        "possible": 2,
+    }
     return sentences.why(["roomiest"], row, facts, job, catalogs)
 
 
@@ -31,13 +50,21 @@ def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_
     rows = options(TUNE, catalogs).answers
     assert "instead of" not in figures_said(rows, catalogs, 6850.0)
     assert "2.9 h instead of 1.9 h" in figures_said(rows, catalogs, 2.9 * 3600)
-    for job in (TUNE, TUNE | {"train_tokens": 1e10, "hours_most": 1e4}, TUNE | {"start_seconds": 0}):
+    for job in (
+        TUNE,
+        TUNE | {"train_tokens": 1e10, "hours_most": 1e4},
+        TUNE | {"start_seconds": 0},
+    ):
         for row in options(job, catalogs).answers.to_dict("records"):
-            assert ("starting (" in row["why"]) == (row["start_hours"] > sentences.STARTING_RATIO * row["hours"])
+            assert ("starting (" in row["why"]) == (
+                row["start_hours"] > sentences.STARTING_RATIO * row["hours"]
+            )
     assert not options(SERVE, catalogs).answers["why"].str.contains("starting (", regex=False).any()
 
 
-@pytest.mark.parametrize(("gpus", "step_tokens"), [(8, 131_072), (8, 30_000), (8, 2_000_000), (24, 131_072)])
+@pytest.mark.parametrize(
+    ("gpus", "step_tokens"), [(8, 131_072), (8, 30_000), (8, 2_000_000), (24, 131_072)]
+)
 def test_a_step_that_is_far_from_the_requested_is_said(gpus, step_tokens, catalogs):
     job = TUNE | {
         "instance": "p5.48xlarge",
@@ -48,12 +75,24 @@ def test_a_step_that_is_far_from_the_requested_is_said(gpus, step_tokens, catalo
         "step_factor": 100,
     }
     row = options(job, catalogs).rows[0]
-    far = max(row["step_tokens"] / step_tokens, step_tokens / row["step_tokens"]) > sentences.STEP_RATIO
-    assert (f"a step takes {count(row['step_tokens'])} tokens instead of {count(step_tokens)}" in row["why"]) == far
+    far = (
+        max(row["step_tokens"] / step_tokens, step_tokens / row["step_tokens"])
+        > sentences.STEP_RATIO
+    )
+    assert (
+        f"a step takes {count(row['step_tokens'])} tokens instead of {count(step_tokens)}"
+        in row["why"]
+    ) == far
 
 
 def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
-    row = {"work": "training", "gpu": "b200", "gpus": 16, "sharding": "zero2", "recompute": "selective-ops"}
+    row = {
+        "work": "training",
+        "gpu": "b200",
+        "gpus": 16,
+        "sharding": "zero2",
+        "recompute": "selective-ops",
+    }
     row |= {"tensor_parallel": 2, "pipeline_parallel": 1, "context_parallel": 1}
     words = arrangement(row, catalogs)
     assert words.startswith("ZeRO 2 over 8 replicas of 2 ")
@@ -61,9 +100,13 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     words = arrangement(row | {"tensor_parallel": 1, "context_parallel": 16}, catalogs)
     assert words.startswith("ZeRO 2 over 16 ")
     assert ", context parallel 16, " in words
-    elsewhere = options({"model": "deepseek-v3", "work": "inference", "regions": "eu-central-1"}, catalogs).problem
+    elsewhere = options(
+        {"model": "deepseek-v3", "work": "inference", "regions": "eu-central-1"}, catalogs
+    ).problem
     assert elsewhere.endswith("; allow other regions, or take fewer bits.")
-    nowhere = options({"model": "llama-3.1-8b", "work": "inference", "users": 1e12}, catalogs).problem
+    nowhere = options(
+        {"model": "llama-3.1-8b", "work": "inference", "users": 1e12}, catalogs
+    ).problem
     assert nowhere.endswith("; set fewer sequences at once, or take fewer bits.")
     job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
     problem = options(job, catalogs).problem
@@ -76,25 +119,42 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
 
 @pytest.mark.parametrize(("fixed", "cure"), recorded("cases/sentences.json")["cures"])
 def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure):
-    alone = {"gpus": 8, "tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "instance": "g4dn.metal"}
+    alone = {
+        "gpus": 8,
+        "tensor_parallel": 1,
+        "pipeline_parallel": 1,
+        "context_parallel": 1,
+        "instance": "g4dn.metal",
+    }
     problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
     assert problem.startswith("Nothing allowed is large enough: ")
     assert problem.endswith(cure)
 
 
 def test_what_is_too_large_for_the_cards_that_are_there_names_no_other_cards(catalogs):
-    problem, rented = options({"model": "llama-3.1-8b", "method": "full", "have": "1 x l4"}, catalogs).problem.split(" Rented, ")
+    problem, rented = options(
+        {"model": "llama-3.1-8b", "method": "full", "have": "1 x l4"}, catalogs
+    ).problem.split(" Rented, ")
     assert problem.startswith("Nothing that you have is large enough: ")
     assert "the largest card that you have, L4, has 22.5; take LoRA or fewer bits." in problem
     assert rented.startswith("the same job costs $")
 
 
-PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+PLAN = {
+    "model": "llama-3.1-8b",
+    "instance": "p5.48xlarge",
+    "gpus": 8,
+    "sharding": "zero3",
+    "sequence_tokens": 4096,
+}
 TOO_LARGE = PLAN | {"instance": "p4d.24xlarge"}
 
 
 def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
-    assert quality({"recompute": "full"}, catalogs) == ("the same numbers", "Chen et al. 2016, arXiv 1604.06174")
+    assert quality({"recompute": "full"}, catalogs) == (
+        "the same numbers",
+        "Chen et al. 2016, arXiv 1604.06174",
+    )
     words, source = quality({"tuning": "lora", "precision": "nf4-dq"}, catalogs)
     assert "QLoRA" in words
     assert "2305.14314" in source
@@ -104,7 +164,9 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"), recorded("cases/reasons.json")["changes"], ids=lambda value: value if isinstance(value, str) else ""
+    ("change", "words"),
+    recorded("cases/reasons.json")["changes"],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
     assert change_in_words(change, catalogs, serves="at once" in words) == words
@@ -112,9 +174,16 @@ def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
 
 def best_rows(catalogs, most=30):
     """What a wide search of a training of the plan's model shows."""
-    job = {"model": PLAN["model"], "train_tokens": 1e9, "step_tokens": 32768, "markets": "on-demand+spot"}
+    job = {
+        "model": PLAN["model"],
+        "train_tokens": 1e9,
+        "step_tokens": 32768,
+        "markets": "on-demand+spot",
+    }
     job = options(job, catalogs).job
-    return best(wide_search(widened(job, usual_sets(job, catalogs), {}, catalogs), catalogs), catalogs, most)
+    return best(
+        wide_search(widened(job, usual_sets(job, catalogs), {}, catalogs), catalogs), catalogs, most
+    )
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +207,11 @@ def test_a_found_plan_is_compared_with_the_present_one_and_spot_is_what_it_costs
 
 
 def test_a_present_plan_that_does_not_fit_is_said(catalogs):
-    plan = DEFAULTS | TOO_LARGE | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
+    plan = (
+        DEFAULTS
+        | TOO_LARGE
+        | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
+    )
     present = estimate(plan, catalogs, solve=False)
     assert present["fits"] == "no"
     rows = reasons(best_rows(catalogs, most=3), present, "on-demand", 0, catalogs)

@@ -1,4 +1,6 @@
-"""`make serve`: several processes behind nginx answer under one name, say how they may be used, and outlive one of them."""
+"""`make serve`: several processes behind nginx answer under one name, say how they may be used, and
+outlive one of them.
+"""
 
 import os
 import shutil
@@ -24,8 +26,16 @@ def ports():
     if not shutil.which("nginx"):
         missing("nginx is not installed", "apt-get install nginx-light")
     front, first = _free(), _free()
-    environment = {**os.environ, "PORT": str(front), "FIRST_PORT": str(first), "HOST": NAME, "PROCESSES": "2"}
-    served = subprocess.Popen(["bash", ".serve/serve.sh"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    environment = {
+        **os.environ,
+        "PORT": str(front),
+        "FIRST_PORT": str(first),
+        "HOST": NAME,
+        "PROCESSES": "2",
+    }
+    served = subprocess.Popen(
+        ["bash", ".serve/serve.sh"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL
+    )
     try:
         _until(lambda: _asked(front)[0] == 200, 90)
         yield front, first

@@ -1,4 +1,6 @@
-"""A decode step and a request at the steady rate: anchors that others measured, and the laws between the times of serving."""
+"""A decode step and a request at the steady rate: anchors that others measured, and the laws
+between the times of serving.
+"""
 
 import numpy as np
 import pytest
@@ -12,38 +14,70 @@ from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
 from calc.speed.serving import interleaved_prefill_seconds, others_prefill_seconds
 from validation.speed import errors, published, serving, summary, with_published_models
 
-HOPPER = {"work": "inference", "implementation": "vllm", "model": "llama-3.1-8b", "gpu": "h200-sxm", "batch": 8}
+HOPPER = {
+    "work": "inference",
+    "implementation": "vllm",
+    "model": "llama-3.1-8b",
+    "gpu": "h200-sxm",
+    "batch": 8,
+}
 HOPPER |= {"prompt_tokens": 32, "sequence_tokens": 160}
 
 
 def test_vllms_ci_on_h200_is_inside_the_range_and_nims_stream_on_two_h100_near(catalogs):
-    """Builds 9513 and 9515, a batch of 8 with 32 tokens in and 128 out: 8B on one card 834 ms, 70B on four 2,075 ms."""
-    table = timed(catalogs, HOPPER, {**HOPPER, "model": "llama-3.1-70b", "gpus": 4, "tensor_parallel": 4})
+    """Builds 9513 and 9515, a batch of 8 with 32 tokens in and 128 out: 8B on one card 834 ms, 70B
+    on four 2,075 ms.
+    """
+    table = timed(
+        catalogs, HOPPER, {**HOPPER, "model": "llama-3.1-70b", "gpus": 4, "tensor_parallel": 4}
+    )
     seconds = 8 * 128 / table["tokens_per_second"]
     assert seconds == pytest.approx([0.834, 2.075], rel=0.2)
     assert (8 * 128 / table["low_tokens_per_second"] > [0.834, 2.075]).all()
     assert (8 * 128 / table["high_tokens_per_second"] < [0.834, 2.075]).all()
     # NVIDIA's tables for NIM, 5,000 tokens in and 500 out: 18.6 ms a token.
-    scenario = {**HOPPER, "model": "llama-3.1-70b", "gpu": "h100-80gb-sxm", "gpus": 2, "tensor_parallel": 2, "precision": "fp8", "batch": 1}
-    step_seconds = timed(catalogs, {**scenario, "prompt_tokens": 5000, "sequence_tokens": 5500})["time_per_output_token_seconds"][0]
+    scenario = {
+        **HOPPER,
+        "model": "llama-3.1-70b",
+        "gpu": "h100-80gb-sxm",
+        "gpus": 2,
+        "tensor_parallel": 2,
+        "precision": "fp8",
+        "batch": 1,
+    }
+    step_seconds = timed(catalogs, {**scenario, "prompt_tokens": 5000, "sequence_tokens": 5500})[
+        "time_per_output_token_seconds"
+    ][0]
     assert step_seconds == pytest.approx(0.0186, rel=0.1)
 
 
 def test_replayed_steps_and_prompts_of_others(catalogs):
-    """vLLM of 2025 and 2026 on Hopper and Blackwell against that of 2024 on A100; other software has its own."""
+    """vLLM of 2025 and 2026 on Hopper and Blackwell against that of 2024 on A100; other software
+    has its own.
+    """
     rows = [{**HOPPER, "gpu": gpu} for gpu in ("h200-sxm", "b200", "a100-80gb-sxm")]
     hopper, blackwell, ampere = timed(catalogs, *rows)["decode_fixed_seconds"]
     assert hopper == blackwell < ampere
-    in_transformers = timed(catalogs, *({**row, "implementation": "transformers"} for row in rows))["decode_fixed_seconds"]
+    in_transformers = timed(catalogs, *({**row, "implementation": "transformers"} for row in rows))[
+        "decode_fixed_seconds"
+    ]
     assert in_transformers == pytest.approx(32 * 0.05e-3)
-    # Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes.
+    # Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45
+    # ms that launching it takes.
     assert others_prefill_seconds(10, 100, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(9 * 0.02 / 100)
-    assert others_prefill_seconds(10, 100, 0.02, 0.005, 0, 0.005, 1, 1) == pytest.approx(9 * 0.015 / 100)  # the weights once for both
-    assert others_prefill_seconds(10, 100, 0.02, 0, 0.05, 0.005, 1, 1) == pytest.approx(9 * 0.045 / 100)
-    assert others_prefill_seconds(40, 100, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
+    assert others_prefill_seconds(10, 100, 0.02, 0.005, 0, 0.005, 1, 1) == pytest.approx(
+        9 * 0.015 / 100
+    )  # the weights once for both
+    assert others_prefill_seconds(10, 100, 0.02, 0, 0.05, 0.005, 1, 1) == pytest.approx(
+        9 * 0.045 / 100
+    )
+    assert others_prefill_seconds(40, 100, 0.02, 0, 0, 0.005, 1, 1) == pytest.approx(
+        39 * 0.02 / 100
+    )  # four replicas, one step
     assert others_prefill_seconds(1, 100, 0.2, 0, 0.05, 0.005, 1, 1) == 0
     assert others_prefill_seconds(10, 0, 0.02, 0, 0.05, 0.005, 1, 1) == 0
-    # A fifth of a request's time goes by before its first token: a fifth of the others' prefill does too. In step it is half.
+    # A fifth of a request's time goes by before its first token: a fifth of the others' prefill
+    # does too. In step it is half.
     assert interleaved_prefill_seconds(0.01, 100, 0.03, 1.0, 0) == pytest.approx(0.008)
     assert interleaved_prefill_seconds(0.01, 100, 0.03, 1.0, 1) == pytest.approx(0.005)
 
@@ -55,64 +89,109 @@ def test_replayed_steps_and_prompts_of_others(catalogs):
     model=st.sampled_from(["llama-3.1-8b", "llama-3.1-70b", "gpt-oss-120b"]),
 )
 def test_the_three_times_of_a_request_agree(catalogs, batch, prompt, answer, model):
-    """First token and all others take as long as a batch takes to pass through, beside queueing and steps in progress.
+    """First token and all others take as long as a batch takes to pass through, beside queueing and
+    steps in progress.
 
-    tokens_per_second = batch · answer / (first + (answer − 1) · per token), the closed system's own law (Little 1961).
+    tokens_per_second = batch · answer / (first + (answer − 1) · per token), the closed system's own
+    law (Little 1961).
     """
     scenario = {**HOPPER, "model": model, "gpus": 4, "tensor_parallel": 4, "batch": batch}
-    table = timed(catalogs, {**scenario, "prompt_tokens": prompt, "sequence_tokens": prompt + answer})
+    table = timed(
+        catalogs, {**scenario, "prompt_tokens": prompt, "sequence_tokens": prompt + answer}
+    )
     step, queue = table["decode_step_seconds"][0], table["prefill_queue_seconds"][0]
-    request = table["time_to_first_token_seconds"][0] + (answer - 1) * table["time_per_output_token_seconds"][0]
+    request = (
+        table["time_to_first_token_seconds"][0]
+        + (answer - 1) * table["time_per_output_token_seconds"][0]
+    )
     passes = batch * answer / table["tokens_per_second"][0]
     one_prefill = (table["prefill_compute_seconds"][0] + table["prefill_link_seconds"][0]) / batch
-    slack = queue + 2.5 * step + table["interleaved_prefill_seconds"][0] + table["prompt_compute_seconds"][0] + one_prefill
+    slack = (
+        queue
+        + 2.5 * step
+        + table["interleaved_prefill_seconds"][0]
+        + table["prompt_compute_seconds"][0]
+        + one_prefill
+    )
     assert abs(request - passes) <= slack * (1 + 1e-9)
     assert table["request_seconds_per_token"][0] == pytest.approx(request / answer)
 
 
 def test_experts_are_read_where_they_lie_and_busiest_ranks_read_more(catalogs):
-    """Attention on two cards with the experts spread over both: each reads half of the experts that both cards' tokens touch."""
+    """Attention on two cards with the experts spread over both: each reads half of the experts that
+    both cards' tokens touch.
+    """
     alone = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 64}
     spread = {**alone, "gpus": 8, "expert_parallel": 8}
     undivided, one = timed(catalogs, alone, spread)["read_weights_bytes"]
     dense = 7.947e9 + 1.25e9  # attention and head
-    assert 205e9 < undivided < 225e9  # of 64 tokens with 8 experts each some of the 128 experts get none
+    assert (
+        205e9 < undivided < 225e9
+    )  # of 64 tokens with 8 experts each some of the 128 experts get none
     assert one == pytest.approx(227.1e9 / 8 + dense, rel=0.1)
-    wide = {**spread, "tensor_parallel": 8, "precision": "bf16"}  # an eighth of its fp8 file's experts is no whole number of blocks
+    wide = {
+        **spread,
+        "tensor_parallel": 8,
+        "precision": "bf16",
+    }  # an eighth of its fp8 file's experts is no whole number of blocks
     inside, groups = timed(catalogs, wide, {**wide, "expert_parallel": 1})["expert_gpus"]
     assert inside == groups == 8
     assert expert_gpus(2, 4) == 4
-    # One token touches its own k of E; many touch fewer than if all experts were liked alike, and at last all.
+    # One token touches its own k of E; many touch fewer than if all experts were liked alike, and
+    # at last all.
     experts, chosen = np.array([[128.0]]), np.array([[4.0]])
-    one, many, all_of_them = (touched_experts_ratio(batch, experts, chosen, 2)[0, 0] for batch in (1, 64, 1e6))
+    one, many, all_of_them = (
+        touched_experts_ratio(batch, experts, chosen, 2)[0, 0] for batch in (1, 64, 1e6)
+    )
     assert one == pytest.approx(4 / 128)
     assert 0.6 < many < 1 - (1 - 4 / 128) ** 64
     assert all_of_them == pytest.approx(1, abs=1e-6)
     assert touched_experts_ratio(8, np.array([[0.0]]), np.array([[0.0]]), 2) == 1
     # 32 experts touched of 256, eight a rank: the highest of four binomial draws, simulated.
-    draws = np.random.default_rng(0).binomial(64, 32 / 256, size=(100_000, 4)).max(axis=1).mean() / 8
+    draws = (
+        np.random.default_rng(0).binomial(64, 32 / 256, size=(100_000, 4)).max(axis=1).mean() / 8
+    )
     ratio = busiest_rank_ratio(4, np.array([[256.0]]), np.array([[32 / 256]]))[0, 0]
     assert ratio == pytest.approx(draws, rel=0.02)
     assert busiest_rank_ratio(1, np.array([[256.0]]), np.array([[0.1]])) == 1
 
 
-def test_a_format_for_experts_leaves_attention_in_16_bits_and_experts_reach_less_in_a_prefill(catalogs):
+def test_a_format_for_experts_leaves_attention_in_16_bits_and_experts_reach_less_in_a_prefill(
+    catalogs,
+):
     assert dense_matrix_bytes_each(0.53125, 2.0, 1, 128) == 2.0
     assert dense_matrix_bytes_each(0.53125, 2.0, 1, 0) == 0.53125
     table = timed(catalogs, {**HOPPER, "model": "gpt-oss-120b", "precision": "mxfp4", "batch": 1})
     attention, head = 0.916e9 * 2, 1.158e9
-    assert table["read_weights_bytes"][0] == pytest.approx(attention + head + 114.7e9 * 0.53125 * 4 / 128, rel=0.01)
-    scenario = {**HOPPER, "model": "gpt-oss-120b", "precision": "mxfp4", "batch": 1, "prompt_tokens": 8192, "sequence_tokens": 8200}
+    assert table["read_weights_bytes"][0] == pytest.approx(
+        attention + head + 114.7e9 * 0.53125 * 4 / 128, rel=0.01
+    )
+    scenario = {
+        **HOPPER,
+        "model": "gpt-oss-120b",
+        "precision": "mxfp4",
+        "batch": 1,
+        "prompt_tokens": 8192,
+        "sequence_tokens": 8200,
+    }
     table = timed(catalogs, scenario)
-    assert 1.5 * table["matmul_flops"][0] < table["dense_equivalent_flops"][0] < 2.5 * table["matmul_flops"][0]
+    assert (
+        1.5 * table["matmul_flops"][0]
+        < table["dense_equivalent_flops"][0]
+        < 2.5 * table["matmul_flops"][0]
+    )
     dense = timed(catalogs, {**scenario, "model": "llama-3.1-8b", "precision": "bf16"})
     assert dense["matmul_flops"] == dense["dense_equivalent_flops"]
 
 
 def test_newer_cards_are_met_as_well_as_a100_and_a_sweep_is_held_out_whole(catalogs):
-    """Time per output token of vLLM under load, held-out sweeps: 10 % at the median, 30 % at the 90th percentile, dense and experts."""
+    """Time per output token of vLLM under load, held-out sweeps: 10 % at the median, 30 % at the
+    90th percentile, dense and experts.
+    """
     compared = errors(of_vllm(), with_published_models(catalogs))
-    kinds = summary(compared.assign(dense=compared["model"] == "llama-3.1-70b"), ["held_out", "dense"]).loc[True]
+    kinds = summary(
+        compared.assign(dense=compared["model"] == "llama-3.1-70b"), ["held_out", "dense"]
+    ).loc[True]
     assert (kinds["cases"] > 85).all()
     assert (kinds["median_error_ratio"] < 0.06).all()
     assert (kinds["p90_error_ratio"] < 0.20).all()
@@ -121,8 +200,22 @@ def test_newer_cards_are_met_as_well_as_a100_and_a_sweep_is_held_out_whole(catal
     rows = published()
     assert rows["held_out"].mean() == pytest.approx(0.5, abs=0.1)
     served = serving()
-    sweeps = served.groupby(["model", "engine", "gpu", "precision", "gpus", "tensor_parallel", "expert_parallel", "nominal_prompt_tokens"])
-    assert (sweeps.apply(lambda rows: rows.groupby("nominal_answer_tokens")["held_out"].nunique().max()) == 1).all()
+    sweeps = served.groupby(
+        [
+            "model",
+            "engine",
+            "gpu",
+            "precision",
+            "gpus",
+            "tensor_parallel",
+            "expert_parallel",
+            "nominal_prompt_tokens",
+        ]
+    )
+    assert (
+        sweeps.apply(lambda rows: rows.groupby("nominal_answer_tokens")["held_out"].nunique().max())
+        == 1
+    ).all()
     assert np.isfinite(rows["value"]).all()
 
 
@@ -133,25 +226,50 @@ def of_vllm():
 
 
 def test_releases_are_met_by_their_names(catalogs):
-    """vLLM 0.12, experts in fp8: with its release as near as any; without it the newest is meant, which is half as fast again."""
+    """vLLM 0.12, experts in fp8: with its release as near as any; without it the newest is meant,
+    which is half as fast again.
+    """
     rows = of_vllm()
     rows = rows[rows["engine_release"] == "0.12.0"].reset_index(drop=True)
-    with_release, unnamed = (errors(scenarios, with_published_models(catalogs)) for scenarios in (rows, rows.assign(software_release="")))
+    with_release, unnamed = (
+        errors(scenarios, with_published_models(catalogs))
+        for scenarios in (rows, rows.assign(software_release=""))
+    )
     held_out = with_release[with_release["held_out"]]["error_ratio"].abs()
     assert len(held_out) > 20
     assert held_out.median() < 0.07
     assert held_out.quantile(0.9) < 0.20
     assert unnamed["error_ratio"].median() < -0.3
     assert with_release["inside"].mean() > 0.9
-    # One sequence touches 8 of 128 experts; padded to tiles all are read, on cards that have the kernel and in 8 bits alone.
-    scenario = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 1, "gpus": 4, "tensor_parallel": 4}
+    # One sequence touches 8 of 128 experts; padded to tiles all are read, on cards that have the
+    # kernel and in 8 bits alone.
+    scenario = {
+        **HOPPER,
+        "model": "qwen3-235b-a22b",
+        "precision": "fp8",
+        "batch": 1,
+        "gpus": 4,
+        "tensor_parallel": 4,
+    }
     tiled = {**scenario, "software_release": "0.12.0"}
-    rows = (scenario, tiled, {**tiled, "software_release": "0.18"}, {**tiled, "gpu": "a100-80gb-sxm"}, {**tiled, "precision": "bf16"})
+    rows = (
+        scenario,
+        tiled,
+        {**tiled, "software_release": "0.18"},
+        {**tiled, "gpu": "a100-80gb-sxm"},
+        {**tiled, "precision": "bf16"},
+    )
     bare, padded, later, ampere, wide = timed(catalogs, *rows)["read_weights_bytes"]
     assert padded - bare == pytest.approx((1 / 0.67 - 8 / 128) * 227.1e9 / 4, rel=0.01)
     assert later == ampere == bare
     assert wide == pytest.approx(2 * bare, rel=0.1)
-    scenario = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.5.4"}
+    scenario = {
+        **HOPPER,
+        "model": "qwen2.5-0.5b",
+        "gpu": "a100-80gb-sxm",
+        "batch": 1,
+        "software_release": "0.5.4",
+    }
     short, long, newer = timed(
         catalogs,
         {**scenario, "prompt_tokens": 6144, "sequence_tokens": 8192},

@@ -1,4 +1,6 @@
-"""The shelf: in a file and in a real PostgreSQL what is saved comes back, and of those who save at once nobody loses anything."""
+"""The shelf: in a file and in a real PostgreSQL what is saved comes back, and of those who save at
+once nobody loses anything.
+"""
 
 import os
 import pwd
@@ -18,15 +20,27 @@ from shelf import stores
 from shelf.plans import MOST_SHOWN, OFF, ShelfError, newest, save, take_off, taken_off, versions
 
 MARK = "O'Brien; DROP TABLE headroom_plans; 模型 <b> :name %s ?"
-PLAN = {"saved_by": "Ana", "answer": "about $245 in 4.5 h", "link": "v=2&model=gpt2", "usd": 244.7, "usd_per_hour": 55.04}
+PLAN = {
+    "saved_by": "Ana",
+    "answer": "about $245 in 4.5 h",
+    "link": "v=2&model=gpt2",
+    "usd": 244.7,
+    "usd_per_hour": 55.04,
+}
 
 
-DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name))
+DEBIAN = sorted(
+    Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name)
+)
 
 
 def program(name):
-    """Where a program of PostgreSQL is; without one the test is skipped, in continuous integration it fails."""
-    path = shutil.which(name, path=os.pathsep.join([*map(str, reversed(DEBIAN)), os.environ.get("PATH", "")]))
+    """Where a program of PostgreSQL is; without one the test is skipped, in continuous integration
+    it fails.
+    """
+    path = shutil.which(
+        name, path=os.pathsep.join([*map(str, reversed(DEBIAN)), os.environ.get("PATH", "")])
+    )
     if not path:
         missing("PostgreSQL is not installed", "apt-get install postgresql")
     return path
@@ -34,7 +48,9 @@ def program(name):
 
 @contextmanager
 def server():
-    """The address of a PostgreSQL server on a socket, for as long as it runs. Root hands it to the user that Debian makes for it."""
+    """The address of a PostgreSQL server on a socket, for as long as it runs. Root hands it to the
+    user that Debian makes for it.
+    """
     initdb, ctl = program("initdb"), program("pg_ctl")
     account = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     if account and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
@@ -44,9 +60,13 @@ def server():
             shutil.chown(folder, **account)
         data = f"{folder}/data"
         run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **account}
-        subprocess.run([initdb, "-D", data, "-U", "headroom", "-A", "trust", "-E", "UTF8", "--no-sync"], **run)
+        subprocess.run(
+            [initdb, "-D", data, "-U", "headroom", "-A", "trust", "-E", "UTF8", "--no-sync"], **run
+        )
         options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
-        subprocess.run([ctl, "-D", data, "-l", f"{folder}/log", "-o", options, "-w", "start"], **run)
+        subprocess.run(
+            [ctl, "-D", data, "-l", f"{folder}/log", "-o", options, "-w", "start"], **run
+        )
         try:
             yield f"postgresql+psycopg://headroom@/postgres?host={folder}"
         finally:
@@ -56,7 +76,9 @@ def server():
 @pytest.fixture(scope="module")
 def database():
     """An engine on a real PostgreSQL."""
-    sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
+    sqlalchemy = pytest.importorskip(
+        "sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt"
+    )
     with server() as address:
         engine = sqlalchemy.create_engine(address, pool_size=8)
         yield engine
@@ -94,7 +116,10 @@ def test_versions_names_and_prices_come_back_as_they_were_saved(run):
     first = save(run, "tune", **PLAN)
     save(run, "serve", **PLAN)
     second = save(run, "tune", **PLAN | {"saved_by": "Ben", "usd": 300.0})
-    assert [(plan.name, plan.saved_by, plan.versions) for plan in newest(run)] == [("tune", "Ben", 2), ("serve", "Ana", 1)]
+    assert [(plan.name, plan.saved_by, plan.versions) for plan in newest(run)] == [
+        ("tune", "Ben", 2),
+        ("serve", "Ana", 1),
+    ]
     assert [plan.id for plan in versions(run, "tune")] == [second.id, first.id]
     assert [plan.usd for plan in versions(run, "tune")] == [300.0, 244.7]
     save(run, "mine", **PLAN | {"usd": None, "usd_per_hour": None})
@@ -109,14 +134,19 @@ def test_a_plan_that_is_taken_off_keeps_its_versions_and_is_put_back_by_saving_i
     gone = take_off(run, "tune", "Ben")
     assert [plan.name for plan in newest(run)] == ["serve"]
     assert taken_off(run) == [gone._replace(versions=2)]
-    assert [(plan.saved_by, plan.link) for plan in versions(run, "tune")] == [("Ben", OFF), ("Ana", PLAN["link"])]
+    assert [(plan.saved_by, plan.link) for plan in versions(run, "tune")] == [
+        ("Ben", OFF),
+        ("Ana", PLAN["link"]),
+    ]
     save(run, "tune", **PLAN)
     assert ([plan.name for plan in newest(run)], taken_off(run)) == (["tune", "serve"], [])
 
 
 def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):
     with ThreadPoolExecutor(8) as people:
-        saved = list(people.map(lambda number: save(run, "tune", **PLAN | {"usd": float(number)}), range(48)))
+        saved = list(
+            people.map(lambda number: save(run, "tune", **PLAN | {"usd": float(number)}), range(48))
+        )
     stand = versions(run, "tune")
     assert {plan.id for plan in stand} == {plan.id for plan in saved}
     assert {plan.usd for plan in stand} == {float(number) for number in range(48)}
@@ -127,14 +157,18 @@ def test_no_more_are_shown_than_a_page_holds_and_none_is_lost(run):
     for number in range(MOST_SHOWN + 3):
         save(run, f"plan {number}", **PLAN)
     shown = newest(run)
-    assert [plan.name for plan in shown] == [f"plan {number}" for number in range(MOST_SHOWN + 2, 2, -1)]
+    assert [plan.name for plan in shown] == [
+        f"plan {number}" for number in range(MOST_SHOWN + 2, 2, -1)
+    ]
     assert len(versions(run, "plan 0")) == 1
 
 
 REFUSED = recorded("cases/shelf.json")["refused"]
 
 
-@pytest.mark.parametrize(("wrong", "sentence"), [*REFUSED, ({"link": "x" * 60_001}, "The link has 60,001 characters")])
+@pytest.mark.parametrize(
+    ("wrong", "sentence"), [*REFUSED, ({"link": "x" * 60_001}, "The link has 60,001 characters")]
+)
 def test_what_cannot_be_kept_is_refused_in_one_sentence(wrong, sentence, tmp_path):
     run = stores.in_file(tmp_path / "shelf.sqlite3")
     with pytest.raises(ShelfError, match=sentence):
@@ -147,8 +181,12 @@ def test_what_cannot_be_reached_is_one_sentence_without_its_password(tmp_path):
         save(stores.in_file(tmp_path / "no" / "folder" / "shelf.sqlite3"), "mine", **PLAN)
     run = stores.in_file(tmp_path / "shelf.sqlite3")
     assert save(run, "  two\nlines\x00\u202e ", **PLAN).name == "two lines"
-    sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
-    run = stores.in_database(sqlalchemy.create_engine(f"postgresql+psycopg://ana:secret@/plans?host={tmp_path}"))
+    sqlalchemy = pytest.importorskip(
+        "sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt"
+    )
+    run = stores.in_database(
+        sqlalchemy.create_engine(f"postgresql+psycopg://ana:secret@/plans?host={tmp_path}")
+    )
     with pytest.raises(ShelfError, match="a link holds the whole plan without it") as raised:
         newest(run)
     assert "secret" not in str(raised.value)

@@ -1,4 +1,6 @@
-"""The Shelf page: a plan is put there, stands with its price then and now, and comes back in another browser."""
+"""The Shelf page: a plan is put there, stands with its price then and now, and comes back in
+another browser.
+"""
 
 import re
 import sys
@@ -47,7 +49,12 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
     assert title(app) == "1 plan on the shelf"
     other = opened("shelf", model="gpt2")
     row = other.dataframe[0].value.iloc[0]
-    assert (row["name"], row["saved_by"], row["moved"], row["now"]) == ("Our 1B", "Ana", "the same", row["then"])
+    assert (row["name"], row["saved_by"], row["moved"], row["now"]) == (
+        "Our 1B",
+        "Ana",
+        "the same",
+        row["then"],
+    )
     run(labelled(other, "Open").click())
     plan = opened(model="llama-3.2-1b", gpus="4", kept="mine~model~gpt2")
     assert title(other) == title(plan)
@@ -59,7 +66,11 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
 def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     link = urlencode(address(opened(model="llama-3.2-1b")), doseq=True)
     usd = float(re.search(r"then_usd~([\d.]+)", link)[1])
-    older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda match: match[1] + str(float(match[2]) / 2), link)
+    older = re.sub(
+        r"(then_usd(?:_per_hour)?~)([\d.]+)",
+        lambda match: match[1] + str(float(match[2]) / 2),
+        link,
+    )
     save(shelf, "Old", "Ana", "about half", older, usd / 2, 1.0)
     app = opened("shelf")
     assert "Shelf (1): one is up 100 %" in app.get_by_key("tab_compare").options
@@ -68,7 +79,11 @@ def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     assert row["then"] == pytest.approx(usd / 2)
     assert row["moved"] == "100 % more"
     assert re.search(
-        r"g6e.xlarge on demand in N. Virginia: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\), its price of \d+ \w+ 20\d\d", texts(app)
+        (
+            r"g6e.xlarge on demand in N. Virginia: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % "
+            r"more\), its price of \d+ \w+ 20\d\d"
+        ),
+        texts(app),
     )
 
 
@@ -110,9 +125,23 @@ def test_what_is_typed_is_text_and_without_a_name_nothing_is_saved(shelf):
 
 
 def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
-    sizes = {"layers": 16, "hidden": 2048, "heads": 32, "kv_heads": 8, "head_dim": 64, "ffn": 8192, "vocab": 128256}
+    sizes = {
+        "layers": 16,
+        "hidden": 2048,
+        "heads": 32,
+        "kv_heads": 8,
+        "head_dim": 64,
+        "ffn": 8192,
+        "vocab": 128256,
+    }
     custom = {f"custom__mine__{name}": str(value) for name, value in sizes.items()}
-    app = opened("shelf", **custom, custom__mine__model_type='"llama"', custom__mine__tied="true", model="mine")
+    app = opened(
+        "shelf",
+        **custom,
+        custom__mine__model_type='"llama"',
+        custom__mine__tied="true",
+        model="mine",
+    )
     put(app, "Mine", "Ana")
     assert opened("shelf").dataframe[0].value["moved"].tolist() == ["the same"]
     assert "custom.mine.hidden" in parse_qs(newest(shelf)[0].link)
@@ -127,10 +156,16 @@ def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     assert "colour=red" in texts(app)
 
 
-@pytest.mark.parametrize(("address_given", "installed", "sentence"), recorded("cases/shelf.json")["unusable"])
-def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(monkeypatch, address_given, installed, sentence):
+@pytest.mark.parametrize(
+    ("address_given", "installed", "sentence"), recorded("cases/shelf.json")["unusable"]
+)
+def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(
+    monkeypatch, address_given, installed, sentence
+):
     if installed:
-        pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
+        pytest.importorskip(
+            "sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt"
+        )
     else:
         monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     monkeypatch.setenv("HEADROOM_SHELF", address_given)

@@ -1,4 +1,6 @@
-"""The sidebar in a real browser: one screen, a group and a focus that stay, links in a new profile, a killed server."""
+"""The sidebar in a real browser: one screen, a group and a focus that stay, links in a new profile,
+a killed server.
+"""
 
 import pytest
 from browser import drawn, settled
@@ -33,10 +35,15 @@ def test_the_job_is_on_one_screen_without_scrolling(browser, address):
     for goal in ("Train", "Fine-tune", "Serve", "My GPUs"):
         press(page, "work", goal)
         page.wait_for_selector(f"{SIDEBAR} [data-testid='stNumberInput'] input")
-        over = page.evaluate(f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))")
+        over = page.evaluate(
+            f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))"
+        )
         assert over <= 0, goal
         assert page.locator(GROUP).get_attribute("open") is None
-        cut = "[...document.querySelectorAll(`%s [data-testid='stNumberInput'] input`)].filter(e => e.scrollWidth > e.clientWidth).length"
+        cut = (
+            "[...document.querySelectorAll(`%s [data-testid='stNumberInput'] input`)].filter(e "
+            "=> e.scrollWidth > e.clientWidth).length"
+        )
         assert page.evaluate(cut % SIDEBAR) == 0, goal
     page.context.close()
 
@@ -65,12 +72,17 @@ def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, add
 def test_a_killed_server_costs_an_open_page_nothing(browser):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     with Server() as first:
-        drawn(page, f"http://{first.address}/?model=qwen2.5-7b&examples=70000&kept=mine~model~llama-3.2-1b~work~inference")
+        drawn(
+            page,
+            f"http://{first.address}/?model=qwen2.5-7b&examples=70000&kept=mine~model~llama-3.2-1b~work~inference",
+        )
         examples = page.get_by_role("spinbutton", name="Examples")
         assert examples.input_value() == "70000"
         first.process.kill()
     with Server(port=first.port):
-        page.wait_for_function("!document.querySelector('[data-testid=\"stConnectionStatus\"]')", timeout=60_000)
+        page.wait_for_function(
+            "!document.querySelector('[data-testid=\"stConnectionStatus\"]')", timeout=60_000
+        )
         settled(page)
         examples.fill("90000")
         page.keyboard.press("Enter")

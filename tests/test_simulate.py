@@ -1,4 +1,6 @@
-"""Models simulated on this machine: what the simulation answers becomes a model with blocks of its own; without PyTorch one sentence."""
+"""Models simulated on this machine: what the simulation answers becomes a model with blocks of its
+own; without PyTorch one sentence.
+"""
 
 import json
 import subprocess
@@ -12,12 +14,23 @@ from pages import opened, page_text, pasted, run, turned
 from calc import CatalogError, estimate
 from calc.__main__ import main
 from calc.commands import simulate
-from calc.files.simulated import VECTORS, mean_forms, own_folder, simulated_model, with_simulated, write_simulated
+from calc.files.simulated import (
+    VECTORS,
+    mean_forms,
+    own_folder,
+    simulated_model,
+    with_simulated,
+    write_simulated,
+)
 from calc.scenarios.problems import TableError
 from views.your_files import simulate as page
 
 CATALOGS = catalogs()
-SAID = recorded("simulated.json")  # the answer of validation/simulate/here.py for BitNet's default config, and the peak of its whole step
+SAID = recorded(
+    "simulated.json"
+    # the answer of validation/simulate/here.py for BitNet's default config, and the peak of its
+    # whole step
+)
 ROW = {"model": "mine", "gpu": "b200", "implementation": "transformers", **SAID["row"]}
 
 
@@ -31,7 +44,9 @@ def folder(tmp_path):
 def test_blocks_read_off_here_make_the_step_that_was_simulated_whole(folder):
     extended = with_simulated(CATALOGS, folder)
     row = estimate(ROW, extended, False)
-    assert row["allocated_peak_bytes"] == pytest.approx(SAID["answer"]["rows"][0]["allocated_peak_bytes"], rel=1e-3)
+    assert row["allocated_peak_bytes"] == pytest.approx(
+        SAID["answer"]["rows"][0]["allocated_peak_bytes"], rel=1e-3
+    )
     assert extended.models.loc["mine", "parameters"] == SAID["answer"]["blocks"]["parameters"]
     assert row["memory_basis"].startswith("simulated here")
     assert "Simulated here, transformers 5.23" in row["note"]
@@ -42,7 +57,12 @@ def test_blocks_read_off_here_make_the_step_that_was_simulated_whole(folder):
 def test_layers_of_several_kinds_keep_their_mean_and_need_the_worst_of_all():
     def kind(layers, saved):
         vectors = {name: {"one": saved} for name in ("saved", "frozen", "checkpoint")}
-        return {"layers": layers, "forms": [{"format": "bf16", "attention": "sdpa", **vectors, "backward": [{"one": 2 * saved}]}]}
+        return {
+            "layers": layers,
+            "forms": [
+                {"format": "bf16", "attention": "sdpa", **vectors, "backward": [{"one": 2 * saved}]}
+            ],
+        }
 
     (form,) = mean_forms([kind(3, 100.0), kind(1, 20.0)])
     assert form["saved"] == {"one": 80.0}
@@ -51,8 +71,17 @@ def test_layers_of_several_kinds_keep_their_mean_and_need_the_worst_of_all():
 
 def test_behind_a_window_only_the_layers_that_it_masks_count():
     def kind(layers, masked):
-        forms = [("sdpa", {"one": 8.0}), ("sdpa-window", {"one": 8.0} | ({"mask": 2.0} if masked else {}))]
-        return {"layers": layers, "forms": [{"format": "bf16", "attention": case} | dict.fromkeys(VECTORS, saved) for case, saved in forms]}
+        forms = [
+            ("sdpa", {"one": 8.0}),
+            ("sdpa-window", {"one": 8.0} | ({"mask": 2.0} if masked else {})),
+        ]
+        return {
+            "layers": layers,
+            "forms": [
+                {"format": "bf16", "attention": case} | dict.fromkeys(VECTORS, saved)
+                for case, saved in forms
+            ],
+        }
 
     plain, window = mean_forms([kind(3, True), kind(1, False)])
     assert (plain["saved"], window["saved"]) == ({"one": 8.0}, {"one": 8.0, "mask": 2.0})
@@ -61,15 +90,23 @@ def test_behind_a_window_only_the_layers_that_it_masks_count():
 
 def test_a_file_that_is_none_is_named_with_its_cure(folder):
     (folder / "half.json").write_text("{")
-    with pytest.raises(CatalogError, match=r"half\.json: it cannot be read .*simulate the model again"):
+    with pytest.raises(
+        CatalogError, match=r"half\.json: it cannot be read .*simulate the model again"
+    ):
         with_simulated(CATALOGS, folder)
 
 
 def run_as(monkeypatch, answer, code=0):
     """The simulation's process says this."""
-    completed = subprocess.CompletedProcess([], code, json.dumps(answer) if isinstance(answer, dict) else answer, "no g++")
+    completed = subprocess.CompletedProcess(
+        [], code, json.dumps(answer) if isinstance(answer, dict) else answer, "no g++"
+    )
     monkeypatch.setattr(simulate, "interpreter", lambda: sys.executable)
-    monkeypatch.setattr(simulate.subprocess, "run", lambda *_, **options: requests.append(json.loads(options["input"])) or completed)
+    monkeypatch.setattr(
+        simulate.subprocess,
+        "run",
+        lambda *_, **options: requests.append(json.loads(options["input"])) or completed,
+    )
     requests: list = []
     return requests
 
@@ -84,10 +121,24 @@ def test_the_command_writes_the_model_or_the_peaks(tmp_path, monkeypatch, capsys
     assert (own_folder() / "mine.json").exists()
     assert "rows and the page know it as mine" in capsys.readouterr().out
     pd.DataFrame([ROW, ROW | {"gpus": 8}]).to_csv(tmp_path / "plan.csv", index=False)
-    assert main(["simulate", str(tmp_path / "mine.json"), "--row", str(tmp_path / "plan.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    assert (
+        main(
+            [
+                "simulate",
+                str(tmp_path / "mine.json"),
+                "--row",
+                str(tmp_path / "plan.csv"),
+                "-o",
+                str(tmp_path / "out.csv"),
+            ]
+        )
+        == 0
+    )
     peaks = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
     assert len(requests[1]["rows"]) == 1
-    assert float(peaks["allocated_peak_gib"][0]) == pytest.approx(float(peaks["estimated_peak_gib"][0]), rel=1e-3)
+    assert float(peaks["allocated_peak_gib"][0]) == pytest.approx(
+        float(peaks["estimated_peak_gib"][0]), rel=1e-3
+    )
     assert "Only one GPU" in peaks["problem"][1]
 
 
@@ -97,7 +148,13 @@ def test_what_cannot_be_simulated_is_one_sentence(tmp_path, monkeypatch, capsys)
     run_as(monkeypatch, "", 1)
     assert main(["simulate", str(tmp_path / "mine.json")]) == 2
     assert "it needs g++" in capsys.readouterr().err
-    run_as(monkeypatch, {**SAID["answer"], "blocks": {"problem": "model_type x has no class in transformers 5.23.0."}})
+    run_as(
+        monkeypatch,
+        {
+            **SAID["answer"],
+            "blocks": {"problem": "model_type x has no class in transformers 5.23.0."},
+        },
+    )
     assert main(["simulate", str(tmp_path / "mine.json")]) == 2
     assert "has no class" in capsys.readouterr().err
     monkeypatch.undo()
@@ -114,7 +171,10 @@ def test_the_page_simulates_a_bounded_model_beside_its_sessions(tmp_path, monkey
     app = pasted(opened("bring"), json.dumps(SAID["config"]))
     assert "can simulate it here" in page_text(app)
     app = turned(app, "bring")
-    assert [*(box.key for box in app.button if box.key == "simulate_here"), "make simulate" in page_text(app)] == [True]
+    assert [
+        *(box.key for box in app.button if box.key == "simulate_here"),
+        "make simulate" in page_text(app),
+    ] == [True]
     monkeypatch.setattr(page, "interpreter", lambda: sys.executable)
     run_as(monkeypatch, SAID["answer"] | {"blocks": {"problem": "its class is odd."}})
     run(run(app).button(key="simulate_here").click())

@@ -31,7 +31,10 @@ def test_every_price_of_every_instance_and_region_has_a_source_and_a_day(catalog
                 (source,) = sources_of(name, entries, catalogs)
                 assert source.text, name
                 assert DAY.match(source.day), name
-                assert source.place == f"catalogs/edited/prices.yaml, {row['instance']}, {row['region']}"
+                assert (
+                    source.place
+                    == f"catalogs/edited/prices.yaml, {row['instance']}, {row['region']}"
+                )
 
 
 def test_every_number_of_a_model_a_card_and_an_instance_has_a_source_and_a_day(catalogs):
@@ -46,14 +49,27 @@ def test_every_number_of_a_model_a_card_and_an_instance_has_a_source_and_a_day(c
 
 
 def test_a_figure_that_is_worked_out_has_the_sources_of_what_it_reads(catalogs):
-    row = offers(catalogs, ["us-east-1"]).set_index("instance", drop=False).loc["p5.48xlarge"].to_dict()
+    row = (
+        offers(catalogs, ["us-east-1"])
+        .set_index("instance", drop=False)
+        .loc["p5.48xlarge"]
+        .to_dict()
+    )
     entries = entries_behind(row, catalogs)
-    price, memory = sourced("on_demand_usd_per_hour", entries, catalogs), [(catalogs.gpus.at[row["gpu"], "memory_source"], "2026-11-20")]
+    price, memory = (
+        sourced("on_demand_usd_per_hour", entries, catalogs),
+        [(catalogs.gpus.at[row["gpu"], "memory_source"], "2026-11-20")],
+    )
     assert sourced("gpu_memory_gib", entries, catalogs) == memory
     of_all = sourced("gib_per_usd", entries, catalogs)
     assert set(price + memory) < set(of_all)
-    assert sourced("spot_low_usd_per_hour", entries, catalogs) == sourced("spot_usd_per_hour", entries, catalogs)
-    assert sourced("spot_discount_percent", entries, catalogs) == sourced("spot_usd_per_hour", entries, catalogs) + price
+    assert sourced("spot_low_usd_per_hour", entries, catalogs) == sourced(
+        "spot_usd_per_hour", entries, catalogs
+    )
+    assert (
+        sourced("spot_discount_percent", entries, catalogs)
+        == sourced("spot_usd_per_hour", entries, catalogs) + price
+    )
     assert sources_of("no_such_column", entries, catalogs) == []
     assert columns_behind("weights_gib") == ["parameters"]
     for figure in formulas_of(figures):
@@ -70,25 +86,40 @@ def test_what_nobody_says_is_not_given_a_source(catalogs):
 def test_the_figures_of_a_table_are_those_of_their_formulas(catalogs):
     model = catalog_tables.models(catalogs, "llama-3.1-8b").iloc[0]
     assert model["weights_gib"] == pytest.approx(model["parameters"] * 2 / 2**30)
-    card = for_screen(catalog_tables.card_table(catalogs), ["id", "card_pflops"]).set_index("id")["card_pflops"]
-    assert card["h100-80gb-sxm"] == pytest.approx(catalogs.gpus.at["h100-80gb-sxm", "bf16_flops_per_second"] / 1e15)
+    card = for_screen(catalog_tables.card_table(catalogs), ["id", "card_pflops"]).set_index("id")[
+        "card_pflops"
+    ]
+    assert card["h100-80gb-sxm"] == pytest.approx(
+        catalogs.gpus.at["h100-80gb-sxm", "bf16_flops_per_second"] / 1e15
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("skypilot-org/skypilot-catalog, catalogs/v9/aws/vms.csv, commit 2c3d7ea7",
-         "https://github.com/skypilot-org/skypilot-catalog/blob/2c3d7ea7/catalogs/v9/aws/vms.csv"),
-        ("dstackai/dstack pull request 4063, lowest zone", "https://github.com/dstackai/dstack/issues/4063"),
+        (
+            "skypilot-org/skypilot-catalog, catalogs/v9/aws/vms.csv, commit 2c3d7ea7",
+            "https://github.com/skypilot-org/skypilot-catalog/blob/2c3d7ea7/catalogs/v9/aws/vms.csv",
+        ),
+        (
+            "dstackai/dstack pull request 4063, lowest zone",
+            "https://github.com/dstackai/dstack/issues/4063",
+        ),
         ("Rajbhandari et al. 2019, arXiv 1910.02054; PyTorch", "https://arxiv.org/abs/1910.02054"),
-        ("config.json as copied in cli99/llm-analysis model_configs", "https://github.com/cli99/llm-analysis"),
-        ("AWS Spot Instance Advisor, as copied by alexei-led/spotinfo, 2025-06-28", "https://github.com/alexei-led/spotinfo"),
+        (
+            "config.json as copied in cli99/llm-analysis model_configs",
+            "https://github.com/cli99/llm-analysis",
+        ),
+        (
+            "AWS Spot Instance Advisor, as copied by alexei-led/spotinfo, 2025-06-28",
+            "https://github.com/alexei-led/spotinfo",
+        ),
         ("as shown by instances.vantage.sh (Linux)", "https://instances.vantage.sh"),
         ("a page, https://example.org/a/b.", "https://example.org/a/b"),
         ("calibrated by validation/speed.py (PyTorch 2.13, bf16/fp8)", ""),
         ("general knowledge, without a source at hand", ""),
     ],
-)  # fmt: skip
+)
 def test_a_source_names_its_address(text, address):
     parts = with_addresses(text)
     assert "".join(words for words, _ in parts) == text

@@ -1,4 +1,6 @@
-"""Step through: the surfaces of the moments against the engine, and what the picture shows of them."""
+"""Step through: the surfaces of the moments against the engine, and what the picture shows of
+them.
+"""
 
 import json
 from functools import cache
@@ -20,12 +22,31 @@ from views.charts import step_through as chart_step
 from views.understand import step_through_words as words
 
 WIDE = Bounds(1, 32, 512, 64)
-POINTS = [(1, 512), (2, 4096), (3, 8192), (7, 1536), (16, 2048), (32, 32_768), (32, 512), (5, 20_480)]
+POINTS = [
+    (1, 512),
+    (2, 4096),
+    (3, 8192),
+    (7, 1536),
+    (16, 2048),
+    (32, 32_768),
+    (32, 512),
+    (5, 20_480),
+]
 TRAINED = {
     "a dense decoder": {"model": "llama-3.1-8b"},
-    "experts": {"model": "qwen3-30b-a3b", "gpus": 8, "sharding": "zero3", "implementation": "torchtitan"},
+    "experts": {
+        "model": "qwen3-30b-a3b",
+        "gpus": 8,
+        "sharding": "zero3",
+        "implementation": "torchtitan",
+    },
     "an encoder that keeps its scores": {"model": "modernbert-base", "attention": "eager"},
-    "stages of a pipeline": {"model": "llama-3.1-8b", "gpus": 4, "pipeline_parallel": 4, "accumulation_steps": 8},
+    "stages of a pipeline": {
+        "model": "llama-3.1-8b",
+        "gpus": 4,
+        "pipeline_parallel": 4,
+        "accumulation_steps": 8,
+    },
     "windows that fill": {"model": "gemma-2-9b"},
     "adapters on 4 bits": {"model": "qwen3-14b", "tuning": "lora", "precision": "nf4-dq"},
 }
@@ -59,12 +80,20 @@ def peaks(scenario, catalogs, points):
 
 
 WALKED = [
-    *((name, of | {"recompute": recompute}) for name, of in (TRAINED | BENT).items() for recompute in ("none", "selective", "full")),
+    *(
+        (name, of | {"recompute": recompute})
+        for name, of in (TRAINED | BENT).items()
+        for recompute in ("none", "selective", "full")
+    ),
     *((name, of | {"work": "inference"}) for name, of in SERVED.items()),
 ]
 
 
-@pytest.mark.parametrize(("name", "scenario"), WALKED, ids=[f"{name}, {of.get('recompute', 'served')}" for name, of in WALKED])
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    WALKED,
+    ids=[f"{name}, {of.get('recompute', 'served')}" for name, of in WALKED],
+)
 def test_the_surfaces_meet_the_engine(name, scenario, catalogs):
     surface = surfaces(pd.DataFrame([scenario]), WIDE, catalogs)
     predicted = [totals(surface.rows, *point).max() for point in POINTS]
@@ -88,11 +117,25 @@ def test_the_surfaces_of_every_model_meet_the_engine(work, catalogs):
 
 
 def test_what_stays_between_steps_is_weights_and_state(catalogs):
-    row = estimate({"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2", "batch": 2, "sequence_tokens": 4096}, catalogs, solve=False)
-    surface = surfaces(pd.DataFrame([{"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2"}]), WIDE, catalogs)
+    row = estimate(
+        {
+            "model": "llama-3.1-8b",
+            "gpus": 8,
+            "sharding": "zero2",
+            "batch": 2,
+            "sequence_tokens": 4096,
+        },
+        catalogs,
+        solve=False,
+    )
+    surface = surfaces(
+        pd.DataFrame([{"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2"}]), WIDE, catalogs
+    )
     stays = at_point(surface.rows[surface.rows["stop"] == 5], 2, 4096)
     assert set(stays["component"]) == {"weights_bytes", "optimizer_bytes"}
-    assert stays["gib"].sum() == pytest.approx((row["weights_bytes"] + row["optimizer_bytes"]) / GIB)
+    assert stays["gib"].sum() == pytest.approx(
+        (row["weights_bytes"] + row["optimizer_bytes"]) / GIB
+    )
     assert totals(surface.rows, 2, 4096).idxmax() == 2  # the peak is in the backward pass
 
 
@@ -111,7 +154,11 @@ LONG = ("an encoder", "a long context", "adapters", "images", "serving experts")
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(job, id=name, marks=[pytest.mark.long] if name in LONG else []) for name, job in JOBS.items()]
+    scope="module",
+    params=[
+        pytest.param(job, id=name, marks=[pytest.mark.long] if name in LONG else [])
+        for name, job in JOBS.items()
+    ],
 )
 def walked(request, catalogs):
     """The first answer of a job, and the walk around it."""
@@ -123,13 +170,17 @@ def test_the_walk_begins_at_the_plan(walked):
     row, walk = walked
     assert walk.miss_ratio < MOST_MISS
     scenario = scenario_at(scenario_of(row), walk, walk.plan)
-    assert {name: value for name, value in scenario.items() if value != row[name] and value == value} == {}
+    assert {
+        name: value for name, value in scenario.items() if value != row[name] and value == value
+    } == {}
     peak = totals(walk.at_dials(walk.rows), walk.plan["batch"], walk.plan["tokens"]).max()
     assert peak == pytest.approx((row["memory_bytes"] - row["overhead_bytes"]) / GIB, rel=MOST_MISS)
 
 
 def test_what_the_sliders_hand_over_has_the_memory_that_they_show(walked, catalogs):
-    """Any place of the sliders, as a scenario of its own: the engine's peak is that of the picture."""
+    """Any place of the sliders, as a scenario of its own: the engine's peak is that of the
+    picture.
+    """
     row, walk = walked
     rng = np.random.default_rng(3)
     for _ in range(4):
@@ -140,9 +191,13 @@ def test_what_the_sliders_hand_over_has_the_memory_that_they_show(walked, catalo
         }
         scenario = scenario_at(scenario_of(row), walk, point)
         engine = estimate(scenario | {"instance": ""}, catalogs, solve=False)
-        here = walk.rows[np.logical_and.reduce([walk.rows[name] == point[name] for name in walk.dials])]
+        here = walk.rows[
+            np.logical_and.reduce([walk.rows[name] == point[name] for name in walk.dials])
+        ]
         peak = totals(here, point["batch"], point["tokens"]).max()
-        assert peak == pytest.approx((engine["memory_bytes"] - engine["overhead_bytes"]) / GIB, rel=MOST_MISS)
+        assert peak == pytest.approx(
+            (engine["memory_bytes"] - engine["overhead_bytes"]) / GIB, rel=MOST_MISS
+        )
         assert scenario["model"] == list(walk.dials["model"])[int(point["model"]) - 1]
 
 
@@ -150,7 +205,9 @@ def test_the_figures_are_those_of_the_line(walked):
     _, walk = walked
     figures, plan = walk.figures, walk.plan
     assert figures.peak_gib == pytest.approx(figures.fixed_gib + figures.each_gib * plan["batch"])
-    assert figures.peak_gib == pytest.approx(totals(walk.at_dials(walk.rows), plan["batch"], plan["tokens"]).max())
+    assert figures.peak_gib == pytest.approx(
+        totals(walk.at_dials(walk.rows), plan["batch"], plan["tokens"]).max()
+    )
     safe = walk.at_dials(walk.cards).set_index("card")["safe_gib"][walk.card]
     assert totals(walk.at_dials(walk.rows), figures.room, plan["tokens"]).max() <= safe + 1e-3
     assert totals(walk.at_dials(walk.rows), figures.room + 1, plan["tokens"]).max() > safe
@@ -159,17 +216,27 @@ def test_the_figures_are_those_of_the_line(walked):
 def test_every_combination_of_the_dials_has_its_surfaces(walked):
     _, walk = walked
     combinations = np.prod([len(dial) for dial in walk.dials.values()])
-    assert len(walk.rows.groupby(list(walk.dials))) == len(walk.cards.groupby(list(walk.dials))) == combinations
+    assert (
+        len(walk.rows.groupby(list(walk.dials)))
+        == len(walk.cards.groupby(list(walk.dials)))
+        == combinations
+    )
     assert all(walk.dials.values())
 
 
 def test_the_line_of_a_card_is_where_the_verdict_turns(walked, catalogs):
-    """Below the line the complete range fits; above it, it does not. Checked at the plan's length, on every card."""
+    """Below the line the complete range fits; above it, it does not. Checked at the plan's length,
+    on every card.
+    """
     row, walk = walked
     scenario = scenario_of(row) | {"instance": ""}
     checked = 0
     for card, safe in walk.at_dials(walk.cards)[["card", "safe_gib"]].itertuples(index=False):
-        frame = with_point(pd.DataFrame([{**scenario, "gpu": card}] * 4), np.array([1, 2, 4, 8]), walk.plan["tokens"])
+        frame = with_point(
+            pd.DataFrame([{**scenario, "gpu": card}] * 4),
+            np.array([1, 2, 4, 8]),
+            walk.plan["tokens"],
+        )
         rows = estimate(frame, catalogs, solve=False)
         peak = (rows["memory_bytes"] - rows["overhead_bytes"]).to_numpy(dtype=float) / GIB
         clear = np.abs(peak / safe - 1) > 0.02  # the slack of serving grows a little with the batch
@@ -217,7 +284,10 @@ def test_the_page_shows_the_picture_the_table_and_what_to_read():
     assert title(app) == "Where the memory goes in one training step"
     spec = spec_of(app)
     bound = binds_of(spec)
-    assert [bound[name]["input"] for name in ("stop", "batch", "tokens", "dial_0", "dial_1", "dial_2", "use")] == [
+    assert [
+        bound[name]["input"]
+        for name in ("stop", "batch", "tokens", "dial_0", "dial_1", "dial_2", "use")
+    ] == [
         *["range"] * 4,
         *["radio"] * 2,
         "checkbox",
@@ -230,23 +300,34 @@ def test_two_sizes_stand_side_by_side_by_card():
     cells = frame(page_of("training"), "13B, AdamW")
     assert list(cells.columns) == [job.name for job in ready_jobs()["sizes"]]
     room = {name.split(" ·")[0]: row for name, row in cells.fillna(0).to_dict("index").items()}
-    assert all(room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2])  # 16 bytes a parameter
+    assert all(
+        room["L4"][wide] == room["H100"][wide] == 0 for wide in list(cells.columns)[:2]
+    )  # 16 bytes a parameter
     assert room["H200"]["7B, AdamW"] > room["H200"]["13B, AdamW"] == 0
-    assert 1 <= room["L40S"]["7B int8, LoRA"] <= room["H100"]["7B int8, LoRA"] <= room["H200"]["7B int8, LoRA"]
+    assert (
+        1
+        <= room["L40S"]["7B int8, LoRA"]
+        <= room["H100"]["7B int8, LoRA"]
+        <= room["H200"]["7B int8, LoRA"]
+    )
 
 
 def test_serving_is_walked_from_load_to_decode():
     app = page_of("serving")
     assert title(app) == "Where the memory goes while serving"
     spec = spec_of(app)
-    assert {"Requests at once", "Weights", "Cache"} <= {bind["name"] for bind in binds_of(spec).values()}
+    assert {"Requests at once", "Weights", "Cache"} <= {
+        bind["name"] for bind in binds_of(spec).values()
+    }
     assert "3 decode" in json.dumps(spec)
 
 
 def test_a_picture_that_is_not_exact_says_so(walked, catalogs):
     row, walk = walked
     assert words.around(walk, row, catalogs).endswith("the picture follows.")
-    assert words.around(walk._replace(miss_ratio=0.02), row, catalogs).endswith("the picture follows, within 2 % of the estimate.")
+    assert words.around(walk._replace(miss_ratio=0.02), row, catalogs).endswith(
+        "the picture follows, within 2 % of the estimate."
+    )
 
 
 def test_the_moments_are_a_table_too():

@@ -1,4 +1,6 @@
-"""What runs where: the estimate against a plain reading of the rules row by row, named cases, and what a refused row keeps."""
+"""What runs where: the estimate against a plain reading of the rules row by row, named cases, and
+what a refused row keeps.
+"""
 
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -30,7 +32,12 @@ def pair(capability):
 def facts(catalogs):
     """Models, instances and cards as dicts, and the widest latent cache of each model."""
     latent_width = catalogs.stacks.groupby("model")["latent_width"].max().to_dict()
-    return catalogs.models.to_dict("index"), catalogs.instances.to_dict("index"), catalogs.gpus.to_dict("index"), latent_width
+    return (
+        catalogs.models.to_dict("index"),
+        catalogs.instances.to_dict("index"),
+        catalogs.gpus.to_dict("index"),
+        latent_width,
+    )
 
 
 def traits(row, catalogs):
@@ -40,7 +47,10 @@ def traits(row, catalogs):
     if row["instance"]:
         arm, family = (instances[row["instance"]][name] for name in ("arm", "family"))
     else:
-        hosts, family = [instance["arm"] for instance in instances.values() if instance["gpu"] == card], ""
+        hosts, family = (
+            [instance["arm"] for instance in instances.values() if instance["gpu"] == card],
+            "",
+        )
         arm = len(hosts) > 0 and all(hosts)
     capability = cards[card]["compute_capability"]
     cache = row["kv_precision"] or ("bf16" if row["precision"].startswith("bf16") else "fp16")
@@ -63,9 +73,15 @@ def counts(rule, row):
     """Whether a rule counts for a row of traits."""
     if rule["software"] not in ("any", row["software"]) or rule["work"] not in ("any", row["work"]):
         return False
-    if row[rule["what"]] not in rule["values"] or rule.get("host_architecture", row["host_architecture"]) != row["host_architecture"]:
+    if (
+        row[rule["what"]] not in rule["values"]
+        or rule.get("host_architecture", row["host_architecture"]) != row["host_architecture"]
+    ):
         return False
-    for end, beyond in (("min", lambda capability, bound: capability < bound), ("max", lambda capability, bound: capability > bound)):
+    for end, beyond in (
+        ("min", lambda capability, bound: capability < bound),
+        ("max", lambda capability, bound: capability > bound),
+    ):
         bound = rule.get(f"{end}_compute_capability")
         if bound and (row["capability"] is None or beyond(row["capability"], pair(bound))):
             return False
@@ -83,7 +99,11 @@ def reading(row):
     """What `runs` is to say of a row of traits, and the rules that it rests on."""
     rules = {name: rule for name, rule in RULES.items() if counts(rule, row)}
     specific = {rule["what"] for rule in rules.values() if rule["software"] != "any"}
-    rules = {name: rule for name, rule in rules.items() if rule["software"] != "any" or rule["what"] not in specific}
+    rules = {
+        name: rule
+        for name, rule in rules.items()
+        if rule["software"] != "any" or rule["what"] not in specific
+    }
     verdicts = [rule["verdict"] for rule in rules.values()]
     if not any(rule["what"] == "loading" for rule in rules.values()):
         verdicts.append("unknown")
@@ -92,25 +112,56 @@ def reading(row):
 
 @cache
 def bench():
-    """The catalogs with a card of every capability that a rule borders on, each in an x86-64 and an Arm host of each family named."""
+    """The catalogs with a card of every capability that a rule borders on, each in an x86-64 and an
+    Arm host of each family named.
+    """
     real = the_catalogs()
-    ends = {rule[f"{end}_compute_capability"] for rule in RULES.values() for end in ("min", "max") if f"{end}_compute_capability" in rule}
+    ends = {
+        rule[f"{end}_compute_capability"]
+        for rule in RULES.values()
+        for end in ("min", "max")
+        if f"{end}_compute_capability" in rule
+    }
     named = sorted({step for end in ends for step in around(end)}, key=pair)
     cards = pd.concat(
-        [real.gpus.loc[["h100-80gb-sxm"]].assign(compute_capability=cc).rename(index=lambda _, e=cc: f"cc-{e}") for cc in named]
+        [
+            real.gpus.loc[["h100-80gb-sxm"]]
+            .assign(compute_capability=cc)
+            .rename(index=lambda _, e=cc: f"cc-{e}")
+            for cc in named
+        ]
     )
-    families = ["p5", *{family for rule in RULES.values() if rule["what"] == "host" for family in rule["values"]}]
-    places = [(f"{family}.{arm}.cc-{cc}", family, arm, f"cc-{cc}") for family in families for arm in (False, True) for cc in named]
+    families = [
+        "p5",
+        *{family for rule in RULES.values() if rule["what"] == "host" for family in rule["values"]},
+    ]
+    places = [
+        (f"{family}.{arm}.cc-{cc}", family, arm, f"cc-{cc}")
+        for family in families
+        for arm in (False, True)
+        for cc in named
+    ]
     host = real.instances.loc["p5.48xlarge"].to_dict()
-    instances = pd.DataFrame({name: host | {"family": family, "arm": arm, "gpu": card} for name, family, arm, card in places}).T
+    instances = pd.DataFrame(
+        {
+            name: host | {"family": family, "arm": arm, "gpu": card}
+            for name, family, arm, card in places
+        }
+    ).T
     instances = instances.astype(real.instances.dtypes.to_dict()).rename_axis("id")
-    return replace(real, gpus=pd.concat([real.gpus, cards]), instances=pd.concat([real.instances, instances]))
+    return replace(
+        real, gpus=pd.concat([real.gpus, cards]), instances=pd.concat([real.instances, instances])
+    )
 
 
 def around(capability):
     """A capability, the one before and the one after, as text."""
     major, minor = pair(capability)
-    return [f"{major}.{minor - 1}" if minor else f"{major - 1}.9", capability, f"{major}.{minor + 1}"]
+    return [
+        f"{major}.{minor - 1}" if minor else f"{major - 1}.9",
+        capability,
+        f"{major}.{minor + 1}",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -132,13 +183,30 @@ def test_the_verdict_of_a_table_is_that_of_its_rows_read_one_by_one(sound, catal
 
 @pytest.mark.long
 def test_so_it_is_at_both_ends_of_every_rule_and_one_step_beyond_them():
-    """The scenarios of the grid eight times, each drawn formats and a place of the bench; every rule is met by some."""
-    scenarios, draw = pd.concat([grid.recorded()[0]] * 8, ignore_index=True), np.random.default_rng(26)
+    """The scenarios of the grid eight times, each drawn formats and a place of the bench; every
+    rule is met by some.
+    """
+    scenarios, draw = (
+        pd.concat([grid.recorded()[0]] * 8, ignore_index=True),
+        np.random.default_rng(26),
+    )
     scenarios["precision"] = scenarios.groupby("work")["precision"].transform(draw.permutation)
-    caches = ["", *{name for rule in RULES.values() if rule["what"] == "kv_precision" for name in rule["values"]}]
-    scenarios["kv_precision"] = np.where(scenarios["work"] == "training", "", draw.choice(sorted(caches), len(scenarios)))
+    caches = [
+        "",
+        *{
+            name
+            for rule in RULES.values()
+            if rule["what"] == "kv_precision"
+            for name in rule["values"]
+        },
+    ]
+    scenarios["kv_precision"] = np.where(
+        scenarios["work"] == "training", "", draw.choice(sorted(caches), len(scenarios))
+    )
     places = [name for name in bench().instances.index if ".cc-" in name]
-    results = estimate(scenarios.assign(gpu="", instance=draw.choice(places, len(scenarios))), bench(), solve=False)
+    results = estimate(
+        scenarios.assign(gpu="", instance=draw.choice(places, len(scenarios))), bench(), solve=False
+    )
     met = set()
     for row in results[results["memory_bytes"].notna()].to_dict("records"):
         verdict, rules = reading(traits(row, bench()))
@@ -153,13 +221,19 @@ CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the w
 
 
 def test_what_is_known_of_a_case_and_a_cache_that_follows_a_refused_precision(catalogs):
-    results = estimate(pd.DataFrame([scenario for scenario, _, _ in CASES]).astype(object).fillna(""), catalogs, solve=False)
+    results = estimate(
+        pd.DataFrame([scenario for scenario, _, _ in CASES]).astype(object).fillna(""),
+        catalogs,
+        solve=False,
+    )
     for (scenario, runs, words), row in zip(CASES, results.to_dict("records"), strict=True):
         assert row["runs"] == runs, scenario
         assert words in row["note"], scenario
         assert bool(words) == bool(row["note"]), scenario
     refused = {**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}
-    follows, named = (estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16"))
+    follows, named = (
+        estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16")
+    )
     assert "bf16 cache" not in follows["note"]
     assert "refuses a bf16 cache" in named["note"]
 
@@ -174,11 +248,22 @@ def on_t4(catalogs, **choices):
 
 
 def test_a_row_without_a_known_speed_has_no_time_and_what_is_not_verified_keeps_its_own(catalogs):
-    """Refused or emulated, it has no second and no dollar that rests on one; a rate by the hour or the month stays."""
+    """Refused or emulated, it has no second and no dollar that rests on one; a rate by the hour or
+    the month stays.
+    """
     timed, times = on_t4(catalogs, precision="fp16-mixed")
     assert timed["runs"] == "emulated"
-    assert {"step_seconds", "run_hours", "run_usd_on_demand", "spot_run_hours", "usd_per_million_trained_tokens"} <= set(times)
-    for choices, runs in (({"precision": "bf16-mixed"}, "no"), ({"precision": "bf16-mixed", "attention": "eager"}, "emulated")):
+    assert {
+        "step_seconds",
+        "run_hours",
+        "run_usd_on_demand",
+        "spot_run_hours",
+        "usd_per_million_trained_tokens",
+    } <= set(times)
+    for choices, runs in (
+        ({"precision": "bf16-mixed"}, "no"),
+        ({"precision": "bf16-mixed", "attention": "eager"}, "emulated"),
+    ):
         row, times = on_t4(catalogs, **choices)
         assert (row["runs"], times) == (runs, [])
         assert row["memory_bytes"] > 0
@@ -190,8 +275,12 @@ def test_a_row_without_a_known_speed_has_no_time_and_what_is_not_verified_keeps_
     assert row["step_seconds"] > 0
 
 
-def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does_not_load(sound, catalogs):
-    """Of every sound row on a card the note has the effect of each rule that its verdict rests on."""
+def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does_not_load(
+    sound, catalogs
+):
+    """Of every sound row on a card the note has the effect of each rule that its verdict rests
+    on.
+    """
     carded = sound[(sound["gpu"] != "") & (sound["runs"] != "yes")]
     effects = 0
     for row in carded.to_dict("records"):
@@ -202,20 +291,32 @@ def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does
             assert rule["effect"] in row["note"], row
             effects += 1
         quiet = [
-            rule for rule in rules.values() if rule["verdict"] == "runs" and not {"needs", "instead"} & rule.keys() and "effect" in rule
+            rule
+            for rule in rules.values()
+            if rule["verdict"] == "runs"
+            and not {"needs", "instead"} & rule.keys()
+            and "effect" in rule
         ]
         assert not [rule for rule in quiet if f"{rule['effect']};" in row["note"]]
     assert effects > 500
 
 
-def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emulated_ones_have_a_speed(catalogs):
+def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading_and_only_emulated_ones_have_a_speed(
+    catalogs,
+):
     """By name and worst first, with their sources; a scenario without a card has none."""
-    for scenario in ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, {**TRAIN, "instance": "p6e-gb200.36xlarge"}):
+    for scenario in (
+        {**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"},
+        {**TRAIN, "instance": "p6e-gb200.36xlarge"},
+    ):
         row = estimate(scenario, catalogs, solve=False)
         _, rules = reading(traits(row, catalogs))
         shown = rules_that_apply(scenario, catalogs)
         assert set(shown.index) == set(rules)
-        assert shown["verdict"].iloc[0] == {word: verdict for verdict, word in SAID.items()}[row["runs"]]
+        assert (
+            shown["verdict"].iloc[0]
+            == {word: verdict for verdict, word in SAID.items()}[row["runs"]]
+        )
         assert shown["source"].to_dict() == {name: rule["source"] for name, rule in rules.items()}
     assert rules_that_apply(TRAIN, catalogs).empty
     # Without it such a row has no time.

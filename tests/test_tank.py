@@ -1,4 +1,6 @@
-"""The tank, as SVG and as HTML: its lengths are the row's bytes, in the component colours; it says what does not fit."""
+"""The tank, as SVG and as HTML: its lengths are the row's bytes, in the component colours; it says
+what does not fit.
+"""
 
 from itertools import product
 from xml.etree import ElementTree
@@ -11,22 +13,43 @@ from views.charts.tank import data_uri, tank_html, tank_svg
 from views.shared.theme import COMPONENT_COLOURS, INKS
 
 EIGHT_BILLION = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
-PLACES = {"yes": {"instance": "p5.48xlarge"}, "no": {"instance": "g5.48xlarge", "batch": 4}, "": {}}  # fits: where
+PLACES = {
+    "yes": {"instance": "p5.48xlarge"},
+    "no": {"instance": "g5.48xlarge", "batch": 4},
+    "": {},
+}  # fits: where
 WIDE, HIGH = 402, 26  # pixels of the SVG, of which one at each side is free
 
 
 def of_svg(row, ink):
-    """Name of each part: where it begins and its width, in per cent of the scale; its look; whether it is hollow."""
+    """Name of each part: where it begins and its width, in per cent of the scale; its look; whether
+    it is hollow.
+    """
     root = ElementTree.fromstring(tank_svg(row, ink, WIDE, HIGH))
-    assert (root.tag, root.get("width"), root.get("height")) == ("{http://www.w3.org/2000/svg}svg", str(WIDE), str(HIGH))
+    assert (root.tag, root.get("width"), root.get("height")) == (
+        "{http://www.w3.org/2000/svg}svg",
+        str(WIDE),
+        str(HIGH),
+    )
     for part in root:
         if part.get("class") == "range":
-            left, right = (float(text.split()[0].partition("M")[0]) for text in part.get("d").removeprefix("M").split("H"))
+            left, right = (
+                float(text.split()[0].partition("M")[0])
+                for text in part.get("d").removeprefix("M").split("H")
+            )
         elif part.get("x"):
             left, right = float(part.get("x")), float(part.get("x")) + float(part.get("width"))
         else:
             continue
-        yield part.get("class"), ((left - 1) / 4, (right - left) / 4, str(part.attrib), part.get("fill-opacity") == ".15")
+        yield (
+            part.get("class"),
+            (
+                (left - 1) / 4,
+                (right - left) / 4,
+                str(part.attrib),
+                part.get("fill-opacity") == ".15",
+            ),
+        )
 
 
 def of_html(row, ink):
@@ -36,11 +59,20 @@ def of_html(row, ink):
     for part in root:
         look = dict(pair.split(":") for pair in part.get("style").split(";"))
         if part.get("class") and not look["left"].startswith("calc"):
-            yield part.get("class"), (*(float(look[side].rstrip("%")) for side in ("left", "width")), str(look), "border" in look)
+            yield (
+                part.get("class"),
+                (
+                    *(float(look[side].rstrip("%")) for side in ("left", "width")),
+                    str(look),
+                    "border" in look,
+                ),
+            )
 
 
 @pytest.mark.parametrize(("draw", "ink", "fits"), [*product((of_svg, of_html), INKS, PLACES)])
-def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_and_runs_over_its_card(catalogs, draw, ink, fits):
+def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_and_runs_over_its_card(
+    catalogs, draw, ink, fits
+):
     row = estimate(EIGHT_BILLION | PLACES[fits], catalogs, solve=False)
     assert (row["problem"], row["fits"]) == ("", fits)
     parts, card = dict(draw(row, INKS[ink])), row["gpu_memory_bytes"] if fits else 0.0
@@ -55,11 +87,15 @@ def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_an
     assert ("track" in parts) == bool(fits)
     assert not fits or parts["track"][:2] == pytest.approx((0, card * percent), abs=0.01)
     low, width, *_ = parts["range"]
-    assert (low, low + width) == pytest.approx((row["memory_low_bytes"] * percent, row["memory_high_bytes"] * percent), abs=0.02)
+    assert (low, low + width) == pytest.approx(
+        (row["memory_low_bytes"] * percent, row["memory_high_bytes"] * percent), abs=0.02
+    )
 
 
 def test_as_an_address_no_colour_is_cut_off(catalogs):
-    address = data_uri(tank_svg(estimate(EIGHT_BILLION | PLACES["yes"], catalogs, solve=False), INKS["dark"]))
+    address = data_uri(
+        tank_svg(estimate(EIGHT_BILLION | PLACES["yes"], catalogs, solve=False), INKS["dark"])
+    )
     assert address.startswith("data:image/svg+xml;utf8,<svg ")
     assert "#" not in address
     assert COMPONENT_COLOURS["weights_bytes"].replace("#", "%23") in address

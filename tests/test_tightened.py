@@ -1,4 +1,6 @@
-"""What tighter limits, a spare, more load and one's own machines give: each against the job that is asked so."""
+"""What tighter limits, a spare, more load and one's own machines give: each against the job that is
+asked so.
+"""
 
 import re
 from datetime import date
@@ -17,55 +19,101 @@ from calc.search.tightened import Turn, tightened, tighter_speeds, turn
 SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_tokens": 8192}
 
 
-@pytest.mark.parametrize("job", [SERVED, {"work": "inference", "model": "llama-3.1-8b", "users": 8}])
+@pytest.mark.parametrize(
+    "job", [SERVED, {"work": "inference", "model": "llama-3.1-8b", "users": 8}]
+)
 def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(catalogs, job):
     answered = options(job, catalogs)
-    tighter = {"spare": {"spare": 1}, "first_token_seconds+token_seconds": tighter_speeds(answered.job)}
+    tighter = {
+        "spare": {"spare": 1},
+        "first_token_seconds+token_seconds": tighter_speeds(answered.job),
+    }
     priced = tightened(job, answered, catalogs)
     assert {easing.name for easing in priced} <= set(tighter)
     assert "spare" in {easing.name for easing in priced}
     for easing in priced:
-        assert easing.usd == pytest.approx(options({**job, **tighter[easing.name]}, catalogs).rows[0]["usd"])
+        assert easing.usd == pytest.approx(
+            options({**job, **tighter[easing.name]}, catalogs).rows[0]["usd"]
+        )
         assert easing.usd > answered.rows[0]["usd"]
-    assert tightened({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs) == []
-    no_faster = {"work": "inference", "model": "llama-3.1-8b", "users": 1, "fewest_bits": 16, "instance": "g6.xlarge"}
-    assert {easing.name for easing in tightened(no_faster, options(no_faster, catalogs), catalogs)} == {"spare"}
+    assert (
+        tightened({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
+        == []
+    )
+    no_faster = {
+        "work": "inference",
+        "model": "llama-3.1-8b",
+        "users": 1,
+        "fewest_bits": 16,
+        "instance": "g6.xlarge",
+    }
+    assert {
+        easing.name for easing in tightened(no_faster, options(no_faster, catalogs), catalogs)
+    } == {"spare"}
 
 
 def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs):
     answered = options(SERVED, catalogs)
     least, last = answered.rows[0], turn(SERVED, answered, catalogs)
     for users, usd in ((last.users, least["usd"]), (last.users + 1, last.usd)):
-        assert options({**SERVED, "people": None, "users": users}, catalogs).rows[0]["usd"] == pytest.approx(usd)
+        assert options({**SERVED, "people": None, "users": users}, catalogs).rows[0][
+            "usd"
+        ] == pytest.approx(usd)
     assert last.usd > least["usd"]
     types = CloseTypes([least], 1, None)
-    assert how_sure(types, Turn(4, 2000.0), {}) == "The answer takes up to 4 requests at once; from the 5th on $2,000."
-    assert how_sure(types, Turn(6, np.nan), {}) == "The answer takes 6 requests at once too."  # more were not tried
-    assert turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs) is None
+    assert (
+        how_sure(types, Turn(4, 2000.0), {})
+        == "The answer takes up to 4 requests at once; from the 5th on $2,000."
+    )
+    assert (
+        how_sure(types, Turn(6, np.nan), {}) == "The answer takes 6 requests at once too."
+    )  # more were not tried
+    assert (
+        turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
+        is None
+    )
 
 
 def test_limits_that_change_the_money_by_less_than_3_percent_cost_nothing(catalogs):
     answered = options({"model": "llama-3.1-8b"}, catalogs)
     row = answered.rows[0]
-    eased = [Easing("markets", "spot", row["usd"] / 2), Easing("hours_most", 336.0, row["usd"] * 0.98)]
+    eased = [
+        Easing("markets", "spot", row["usd"] / 2),
+        Easing("hours_most", 336.0, row["usd"] * 0.98),
+    ]
     assert limit_words.telling_limits(eased, row) == eased[:1]
-    assert limit_words.free_limits(eased, row, answered.job, catalogs) == "N. Virginia and 7 days cost nothing."
+    assert (
+        limit_words.free_limits(eased, row, answered.job, catalogs)
+        == "N. Virginia and 7 days cost nothing."
+    )
     dear = [*eased, Easing("regions", "eu-north-1", row["usd"] * 0.9)]
     assert limit_words.free_limits(dear, row, answered.job, catalogs) == "7 days costs nothing."
     assert limit_words.against(dear[2], row, catalogs).startswith("Stockholm: −$")
-    assert limit_words.against(Easing("spare", 1, 2 * row["usd"]), row, catalogs).startswith("A spare instance: +$")
+    assert limit_words.against(Easing("spare", 1, 2 * row["usd"]), row, catalogs).startswith(
+        "A spare instance: +$"
+    )
     (spot,) = [easing for easing in answered.eased if easing.name == "markets"]
     assert row["on_demand_as_of"] > row["spot_as_of"]
     month = date.fromisoformat(row["spot_as_of"]).strftime("%B")
-    assert re.fullmatch(rf"Spot: −\$\d+, price of {month}( 20\d\d)?", limit_words.against(spot, row, catalogs))
+    assert re.fullmatch(
+        rf"Spot: −\$\d+, price of {month}( 20\d\d)?", limit_words.against(spot, row, catalogs)
+    )
 
 
 def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     rows = options({"model": "llama-3.1-8b"}, catalogs).rows
-    least, knee, easiest = (next(row for row in rows if name in row["answer"]) for name in ("least-money", "knee", "easiest"))
-    assert card_line(least, least, catalogs) == "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
+    least, knee, easiest = (
+        next(row for row in rows if name in row["answer"])
+        for name in ("least-money", "knee", "easiest")
+    )
+    assert (
+        card_line(least, least, catalogs)
+        == "FSDP (ZeRO 3) on 8 A100 40GB, 2 sequences at a time, activations recomputed."
+    )
     ratio = least["seconds"] / knee["seconds"]
-    assert card_line(knee, least, catalogs).startswith(f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more")
+    assert card_line(knee, least, catalogs).startswith(
+        f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"
+    )
     assert "on G instances" in card_line(easiest, least, catalogs)
     assert (titles(least), titles(knee)) == ("Least money", "Faster for a little more")
     fast = options(SERVED, catalogs).rows
@@ -73,15 +121,27 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     assert card_line(fast[1], fast[0], catalogs).endswith("nothing between.")
     assert titles({"answer": "least-money+easiest", "why": ""}) == "Least money, and easiest to get"
     wide = options({**SERVED, "fewest_bits": "16"}, catalogs).rows[0]
-    assert in_bits_line(wide, fast[0], catalogs) == f"{100 * (wide['usd'] / fast[0]['usd'] - 1):.0f} % more: the weights as trained."
+    assert (
+        in_bits_line(wide, fast[0], catalogs)
+        == f"{100 * (wide['usd'] / fast[0]['usd'] - 1):.0f} % more: the weights as trained."
+    )
 
 
 @pytest.mark.parametrize(
     ("job", "expected"),
     [
-        ({"model": "llama-3.1-8b", "have": "8 x h100-80gb-sxm"}, ["As it is", "Largest batch", "Rented instead"]),
-        ({"work": "inference", "model": "llama-3.1-8b", "have": "1 x a100-80gb-sxm"}, ["As it is", "Most requests", "Rented instead"]),
-        ({"model": "llama-3.1-8b", "have": "1 x a100-80gb-sxm"}, ["What would make it fit", "Rented instead"]),
+        (
+            {"model": "llama-3.1-8b", "have": "8 x h100-80gb-sxm"},
+            ["As it is", "Largest batch", "Rented instead"],
+        ),
+        (
+            {"work": "inference", "model": "llama-3.1-8b", "have": "1 x a100-80gb-sxm"},
+            ["As it is", "Most requests", "Rented instead"],
+        ),
+        (
+            {"model": "llama-3.1-8b", "have": "1 x a100-80gb-sxm"},
+            ["What would make it fit", "Rented instead"],
+        ),
         ({"model": "llama-3.1-70b", "method": "qlora", "have": "1 x l4"}, ["Rented instead"]),
     ],
 )
@@ -90,7 +150,10 @@ def test_ones_own_machines_as_they_are_at_their_largest_or_what_would_fit(catalo
     assert [card.title for card in ways] == expected
     for card in ways:
         row = options({**job, **card.changes}, catalogs).rows[0]
-        assert (row["memory_bytes"], row["seconds"]) == (card.row["memory_bytes"], card.row["seconds"])
+        assert (row["memory_bytes"], row["seconds"]) == (
+            card.row["memory_bytes"],
+            card.row["seconds"],
+        )
         assert card.line.endswith(".")
         assert np.isnan(card.row["usd"]) == (card.title != "Rented instead")
         if card.title in ("Largest batch", "Most requests"):

@@ -1,4 +1,6 @@
-"""What training software adds to or takes from the time of a step: recompute, casts, experts, pipelines, context parallel."""
+"""What training software adds to or takes from the time of a step: recompute, casts, experts,
+pipelines, context parallel.
+"""
 
 import numpy as np
 import pandas as pd
@@ -9,19 +11,41 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.layout import stage_chunks
-from calc.speed.collectives import expert_islands, expert_parallel_seconds, stack_leaving_copies, stack_routing_seconds_per_byte
+from calc.speed.collectives import (
+    expert_islands,
+    expert_parallel_seconds,
+    stack_leaving_copies,
+    stack_routing_seconds_per_byte,
+)
 from calc.speed.decode import decode_widened_bytes
-from calc.speed.rates import attention_flops_per_second, kernel_attention_ratio, repeated_products_ratio
+from calc.speed.rates import (
+    attention_flops_per_second,
+    kernel_attention_ratio,
+    repeated_products_ratio,
+)
 from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
 
-TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 8192}
+TRAINING = {
+    "model": "llama-3.1-8b",
+    "gpu": "h100-80gb-sxm",
+    "gpus": 8,
+    "sharding": "zero3",
+    "sequence_tokens": 8192,
+}
 TITAN = {**TRAINING, "implementation": "torchtitan"}
-MEGATRON = {**TRAINING, "implementation": "megatron", "sharding": "zero1", "precision": "bf16-master"}
+MEGATRON = {
+    **TRAINING,
+    "implementation": "megatron",
+    "sharding": "zero1",
+    "precision": "bf16-master",
+}
 
 
 def test_recompute_leaves_out_the_last_product(catalogs):
-    """A third of a classic block's products (4 h² of 12 h²), a quarter of a gated one's; Megatron's own takes them all."""
+    """A third of a classic block's products (4 h² of 12 h²), a quarter of a gated one's; Megatron's
+    own takes them all.
+    """
     gated, classic, by_megatron, adapted = timed(
         catalogs,
         {**TITAN, "recompute": "full"},
@@ -32,15 +56,21 @@ def test_recompute_leaves_out_the_last_product(catalogs):
     assert gated == pytest.approx(1 - 0.27, abs=0.01)
     assert classic == pytest.approx(2 / 3)
     assert by_megatron == adapted == 1
-    assert repeated_products_ratio(0.5, 0, 1, 0, 0.3) == 0.5  # recompute by operator has its own share
+    assert (
+        repeated_products_ratio(0.5, 0, 1, 0, 0.3) == 0.5
+    )  # recompute by operator has its own share
 
 
 def test_casting_to_8_bits_takes_time_outside_megatron(catalogs):
     rows = [{**TITAN, "precision": "fp8-mixed", "compile": compiled} for compiled in ("no", "yes")]
-    eager, compiled, wide, fused = timed(catalogs, *rows, TITAN, {**MEGATRON, "precision": "fp8-mixed"})["cast_bytes"]
+    eager, compiled, wide, fused = timed(
+        catalogs, *rows, TITAN, {**MEGATRON, "precision": "fp8-mixed"}
+    )["cast_bytes"]
     assert eager == pytest.approx(27 / 7 * compiled)
     assert wide == fused == 0
-    per_token = (4 * 4096 + 2 * 4096 + 2 * 1024 + 3 * 14336) * 32  # inputs and gradients of a block, all blocks
+    per_token = (
+        4 * 4096 + 2 * 4096 + 2 * 1024 + 3 * 14336
+    ) * 32  # inputs and gradients of a block, all blocks
     weights = 2 * 6.98e9
     assert compiled == pytest.approx(7 * (8192 * per_token + weights), rel=0.01)
 
@@ -53,10 +83,16 @@ def test_experts_move_interleave_and_reach_as_their_software_has_it():
     assert stage_chunks(2, 0, layers, 4, 6) == 2
     assert attention_flops_per_second(1e15, 0.25, 1.0, 1, 0.8) == pytest.approx(0.25e15)
     assert attention_flops_per_second(1e15, 0.25, 1.0, 4, 0.8) == pytest.approx(0.2e15)
-    assert [kernel_attention_ratio(trains, replays, 0.25, 0.6) for trains, replays in ((1, 0), (0, 1), (0, 0))] == [0.25, 0.6, 0.25]
-    # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks share the same experts.
+    assert [
+        kernel_attention_ratio(trains, replays, 0.25, 0.6)
+        for trains, replays in ((1, 0), (0, 1), (0, 0))
+    ] == [0.25, 0.6, 0.25]
+    # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks
+    # share the same experts.
     assert expert_moved_bytes_each(2, 2, 1, 4) == 12
-    assert expert_moved_bytes_each(3, 2, 0, 4) == 6  # adapters: read alone, once more to compute it again
+    assert (
+        expert_moved_bytes_each(3, 2, 0, 4) == 6
+    )  # adapters: read alone, once more to compute it again
     assert [expert_traffic_bytes(12, 1e9, 1, ranks) for ranks in (1, 8)] == [12e9, 1.5e9]
     one = np.array([[1.0]])
     assert decode_widened_bytes(1, 1e9 * one, 4.0, 2, 0, 1) == 0
@@ -68,12 +104,16 @@ def all_to_all(experts_per_token, expert_parallel, once):
     one = np.array([[1.0]])
     islands = expert_islands(expert_parallel, 1, 8)
     copies = stack_leaving_copies(experts_per_token * one, islands, once)
-    per_byte = stack_routing_seconds_per_byte(experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9)
+    per_byte = stack_routing_seconds_per_byte(
+        experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9
+    )
     return expert_parallel_seconds(3, one, 1000 * one, 1000 * one, per_byte, expert_parallel, 1)
 
 
 def test_a_token_crosses_to_another_node_once():
-    """8 copies over 16 GPUs in two nodes: half of them leave, or one where the node passes it on."""
+    """8 copies over 16 GPUs in two nodes: half of them leave, or one where the node passes it
+    on.
+    """
     plain, once = all_to_all(8, 16, 0), all_to_all(8, 16, 1)
     sent = 3 * 2 * 2 * 1000 * 1000
     assert plain == pytest.approx(sent * (4 / 50e9 + 8 * (1 / 2 - 1 / 16) / 300e9))
@@ -88,10 +128,20 @@ def test_laws_of_all_to_alls(experts_per_token, expert_parallel):
 
 
 def test_transformers_loops_over_every_expert(catalogs):
-    """Qwen2 57B-A14B in GPTQ at batch 1: 5.44 tokens/s published, 60 of its 64 experts idle in every step."""
-    scenario = {"work": "inference", "model": "qwen2-57b-a14b", "precision": "gptq-4bit", "gpu": "a100-80gb-sxm"}
+    """Qwen2 57B-A14B in GPTQ at batch 1: 5.44 tokens/s published, 60 of its 64 experts idle in
+    every step.
+    """
+    scenario = {
+        "work": "inference",
+        "model": "qwen2-57b-a14b",
+        "precision": "gptq-4bit",
+        "gpu": "a100-80gb-sxm",
+    }
     scenario |= {"prompt_tokens": 6144, "sequence_tokens": 8192, "batch": 1}
-    table, problems = time_table(pd.DataFrame([scenario, {**scenario, "implementation": "vllm"}]), with_published_models(catalogs))
+    table, problems = time_table(
+        pd.DataFrame([scenario, {**scenario, "implementation": "vllm"}]),
+        with_published_models(catalogs),
+    )
     assert "".join(problems) == ""
     slow, fast = table["decode_tokens_per_second"]
     assert slow == pytest.approx(5.44, rel=0.3)
@@ -99,15 +149,24 @@ def test_transformers_loops_over_every_expert(catalogs):
 
 
 def test_groups_of_published_steps_are_met(catalogs):
-    """optimum-benchmark, Llama 2 and GPTQ at batches of 16 and more, and single ones: all looked at."""
+    """optimum-benchmark, Llama 2 and GPTQ at batches of 16 and more, and single ones: all looked
+    at.
+    """
     rows = published()
-    rows = rows[rows["source"].eq("optimum-benchmark running-llamas") & ~rows["held_out"] & (rows["batch"].astype(float) >= 16)]
+    rows = rows[
+        rows["source"].eq("optimum-benchmark running-llamas")
+        & ~rows["held_out"]
+        & (rows["batch"].astype(float) >= 16)
+    ]
     compared = errors(rows.reset_index(drop=True), with_published_models(catalogs))
     assert len(compared) >= 5
     assert compared["error_ratio"].abs().max() < 0.16
-    # H100 to GB300, Llama in 8 bits, looked at and held out: within 10 % at the median, neither fast nor slow.
+    # H100 to GB300, Llama in 8 bits, looked at and held out: within 10 % at the median, neither
+    # fast nor slow.
     rows = published()
-    of_nemo = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith("LLAMA")
+    of_nemo = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith(
+        "LLAMA"
+    )
     compared = errors(rows[of_nemo].reset_index(drop=True), with_published_models(catalogs))
     sizes = summary(compared, ["held_out"])
     assert (sizes["cases"] >= 4).all()
@@ -117,22 +176,46 @@ def test_groups_of_published_steps_are_met(catalogs):
 
 def test_experts_are_three_times_as_slow_in_transformers_before_release_5(catalogs):
     """ms-swift and Automodel: 9.5 times against Megatron, 3.3 times against release 5."""
-    rows = pd.DataFrame({"software_release": ["", "5.23", "5.0", "4.57.1", "4"]}).assign(gpu="h100-80gb-sxm", gpus=8, sharding="zero3")
-    experts, dense = (estimate(rows.assign(model=model), catalogs, False)["step_seconds"] for model in ("qwen3-30b-a3b", "qwen3-14b"))
+    rows = pd.DataFrame({"software_release": ["", "5.23", "5.0", "4.57.1", "4"]}).assign(
+        gpu="h100-80gb-sxm", gpus=8, sharding="zero3"
+    )
+    experts, dense = (
+        estimate(rows.assign(model=model), catalogs, False)["step_seconds"]
+        for model in ("qwen3-30b-a3b", "qwen3-14b")
+    )
     assert experts[0] == experts[1] == experts[2]
     assert 1.5 < experts[3] / experts[0] <= 3
     assert experts[3] == experts[4]
     assert dense.nunique() == 1
 
 
-MEASURED = [("llama-4-scout-17b-16e", "4.51", 519), ("llama-4-scout-17b-16e", "", 546), ("gemma-4-26b-a4b", "", 1940)]
+MEASURED = [
+    ("llama-4-scout-17b-16e", "4.51", 519),
+    ("llama-4-scout-17b-16e", "", 546),
+    ("gemma-4-26b-a4b", "", 1940),
+]
 
 
 @pytest.mark.parametrize(("model", "release", "measured"), MEASURED)
-def test_what_was_measured_of_adapters_on_experts_lies_in_their_range_which_is_called_extrapolated(catalogs, model, release, measured):
-    """QLoRA on an H100 with axolotl, over transformers (its README); the length of its sequences is not stated."""
-    tuned = {"model": model, "software_release": release, "tuning": "lora", "precision": "nf4", "recompute": "full", "gpu": "h100-80gb-sxm"}
-    rows = estimate(pd.DataFrame([tuned | {"sequence_tokens": tokens} for tokens in (2048, 4096)]), catalogs, False)
+def test_what_was_measured_of_adapters_on_experts_lies_in_their_range_which_is_called_extrapolated(
+    catalogs, model, release, measured
+):
+    """QLoRA on an H100 with axolotl, over transformers (its README); the length of its sequences is
+    not stated.
+    """
+    tuned = {
+        "model": model,
+        "software_release": release,
+        "tuning": "lora",
+        "precision": "nf4",
+        "recompute": "full",
+        "gpu": "h100-80gb-sxm",
+    }
+    rows = estimate(
+        pd.DataFrame([tuned | {"sequence_tokens": tokens} for tokens in (2048, 4096)]),
+        catalogs,
+        False,
+    )
     assert set(rows["time_basis"]) == {"extrapolated"}
     assert (rows["low_tokens_per_second"] < measured).all()
     assert (rows["high_tokens_per_second"] > measured).all()

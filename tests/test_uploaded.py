@@ -1,4 +1,6 @@
-"""A CSV opened on Compare & bill: rows estimated, wrong rows named, wrong files answered with one sentence."""
+"""A CSV opened on Compare & bill: rows estimated, wrong rows named, wrong files answered with one
+sentence.
+"""
 
 import re
 from datetime import date
@@ -42,9 +44,17 @@ def table(app):
 
 
 def test_wrong_rows_unknown_columns_and_missing_cells_are_said(app):
-    uploaded(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
+    uploaded(
+        app,
+        ROWS
+        + "wrong,no-such-model,1,none,g6e.xlarge,1\n"
+        + GOOD
+        + ",llama-3.2-1b,1,none,g6e.xlarge,half\n",
+    )
     assert not app.error
-    assert "3 answers: 1 fit, 2 not understood." in " ".join(element.value for element in app.markdown)
+    assert "3 answers: 1 fit, 2 not understood." in " ".join(
+        element.value for element in app.markdown
+    )
     warning = app.warning[0].value
     assert "Row 1: " in warning
     assert "no-such-model" in warning
@@ -71,7 +81,9 @@ def test_the_best_thousand_of_more_are_shown(app):
 
 
 def test_what_the_page_writes_can_be_given_back_and_gives_the_same_rows_again(catalogs):
-    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file")
+    scenarios, _ = csv_tables.scenarios_of(
+        csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file"
+    )
     content = _csv(earlier(scenarios, "plans.csv", catalogs))
     again, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert not complaints
@@ -79,9 +91,17 @@ def test_what_the_page_writes_can_be_given_back_and_gives_the_same_rows_again(ca
 
 
 def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs):
-    scenarios = {"scenario": "plain"}, {"scenario": "fresh", "batch": 2}, {"scenario": "8-bit", "optimizer": "lion"}
-    rows = table_of(scenarios, **HOLD | {"sequence_tokens": 4096, "train_tokens": 1.5e8, "plan_months": 1})
-    older = billed(rows.assign(market="on-demand"), catalogs).assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
+    scenarios = (
+        {"scenario": "plain"},
+        {"scenario": "fresh", "batch": 2},
+        {"scenario": "8-bit", "optimizer": "lion"},
+    )
+    rows = table_of(
+        scenarios, **HOLD | {"sequence_tokens": 4096, "train_tokens": 1.5e8, "plan_months": 1}
+    )
+    older = billed(rows.assign(market="on-demand"), catalogs).assign(
+        usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02"
+    )
     app = uploaded(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
     words = page_text(app)
     assert "1 new, 1 changed, 1 as kept" in words
@@ -98,8 +118,13 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
 
 
 def test_nothing_is_kept_of_a_file_that_is_not_understood_whole():
-    app = uploaded(opened("compare", kept=[PLAIN]), "scenario,model,batch\ngood,gpt2,1\nbad,gpt2,half\n")
-    for words in ("Row 2: batch 'half' is not a whole number from 1 up to 1e+15", "Nothing is kept of a file that is not understood whole"):
+    app = uploaded(
+        opened("compare", kept=[PLAIN]), "scenario,model,batch\ngood,gpt2,1\nbad,gpt2,half\n"
+    )
+    for words in (
+        "Row 2: batch 'half' is not a whole number from 1 up to 1e+15",
+        "Nothing is kept of a file that is not understood whole",
+    ):
         assert words in page_text(app)
     assert accept(app).disabled
     assert names(app) == ["plain"]
@@ -107,7 +132,11 @@ def test_nothing_is_kept_of_a_file_that_is_not_understood_whole():
 
 @pytest.mark.parametrize(
     ("content", "sentence"),  # more: test_export.py
-    [(b"\x89PNG\xff", "is not UTF-8"), (b"", "is empty"), (b"model\n" + b"gpt2\n" * (MOST_ROWS + 1), "at most")],
+    [
+        (b"\x89PNG\xff", "is not UTF-8"),
+        (b"", "is empty"),
+        (b"model\n" + b"gpt2\n" * (MOST_ROWS + 1), "at most"),
+    ],
     ids=("picture", "empty", "too many"),
 )
 def test_a_file_that_is_no_table_costs_one_sentence(content, sentence):
@@ -125,12 +154,31 @@ def test_a_file_with_more_than_there_is_room_for_is_left():
 
 def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
     rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
-    older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
-    content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
+    older = rows.assign(
+        usd_per_hour_on_demand=49.0,
+        usd=rows["usd"] / 2,
+        memory_bytes=rows["memory_bytes"] * [1, 1.25],
+        fits=["yes", "no"],
+    )
+    content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(
+        catalogs.facts_version.encode(), b"00000000"
+    )
     words = page_text(uploaded(opened("compare"), content))
     assert "in the file of 2026-01-02, 2 cost more today" in words
-    assert re.search(r"p5.48xlarge on demand in N. Virginia: \$49.00 → \$55.04 an hour \(12 % more\), its price of \d+ \w+ 20", words)
-    assert re.search(r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB \(20 % less\)", words)
+    assert re.search(
+        (
+            r"p5.48xlarge on demand in N. Virginia: \$49.00 → \$55.04 an hour \(12 % more\), its "
+            r"price of \d+ \w+ 20"
+        ),
+        words,
+    )
+    assert re.search(
+        (
+            r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB "
+            r"\(20 % less\)"
+        ),
+        words,
+    )
     assert "The verdict of 8-bit was 'does not fit' and is 'fits' today." in words
     assert "Facts of the catalogs have changed." in words
     assert "formulas" not in words
@@ -138,5 +186,7 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
 
 def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
     rows = billed(table_of(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
-    words = page_text(uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
+    words = page_text(
+        uploaded(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today()))
+    )
     assert ("none of 2 has moved" in words, "→" in words) == (True, False)

@@ -1,4 +1,6 @@
-"""The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
+"""The wide search on the Plan page: closed at first, its sets and limits in the link, stale where
+the plan moved on, one click to take.
+"""
 
 import pytest
 from pages import address, opened, run, title
@@ -43,7 +45,10 @@ def test_nothing_is_searched_before_it_is_opened_nor_again_unasked():
 def test_a_search_answers_at_once_and_a_plan_is_taken_with_one_click():
     app = searched()
     assert counted(app) > 250_000
-    assert [metric.label for metric in metrics_of(app)][:2] == ["Least money for the run", "Least money an hour"]
+    assert [metric.label for metric in metrics_of(app)][:2] == [
+        "Least money for the run",
+        "Least money an hour",
+    ]
     assert [button.label for button in app.button].count("Make it the plan") == 3
     row = app.session_state["found"]["rows"].iloc[0]
     app = run(app.segmented_control(key="found_cost").set_value("carbon_kg"))
@@ -76,16 +81,23 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     assert any("came with the link" in words.value for words in again.info)
     again = run(again.get_by_key("again").click())
     assert counted(again) == counted(app)
-    assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
+    assert [metric.value for metric in metrics_of(again)] == [
+        metric.value for metric in metrics_of(app)
+    ]
 
 
 def test_nothing_within_the_limits_says_what_to_loosen():
     app = run(searched(limit__usd="0.01").get_by_key("again").click())
-    assert any(words.value.startswith("In this search nothing keeps every limit: the nearest plan, ") for words in app.info)
+    assert any(
+        words.value.startswith("In this search nothing keeps every limit: the nearest plan, ")
+        for words in app.info
+    )
 
 
 def test_too_many_combinations_are_refused_in_words():
-    app = searched(allow__batch=[str(batch) for batch in range(1, 60)], allow__region="", allow__family="")
+    app = searched(
+        allow__batch=[str(batch) for batch in range(1, 60)], allow__region="", allow__family=""
+    )
     app.get_by_key("allow_gpus").set_value([1, 2, 4, 8, 16, 32, 64, 128])
     for name in ("optimizer", "loss", "offload", "recompute", "sharding", "precision"):
         app.get_by_key(f"allow_{name}").set_value(app.get_by_key(f"allow_{name}").options)
@@ -97,7 +109,11 @@ def test_too_many_combinations_are_refused_in_words():
 @pytest.mark.long
 def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
     app = searched(model="gpt2")
-    made = {name: value for name, value in app.session_state["found"].items() if name not in ("search", "seconds")}
+    made = {
+        name: value
+        for name, value in app.session_state["found"].items()
+        if name not in ("search", "seconds")
+    }
     app.session_state["found"] = made | {"problem": wider_search.STOPPED}
     run(app)
     assert wider_search.STOPPED in [element.value for element in app.error]
@@ -116,7 +132,11 @@ def test_a_slow_search_shows_one_way_to_stop_it(monkeypatch):
 
     monkeypatch.setattr(wider_search, "SLOW_SECONDS", 0.0)
     monkeypatch.setattr(wider_search, "wide_search", slow)
-    monkeypatch.setattr(wider_search.st, "button", lambda label, **more: labels.append(label) or drawn(label, **more))
+    monkeypatch.setattr(
+        wider_search.st,
+        "button",
+        lambda label, **more: labels.append(label) or drawn(label, **more),
+    )
     app = searched(model="gpt2")
     assert labels.count("Stop") == 1
     assert "stop_search" not in [element.key for element in app.button]

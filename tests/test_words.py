@@ -1,4 +1,6 @@
-"""Plain words as a job, and one estimate as text: what is read is set, what is not read is said, and both ask the same engine."""
+"""Plain words as a job, and one estimate as text: what is read is set, what is not read is said,
+and both ask the same engine.
+"""
 
 import json
 
@@ -40,7 +42,12 @@ def test_words_set_these_columns_and_the_rest_is_named(text, columns, remark):
 def test_the_vocabulary_names_columns_that_there_are():
     sizes = {"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"}
     named = {entry["column"] for entry in vocabulary()["amounts"]}
-    named |= {name for kind in ("amounts", "phrases") for entry in vocabulary()[kind] for name in entry.get("sets", {})}
+    named |= {
+        name
+        for kind in ("amounts", "phrases")
+        for entry in vocabulary()[kind]
+        for name in entry.get("sets", {})
+    }
     assert named - sizes <= {*inputs_by_name(), *JOB_BY_NAME, *JOB}
 
 
@@ -50,7 +57,11 @@ def test_no_word_is_dropped():
     worded = read_words(text, catalogs())
     silent = set(vocabulary()["silent"].split())
     accounted = " ".join((*worded.read, *worded.unread))
-    assert [word for word in text.replace(",", "").split() if word not in silent and word not in accounted] == []
+    assert [
+        word
+        for word in text.replace(",", "").split()
+        if word not in silent and word not in accounted
+    ] == []
     assert worded.remark == "Not understood, and left out: 'zyx', 'quux', 'plugh'."
 
 
@@ -71,10 +82,17 @@ def test_words_are_answered_by_the_ranked_table():
 def test_columns_are_estimated_as_they_stand(capsys):
     assert main(["show", "--model", "gpt2", "--batch=2", "--instance", "g6.xlarge", "--json"]) == 0
     estimate = json.loads(capsys.readouterr().out)["estimate"]
-    assert [estimate[name] for name in ("model", "batch", "instance", "sequence_tokens")] == ["gpt2", 2, "g6.xlarge", 1024]
+    assert [estimate[name] for name in ("model", "batch", "instance", "sequence_tokens")] == [
+        "gpt2",
+        2,
+        "g6.xlarge",
+        1024,
+    ]
 
 
-@pytest.mark.parametrize("text", [LORA, "qwen3 32b for 20 people", "dpo of gpt2 with trl on g6.xlarge zyx", *FILES])
+@pytest.mark.parametrize(
+    "text", [LORA, "qwen3 32b for 20 people", "dpo of gpt2 with trl on g6.xlarge zyx", *FILES]
+)
 def test_an_estimate_has_twenty_lines_at_most(text):
     assert 3 <= len(lines(text)) <= 20
 
@@ -96,8 +114,16 @@ def test_the_lines_have_components_peak_card_verdict_time_money_and_changes():
 
 
 def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8,
-              "num_attention_heads": 16, "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+    config = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_size": 1024,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 8,
+        "intermediate_size": 4096,
+        "vocab_size": 32000,
+    }
     (tmp_path / "ours.json").write_text(json.dumps(config), encoding="utf-8")
     assert main(["show", str(tmp_path / "ours.json"), "--instance", "g6.xlarge"]) == 0
     assert "Memory: " in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""Large jobs are answered beside the server, by another process, with the same answer; without that process by the server."""
+"""Large jobs are answered beside the server, by another process, with the same answer; without that
+process by the server.
+"""
 
 import os
 
@@ -24,14 +26,23 @@ def worked_out(function):
     return worker.in_worker(JOB, base_catalogs(), function)
 
 
-def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_nothing_but_time(monkeypatch):
+def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_nothing_but_time(
+    monkeypatch,
+):
     assert worker.in_worker({"model": "llama-3.2-1b"}, base_catalogs(), process_of) == os.getpid()
     assert (first := worked_out(process_of)) != os.getpid()
     there, here = worker.options(JOB, base_catalogs()), answered_here(JOB, base_catalogs())
-    assert (there.job, there.tried, there.problem, there.eased) == (here.job, here.tried, here.problem, here.eased)
+    assert (there.job, there.tried, there.problem, there.eased) == (
+        here.job,
+        here.tried,
+        here.problem,
+        here.eased,
+    )
     for name in ("answers", "board", "edge"):
         assert getattr(there, name).equals(getattr(here, name))
     with monkeypatch.context() as here_only:
-        here_only.setattr(os, "_exit", lambda _: None)  # what is asked ends the other process, and then runs in this one
+        here_only.setattr(
+            os, "_exit", lambda _: None
+        )  # what is asked ends the other process, and then runs in this one
         assert worked_out(end) is None
     assert worked_out(process_of) not in (first, os.getpid())

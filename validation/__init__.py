@@ -1,1 +1,3 @@
-"""How far the estimate is from what PyTorch allocates: cases, truth, the scripts that make it, the comparison."""
+"""How far the estimate is from what PyTorch allocates: cases, truth, the scripts that make it, the
+comparison.
+"""

@@ -2,10 +2,12 @@
 
     python -m validation.arrivals
 
-Ten shapes of service (data/arrival_shapes.csv) that the formulas were tried on and ten further ones, at loads from 0.1 to 0.9.
-Requests arrive at random; a step decodes a token of each sequence in flight and runs waiting prompts, first come first served, up to
-the engine's budget of tokens; a request takes a slot of the cache from its first chunk to its last token. What a step takes comes
-from the formulas of the estimate. Writes results/arrivals.csv: a row for each shape, load and percentile.
+Ten shapes of service (data/arrival_shapes.csv) that the formulas were tried on and ten further
+ones, at loads from 0.1 to 0.9. Requests arrive at random; a step decodes a token of each sequence
+in flight and runs waiting prompts, first come first served, up to the engine's budget of tokens; a
+request takes a slot of the cache from its first chunk to its last token. What a step takes comes
+from the formulas of the estimate. Writes results/arrivals.csv: a row for each shape, load and
+percentile.
 """
 
 import heapq
@@ -24,7 +26,9 @@ HERE = Path(__file__).parent
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 WITHIN_RATIO = 0.15
 SHARES = (50, 90, 99)
-PERCENTILES = tuple(f"{time}_p{share}_seconds" for time in ("first_token", "token", "request") for share in SHARES)
+PERCENTILES = tuple(
+    f"{time}_p{share}_seconds" for time in ("first_token", "token", "request") for share in SHARES
+)
 REQUESTS, SEED = 60_000, 20_261_123
 MOST_BATCH = 2048
 LENGTHS = np.geomspace(1 / 30, 64, 80)  # of prompts, over their mean: where prefill is worked out
@@ -51,7 +55,9 @@ def of_shape(shape, catalogs):
     table = tables(pd.DataFrame({**scenario, "batch": np.arange(1, MOST_BATCH + 1)}), catalogs)
     load = column(table, "arrivals_load_ratio")
     for place in sorted({int(np.nanargmin(abs(load - wanted))) for wanted in LOADS}):
-        simulated = simulated_percentiles(shape, place, table, prefill_seconds(scenario, place, catalogs))
+        simulated = simulated_percentiles(
+            shape, place, table, prefill_seconds(scenario, place, catalogs)
+        )
         for name, value in simulated.items():
             estimated = column(table, name)[place]
             yield {
@@ -68,9 +74,20 @@ def of_shape(shape, catalogs):
 
 def prefill_seconds(scenario, place, catalogs):
     """Lengths of prompts, and what each adds to a step that decodes already."""
-    prompts = np.unique(np.maximum(LENGTHS * scenario["prompt_tokens"], 1).round().clip(max=longest(scenario, catalogs)))
+    prompts = np.unique(
+        np.maximum(LENGTHS * scenario["prompt_tokens"], 1)
+        .round()
+        .clip(max=longest(scenario, catalogs))
+    )
     answer = scenario["sequence_tokens"] - scenario["prompt_tokens"]
-    rows = pd.DataFrame({**scenario, "batch": place + 1, "prompt_tokens": prompts, "sequence_tokens": prompts + answer})
+    rows = pd.DataFrame(
+        {
+            **scenario,
+            "batch": place + 1,
+            "prompt_tokens": prompts,
+            "sequence_tokens": prompts + answer,
+        }
+    )
     return prompts, column(tables(rows, catalogs), "prompt_seconds")
 
 
@@ -82,10 +99,17 @@ def longest(scenario, catalogs):
 def simulated_percentiles(shape, place, table, prefill):
     """The percentiles of requests that arrive at the rate of a row, the first tenth left out."""
     draw = np.random.default_rng(SEED)
-    arrivals = np.cumsum(draw.exponential(1 / column(table, "arrivals_per_second")[place], REQUESTS))
-    prompts, answers = (lengths(draw, shape[f"{name}_tokens"], shape[f"{name}_variation_ratio"]) for name in ("prompt", "answer"))
+    arrivals = np.cumsum(
+        draw.exponential(1 / column(table, "arrivals_per_second")[place], REQUESTS)
+    )
+    prompts, answers = (
+        lengths(draw, shape[f"{name}_tokens"], shape[f"{name}_variation_ratio"])
+        for name in ("prompt", "answer")
+    )
     prompts = np.minimum(prompts, prefill[0][-1])
-    first, last = simulate(arrivals, prompts, answers, np.interp(prompts, *prefill), Engine(table, place))
+    first, last = simulate(
+        arrivals, prompts, answers, np.interp(prompts, *prefill), Engine(table, place)
+    )
     counted = slice(REQUESTS // 10, None)
     arrival_seconds = column(table, "arrival_seconds")[place]
     several = answers[counted] > 1
@@ -94,26 +118,41 @@ def simulated_percentiles(shape, place, table, prefill):
         "token": ((last - first)[counted] / np.maximum(answers[counted] - 1, 1))[several],
         "request": (last - arrivals)[counted] + arrival_seconds,
     }
-    return {f"{name}_p{share}_seconds": np.percentile(values, share) for name, values in times.items() for share in SHARES}
+    return {
+        f"{name}_p{share}_seconds": np.percentile(values, share)
+        for name, values in times.items()
+        for share in SHARES
+    }
 
 
 def lengths(draw, mean, variation_ratio):
     """Log-normal lengths of that mean and coefficient of variation, in whole tokens."""
     square = np.log1p(variation_ratio**2)
-    return np.maximum(np.rint(mean * np.exp(draw.standard_normal(REQUESTS) * np.sqrt(square) - square / 2)), 1)
+    return np.maximum(
+        np.rint(mean * np.exp(draw.standard_normal(REQUESTS) * np.sqrt(square) - square / 2)), 1
+    )
 
 
 class Engine:
     """What steps take on a replica, and how much it does at once."""
 
     def __init__(self, table, place):
-        self.step_seconds = [0.0, *column(table, "decode_token_seconds").tolist()]  # by the sequences in it
+        self.step_seconds = [
+            0.0,
+            *column(table, "decode_token_seconds").tolist(),
+        ]  # by the sequences in it
         self.slots = min(int(column(table, "cache_slots")[place]), MOST_BATCH)
         self.budget = int(column(table, "engine_batched_tokens")[place])
-        self.ahead = bool(column(table, "ahead_steps")[place] > 1)  # a step is composed while the one before it runs
+        self.ahead = bool(
+            column(table, "ahead_steps")[place] > 1
+        )  # a step is composed while the one before it runs
         weights = column(table, "read_weights_bytes") / column(table, "streamed_bytes_per_second")
-        self.weights_seconds = weights[place] * self.ahead  # read once for the step and its prompts, where both are one pass
-        self.least_seconds = max(column(table, "host_seconds")[place], weights[0])  # of a step with a prompt in it
+        self.weights_seconds = (
+            weights[place] * self.ahead
+        )  # read once for the step and its prompts, where both are one pass
+        self.least_seconds = max(
+            column(table, "host_seconds")[place], weights[0]
+        )  # of a step with a prompt in it
 
     def mixed_seconds(self, sequences, prefill):
         """A step that decodes so many sequences and runs so much prefill. [s]"""
@@ -124,8 +163,14 @@ class Engine:
 def simulate(arrivals, prompts, answers, work, engine):
     """When each request gets its first token and its last. [s]"""
     first, last = np.full(len(arrivals), np.nan), np.full(len(arrivals), np.nan)
-    arrivals, prompts, answers, work = (values.tolist() for values in (arrivals, prompts, answers, work))
-    waiting, running, ends = deque(), deque(), []  # ends: (step of the last token, request) of those that decode
+    arrivals, prompts, answers, work = (
+        values.tolist() for values in (arrivals, prompts, answers, work)
+    )
+    waiting, running, ends = (
+        deque(),
+        deque(),
+        [],
+    )  # ends: (step of the last token, request) of those that decode
     clock_seconds = before = 0.0
     step = arrived = 0
     while arrived < len(arrivals) or waiting or running or ends:
@@ -154,9 +199,17 @@ def simulate(arrivals, prompts, answers, work, engine):
             clock_seconds, step = clock_seconds + engine.mixed_seconds(len(ends), prefill), step + 1
         else:  # plain steps until an arrival is seen or an answer ends
             step_seconds = engine.step_seconds[len(ends)]
-            until = (arrivals[arrived] - clock_seconds) / step_seconds if arrived < len(arrivals) and not waiting else np.inf
+            until = (
+                (arrivals[arrived] - clock_seconds) / step_seconds
+                if arrived < len(arrivals) and not waiting
+                else np.inf
+            )
             steps = max(min(ends[0][0] - step, int(until) + 1 if until < 1e9 else 10**9), 1)
-            begun, clock_seconds, step = clock_seconds + (steps - 1) * step_seconds, clock_seconds + steps * step_seconds, step + steps
+            begun, clock_seconds, step = (
+                clock_seconds + (steps - 1) * step_seconds,
+                clock_seconds + steps * step_seconds,
+                step + steps,
+            )
         before = begun
         while ends and ends[0][0] <= step:
             last[heapq.heappop(ends)[1]] = clock_seconds
@@ -170,9 +223,13 @@ def simulate(arrivals, prompts, answers, work, engine):
 
 
 def summary(rows, by):
-    """The errors up to the load to which percentiles hold, and beyond; of the further shapes apart."""
+    """The errors up to the load to which percentiles hold, and beyond; of the further shapes
+    apart.
+    """
     beyond = np.where(rows["load_ratio"] > CERTAIN_LOAD, "beyond", "up to 0.8")
-    groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(["further", "load", *by])["size"]
+    groups = rows.assign(load=beyond, size=rows["error_ratio"].abs()).groupby(
+        ["further", "load", *by]
+    )["size"]
     return groups.agg(
         cases="size",
         median="median",
@@ -186,7 +243,9 @@ def main():
     """Simulate every shape, print the errors and write them."""
     catalogs = load_catalogs()
     shapes = pd.read_csv(HERE / "data" / "arrival_shapes.csv")
-    rows = pd.DataFrame([row for _, shape in shapes.iterrows() for row in of_shape(shape, catalogs)])
+    rows = pd.DataFrame(
+        [row for _, shape in shapes.iterrows() for row in of_shape(shape, catalogs)]
+    )
     for by in ([], ["quantity"]):
         print(summary(rows, by).round(3).to_string(), "\n")
     rows.to_csv(HERE / "results" / "arrivals.csv", index=False, float_format="%.4g")

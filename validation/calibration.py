@@ -1,11 +1,14 @@
-"""Own runs, judged on published runs: `python -m validation.calibration` writes results/calibration.csv.
+"""Own runs, judged on published runs: `python -m validation.calibration` writes
+results/calibration.csv.
 
-The estimate of a run is calibrated on others of the same software in the same release and on the same card, and held against it: on
-one run (a pair), and, as a log has many steps and a benchmark many rows, on several. The others are drawn for each run by a rule (a
-hash of both rows). So that one large table does not decide, each median and share is given twice: over the pairs, and with each table
-(software, release, card) weighing as much as any other. Last stands what no calibration can pass: the factor that takes off the
-median error of the whole set-up, the run itself included. The ratios of catalogs/calibrated/time_constants.yaml that say how alike
-two runs are (run_*_ratio) rest on these runs.
+The estimate of a run is calibrated on others of the same software in the same release and on the
+same card, and held against it: on one run (a pair), and, as a log has many steps and a benchmark
+many rows, on several. The others are drawn for each run by a rule (a hash of both rows). So that
+one large table does not decide, each median and share is given twice: over the pairs, and with each
+table (software, release, card) weighing as much as any other. Last stands what no calibration can
+pass: the factor that takes off the median error of the whole set-up, the run itself included. The
+ratios of catalogs/calibrated/time_constants.yaml that say how alike two runs are (run_*_ratio) rest
+on these runs.
 """
 
 import zlib
@@ -31,27 +34,39 @@ FORMULAS = (likeness.time_run_share, likeness.time_run_ratio, spread.time_run_wi
 
 
 def runs_of_one_card(catalogs):
-    """Published runs with the logarithm of measured over estimated time, and of the ends of their range."""
+    """Published runs with the logarithm of measured over estimated time, and of the ends of their
+    range.
+    """
     rows = errors(pd.concat([published(), encoders()], ignore_index=True), catalogs)
     seconds = rows["measured"].str.endswith("_seconds")
     rows["error"] = np.where(seconds, 1, -1) * np.log(rows["value"] / rows["predicted"])
     rows["low"], rows["high"] = np.log(rows["low_ratio"]), np.log(rows["high_ratio"])
     first = rows["measured"].isin(OF_PROMPTS)
-    rows["quantity"] = np.where(first, "first token", np.where(rows["work"] == "training", "training time", "serving time"))
+    rows["quantity"] = np.where(
+        first, "first token", np.where(rows["work"] == "training", "training time", "serving time")
+    )
     rows = rows[np.isfinite(rows["error"]) & (rows["problem"] == "")]
-    rows[list(NUMBERS)] = rows[list(NUMBERS)].apply(pd.to_numeric, errors="coerce").fillna(1.0)  # an image has no length
+    rows[list(NUMBERS)] = (
+        rows[list(NUMBERS)].apply(pd.to_numeric, errors="coerce").fillna(1.0)
+    )  # an image has no length
     whole = (rows["work"] == "training") | (rows["prompt_tokens"] == 0)
     rows["prompt_tokens"] = rows["prompt_tokens"].where(~whole, rows["sequence_tokens"])
     return rows.fillna(dict.fromkeys(SET_UP, "")).reset_index(drop=True)
 
 
 def drawn(rows, of, several):
-    """Runs that have so many others in their group, and draws of these. Shapes: (draws,), (runs, draws)."""
+    """Runs that have so many others in their group, and draws of these. Shapes: (draws,), (runs,
+    draws).
+    """
     ones, others = [], []
     for group in rows.groupby(of, sort=False).indices.values():
         for one in group:
             ranked = [other for other in group if rows.at[other, "row"] != rows.at[one, "row"]]
-            ranked.sort(key=lambda other: zlib.crc32(f"{rows.at[one, 'row']} {rows.at[other, 'row']}".encode()))
+            ranked.sort(
+                key=lambda other: zlib.crc32(
+                    f"{rows.at[one, 'row']} {rows.at[other, 'row']}".encode()
+                )
+            )
             for start in range(min(DRAWN, len(ranked)) if len(ranked) >= several else 0):
                 ones.append(one)
                 others.append([ranked[(start + step) % len(ranked)] for step in range(several)])
@@ -59,21 +74,42 @@ def drawn(rows, of, several):
 
 
 def calibrated(rows, ones, others, alike, ratios):
-    """The errors and ranges of runs before and after calibration on others, by the formulas of the estimate."""
+    """The errors and ranges of runs before and after calibration on others, by the formulas of the
+    estimate.
+    """
     row, measured = rows.loc[ones].reset_index(drop=True), rows["error"].to_numpy()[others]
     inverse = np.moveaxis(np.linalg.inv(np.moveaxis(alike[others[:, None], others], -1, 0)), 0, -1)
     weight = np.sum(inverse * measured, axis=1)
-    columns = ratios | {"run_likeness": alike[others, ones], "time_run_inverse": inverse, "time_run_weight": weight}
-    columns |= {"time_run_squares": measured * weight, "place_low_squares": np.zeros(1), "place_high_squares": np.zeros(1)}
+    columns = ratios | {
+        "run_likeness": alike[others, ones],
+        "time_run_inverse": inverse,
+        "time_run_weight": weight,
+    }
+    columns |= {
+        "time_run_squares": measured * weight,
+        "place_low_squares": np.zeros(1),
+        "place_high_squares": np.zeros(1),
+    }
     columns |= {f"layout_{end}_squares": row[end].to_numpy() ** 2 for end in ("low", "high")}
     table = evaluate_all(FORMULAS, columns)
     after, width = row["error"] - np.log(table["time_run_ratio"]), table["time_run_width_ratio"]
-    inside = [(row["low"] * narrow <= error) & (error <= row["high"] * narrow) for error, narrow in ((row["error"], 1), (after, width))]
-    return row.assign(before=row["error"].abs(), after=after.abs(), narrower=1 - width, inside_before=inside[0], inside_after=inside[1])
+    inside = [
+        (row["low"] * narrow <= error) & (error <= row["high"] * narrow)
+        for error, narrow in ((row["error"], 1), (after, width))
+    ]
+    return row.assign(
+        before=row["error"].abs(),
+        after=after.abs(),
+        narrower=1 - width,
+        inside_before=inside[0],
+        inside_after=inside[1],
+    )
 
 
 def summary(runs):
-    """Runs, median errors, how much narrower and the share inside: of all alike, and of tables alike."""
+    """Runs, median errors, how much narrower and the share inside: of all alike, and of tables
+    alike.
+    """
     runs = runs.assign(of_table=1 / runs.groupby(TABLE)["after"].transform("size"))
     made = {"runs": len(runs)}
     for suffix, weight in (("", np.ones(len(runs))), ("_by_table", runs["of_table"].to_numpy())):
@@ -81,7 +117,9 @@ def summary(runs):
             made[f"median_{name}{suffix}_ratio"] = np.expm1(_median(runs[name].to_numpy(), weight))
         made[f"narrower{suffix}_ratio"] = _median(runs["narrower"].to_numpy(), weight)
         for name in ("before", "after"):
-            made[f"inside_{name}{suffix}_ratio"] = np.average(runs[f"inside_{name}"], weights=weight)
+            made[f"inside_{name}{suffix}_ratio"] = np.average(
+                runs[f"inside_{name}"], weights=weight
+            )
     return made
 
 
@@ -96,14 +134,27 @@ def judged(rows, catalogs):
     alike, ratios, lines = among(rows, catalogs), constants(catalogs, "time_constants"), {}
     for several in SEVERAL:
         ones, others = drawn(rows, SET_UP, several)
-        lines |= _lines(f"{several} of the set-up", runs := calibrated(rows, ones, others, alike, ratios))
+        lines |= _lines(
+            f"{several} of the set-up", runs := calibrated(rows, ones, others, alike, ratios)
+        )
         if several == 1:
             lines |= _lines("1 of the set-up, near", runs[alike[others[0], ones] >= NEAR])
     lines |= _lines("3 of its sweep", calibrated(rows, *drawn(rows, SWEEP, 3), alike, ratios))
     ones, others = drawn(rows, TABLE, 1)
-    unlike = (rows[["model", "precision"]].to_numpy()[ones] != rows[["model", "precision"]].to_numpy()[others[0]]).any(axis=1)
-    lines |= _lines("1 of another model or format", calibrated(rows, ones[unlike], others[:, unlike], alike, ratios))
-    best = rows.assign(before=rows["error"].abs(), narrower=0.0, inside_before=rows["inside"], inside_after=rows["inside"])
+    unlike = (
+        rows[["model", "precision"]].to_numpy()[ones]
+        != rows[["model", "precision"]].to_numpy()[others[0]]
+    ).any(axis=1)
+    lines |= _lines(
+        "1 of another model or format",
+        calibrated(rows, ones[unlike], others[:, unlike], alike, ratios),
+    )
+    best = rows.assign(
+        before=rows["error"].abs(),
+        narrower=0.0,
+        inside_before=rows["inside"],
+        inside_after=rows["inside"],
+    )
     best["after"] = (rows["error"] - rows.groupby(SET_UP)["error"].transform("median")).abs()
     lines |= _lines("the best one factor", best[best.groupby(SET_UP)["row"].transform("size") > 1])
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis(["calibrated_on", "quantity"])

@@ -1,7 +1,9 @@
-"""The rows of truth as cases: a scenario, the result column that it is held against, and the true bytes.
+"""The rows of truth as cases: a scenario, the result column that it is held against, and the true
+bytes.
 
-Simulated rows are written as such cases. Published runs and measurements are read here, because one of their rows is
-several cases or none. A row whose set-up the scenario columns cannot express says why in `left_out`.
+Simulated rows are written as such cases. Published runs and measurements are read here, because one
+of their rows is several cases or none. A row whose set-up the scenario columns cannot express says
+why in `left_out`.
 """
 
 import csv
@@ -10,9 +12,32 @@ from pathlib import Path
 import pandas as pd
 
 DATA = Path(__file__).parent / "data"
-NOT_OF_A_PUBLISHED_RUN = {"source", "note", "confidence", "outcome", "quantity", "gigabytes", "left_out", "gpu"}
-RESULT_OF_A_QUANTITY = {"reserved_bytes": "memory_bytes", "allocated_peak_bytes": "logged_peak_bytes"}
-MEASURED_IN = ("work", "model", "precision", "tuning", "lora_targets", "optimizer", "optimizer_kernel", "recompute", "attention", "logits")
+NOT_OF_A_PUBLISHED_RUN = {
+    "source",
+    "note",
+    "confidence",
+    "outcome",
+    "quantity",
+    "gigabytes",
+    "left_out",
+    "gpu",
+}
+RESULT_OF_A_QUANTITY = {
+    "reserved_bytes": "memory_bytes",
+    "allocated_peak_bytes": "logged_peak_bytes",
+}
+MEASURED_IN = (
+    "work",
+    "model",
+    "precision",
+    "tuning",
+    "lora_targets",
+    "optimizer",
+    "optimizer_kernel",
+    "recompute",
+    "attention",
+    "logits",
+)
 MEASURED_COUNTS = ("lora_rank", "batch", "sequence_tokens", "layers")
 
 
@@ -27,12 +52,16 @@ def read(name):
 
 def numbered(values):
     """The values that are not empty, whole numbers as such."""
-    return {name: int(value) if value.isdigit() else value for name, value in values.items() if value}
+    return {
+        name: int(value) if value.isdigit() else value for name, value in values.items() if value
+    }
 
 
 def published_scenario(row):
     """The scenario of a published run."""
-    return numbered({name: value for name, value in row.items() if name not in NOT_OF_A_PUBLISHED_RUN})
+    return numbered(
+        {name: value for name, value in row.items() if name not in NOT_OF_A_PUBLISHED_RUN}
+    )
 
 
 def simulated_cases():
@@ -46,18 +75,34 @@ def simulated_cases():
 
 
 def measured_cases():
-    """Two cases for each run on a real GPU: the most that PyTorch allocated, and the most that the driver counted."""
+    """Two cases for each run on a real GPU: the most that PyTorch allocated, and the most that the
+    driver counted.
+    """
     for number, row in enumerate(read("measured"), start=1):
         scenario = numbered({name: row[name] for name in (*MEASURED_IN, *MEASURED_COUNTS)})
-        scenario |= {"kv_precision": "fp32"} if row["precision"] == "fp32" and row["work"] == "inference" else {}
+        scenario |= (
+            {"kv_precision": "fp32"}
+            if row["precision"] == "fp32" and row["work"] == "inference"
+            else {}
+        )
         left_out = "" if row["status"] == "ok" else f"{row['status']} on {row['card']}"
-        about = {"case": f"measured {number}", "source": "measured.csv", "group": f"measured {row['work']}", "left_out": left_out}
-        for quantity, truth in (("logged_peak_bytes", "peak_allocated_bytes"), ("memory_bytes", "peak_driver_bytes")):
+        about = {
+            "case": f"measured {number}",
+            "source": "measured.csv",
+            "group": f"measured {row['work']}",
+            "left_out": left_out,
+        }
+        for quantity, truth in (
+            ("logged_peak_bytes", "peak_allocated_bytes"),
+            ("memory_bytes", "peak_driver_bytes"),
+        ):
             yield scenario | about | {"quantity": quantity, "truth": row[truth] or "nan"}
 
 
 def published_cases():
-    """The peaks of published runs: what a run allocated, or what its allocator had reserved, without the context."""
+    """The peaks of published runs: what a run allocated, or what its allocator had reserved,
+    without the context.
+    """
     for number, row in enumerate(read("published_memory"), start=1):
         if row["gigabytes"]:
             yield published_scenario(row) | {

@@ -1,7 +1,9 @@
-"""Writes catalogs/read_off/config_defaults.yaml: what the config classes of transformers fill in where a config.json is silent.
+"""Writes catalogs/read_off/config_defaults.yaml: what the config classes of transformers fill in
+where a config.json is silent.
 
-Only the fields that calc/models/huggingface reads; a field that a class leaves empty is left out. Run it again when the
-pinned transformers changes, with requirements-validation.txt installed: `python -m validation.config_defaults`.
+Only the fields that calc/models/huggingface reads; a field that a class leaves empty is left out.
+Run it again when the pinned transformers changes, with requirements-validation.txt installed:
+`python -m validation.config_defaults`.
 """
 
 import inspect
@@ -31,18 +33,35 @@ def is_made(config_class):
 
 
 def class_defaults(config_class, names):
-    """Names -> defaults of a config class, as declared or else as an instance without arguments has them; None left out."""
-    declared = {name: parameter.default for name, parameter in inspect.signature(config_class.__init__).parameters.items()}
+    """Names -> defaults of a config class, as declared or else as an instance without arguments has
+    them; None left out.
+    """
+    declared = {
+        name: parameter.default
+        for name, parameter in inspect.signature(config_class.__init__).parameters.items()
+    }
     made = config_class()
     fields = [name for name in names if name not in config_class.attribute_map]
-    defaults = {name: declared[name] if name in declared else getattr(made, name, None) for name in fields}
-    return {name: value for name, value in defaults.items() if value is not None and not isinstance(value, dict)}
+    defaults = {
+        name: declared[name] if name in declared else getattr(made, name, None) for name in fields
+    }
+    return {
+        name: value
+        for name, value in defaults.items()
+        if value is not None and not isinstance(value, dict)
+    }
 
 
 def parts_filled_in(config_class):
-    """The parts beside its text that a config class fills in where a file is silent, as {"sub_configs": names}; {} without any."""
+    """The parts beside its text that a config class fills in where a file is silent, as
+    {"sub_configs": names}; {} without any.
+    """
     made = config_class()
-    parts = [name for name in config_class.sub_configs if name not in TEXT_PARTS and getattr(made, name, None) is not None]
+    parts = [
+        name
+        for name in config_class.sub_configs
+        if name not in TEXT_PARTS and getattr(made, name, None) is not None
+    ]
     return {"sub_configs": parts} if parts else {}
 
 
@@ -51,22 +70,50 @@ def config_defaults():
     from transformers import CONFIG_MAPPING
 
     model_types = load_catalogs().model_types
-    names = {name: [field for fields in entry.fields.values() for field in fields.split()] for name, entry in model_types.types.items()}
-    names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in model_types.pairs} | {pair: [] for pair in model_types.pairs}
+    names = {
+        name: [field for fields in entry.fields.values() for field in fields.split()]
+        for name, entry in model_types.types.items()
+    }
+    names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in model_types.pairs} | {
+        pair: [] for pair in model_types.pairs
+    }
     names = {name: [*fields, *model_types.rule_fields] for name, fields in names.items()}
-    names |= {tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers}
-    names |= {name: ["tie_word_embeddings"] for name, parts in model_types.parts.items() if parts.text and name not in names}
-    of_parts = {name: config_class.sub_configs for name, config_class in CONFIG_MAPPING.items() if config_class.sub_configs}
-    several = {*model_types.parts} | {name for name, parts in of_parts.items() if name not in names or {*TEXT_PARTS} & parts.keys()}
+    names |= {
+        tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers
+    }
+    names |= {
+        name: ["tie_word_embeddings"]
+        for name, parts in model_types.parts.items()
+        if parts.text and name not in names
+    }
+    of_parts = {
+        name: config_class.sub_configs
+        for name, config_class in CONFIG_MAPPING.items()
+        if config_class.sub_configs
+    }
+    several = {*model_types.parts} | {
+        name
+        for name, parts in of_parts.items()
+        if name not in names or {*TEXT_PARTS} & parts.keys()
+    }
     several -= {*model_types.pairs}
-    usual = [field for fields in model_types.sketches["fields"].values() for field in fields.split()]
-    names |= {name: usual for name in CONFIG_MAPPING if name not in model_types.covered() and name not in names}
+    usual = [
+        field for fields in model_types.sketches["fields"].values() for field in fields.split()
+    ]
+    names |= {
+        name: usual
+        for name in CONFIG_MAPPING
+        if name not in model_types.covered() and name not in names
+    }
     names |= {name: [] for name in several if name not in names}
     classes = {
-        name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING and name.islower() and is_made(CONFIG_MAPPING[name])
+        name: CONFIG_MAPPING[name]
+        for name in sorted(names)
+        if name in CONFIG_MAPPING and name.islower() and is_made(CONFIG_MAPPING[name])
     }
     defaults = {
-        name: class_defaults(config_class, dict.fromkeys(names[name])) | (parts_filled_in(config_class) if name in several else {})
+        name: class_defaults(config_class, dict.fromkeys(names[name]))
+        | (parts_filled_in(config_class) if name in several else {})
         for name, config_class in classes.items()
     }
     return {model_type: recorded for model_type, recorded in defaults.items() if recorded}
@@ -75,10 +122,15 @@ def config_defaults():
 def main():
     import transformers
 
-    source = f"transformers {transformers.__version__}, the config classes of transformers/models/*/configuration_*.py"
+    source = (
+        f"transformers {transformers.__version__}, the config classes of "
+        f"transformers/models/*/configuration_*.py"
+    )
     lines = [f"source: {source}", f"checked_on: {date.today().isoformat()}", "config_defaults:"]
     for model_type, defaults in config_defaults().items():
-        fields = ", ".join(f"{name}: {json.dumps(value)}" for name, value in sorted(defaults.items()))
+        fields = ", ".join(
+            f"{name}: {json.dumps(value)}" for name, value in sorted(defaults.items())
+        )
         lines.append(f"  {model_type}: {{{fields}}}")
     FILE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 

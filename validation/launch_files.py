@@ -1,4 +1,6 @@
-"""Writes a launch kit for each tool and way to run it, for validation/launch_parsers.py: `python -m validation.launch_files FOLDER`."""
+"""Writes a launch kit for each tool and way to run it, for validation/launch_parsers.py: `python -m
+validation.launch_files FOLDER`.
+"""
 
 import sys
 from pathlib import Path
@@ -14,14 +16,19 @@ FILE = Path(__file__).parent / "data" / "launch_scenarios.yaml"
 def scenario_of(entry, entries):
     """The columns of an entry, over those of the entry that it is like."""
     inherited = scenario_of(entries[entry["like"]], entries) if "like" in entry else {}
-    return inherited | {name: value for name, value in entry.items() if name not in ("like", "market")}
+    return inherited | {
+        name: value for name, value in entry.items() if name not in ("like", "market")
+    }
 
 
 def main(folder: str) -> None:
     """A folder for each scenario and tool."""
     catalogs, entries = load_catalogs(), read_strictly(FILE.read_text("utf-8"), FILE.name)
     for name, entry in entries.pop("kits").items():
-        row, market = estimate(scenario_of(entry, entries), catalogs, solve=False), entry.get("market", "spot")
+        row, market = (
+            estimate(scenario_of(entry, entries), catalogs, solve=False),
+            entry.get("market", "spot"),
+        )
         for kit in kits(row, catalogs, market):
             write_folder(files_of(kit, row, market), str(Path(folder) / f"{name}-{kit.id}"))
 

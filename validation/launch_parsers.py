@@ -1,8 +1,11 @@
-"""Every launch kit of a folder as far as a machine without a GPU starts it: `python validation/launch_parsers.py FOLDER [TABLE]`.
+"""Every launch kit of a folder as far as a machine without a GPU starts it: `python
+validation/launch_parsers.py FOLDER [TABLE]`.
 
-Each file goes through the parser of the pinned release of its tool, each command through its launcher's, each script through bash and
-shellcheck; uv resolves what setup.sh installs, and aws runs without sending. TABLE, a CSV, gets one line per kit. It needs the tools of
-requirements/launch.txt and neither a GPU nor this project. Exit 0: all was accepted; 1: something was refused or not checked.
+Each file goes through the parser of the pinned release of its tool, each command through its
+launcher's, each script through bash and shellcheck; uv resolves what setup.sh installs, and aws
+runs without sending. TABLE, a CSV, gets one line per kit. It needs the tools of
+requirements/launch.txt and neither a GPU nor this project. Exit 0: all was accepted; 1: something
+was refused or not checked.
 """
 
 import argparse
@@ -21,13 +24,25 @@ from pathlib import Path
 import yaml
 
 BESIDE = Path(sys.executable).parent
-RUN_CLM = {"model_name_or_path", "train_file", "block_size", "dtype"}  # of the example's own ModelArguments and DataTrainingArguments
-SETUP_PLACE = ("--python-version", "3.12", "--python-platform", "x86_64-manylinux_2_34")  # the Deep Learning AMI's Ubuntu 22.04
+RUN_CLM = {
+    "model_name_or_path",
+    "train_file",
+    "block_size",
+    "dtype",
+}  # of the example's own ModelArguments and DataTrainingArguments
+SETUP_PLACE = (
+    "--python-version",
+    "3.12",
+    "--python-platform",
+    "x86_64-manylinux_2_34",
+)  # the Deep Learning AMI's Ubuntu 22.04
 
 
 def words_of(path, program):
     """The words after a program in the commands of a script."""
-    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8"))  # a variable with its default
+    text = re.sub(
+        r"\$\{\w+:-([^}]*)\}", r"\1", path.read_text("utf-8")
+    )  # a variable with its default
     lines = text.replace("\\\n", " ").splitlines()
     line = next(line for line in lines if not line.startswith("#") and program in line.split())
     words = shlex.split(line.removesuffix("&"))
@@ -35,7 +50,9 @@ def words_of(path, program):
 
 
 def training_json(path):
-    """transformers: every argument is TrainingArguments' or run_clm.py's own; bf16 asks for a GPU unless use_cpu is set."""
+    """transformers: every argument is TrainingArguments' or run_clm.py's own; bf16 asks for a GPU
+    unless use_cpu is set.
+    """
     from transformers import HfArgumentParser, TrainingArguments
 
     fields = json.loads(path.read_text("utf-8"))
@@ -52,19 +69,31 @@ def training_yaml(path):
     from transformers import TrainingArguments
     from trl import ModelConfig, ScriptArguments, TrlParser
 
-    objective = re.search(r"trl\.scripts\.(\w+)|(\w+)\.py --config", path.with_name("launch.sh").read_text("utf-8"))
+    objective = re.search(
+        r"trl\.scripts\.(\w+)|(\w+)\.py --config", path.with_name("launch.sh").read_text("utf-8")
+    )
     name = objective[1] or objective[2]
     if objective[1]:
         parser = importlib.import_module(f"trl.scripts.{name}").make_parser()
     else:
         parser = TrlParser(
-            (ScriptArguments, getattr(importlib.import_module(f"trl.experimental.{name}"), f"{name.upper()}Config"), ModelConfig)
+            (
+                ScriptArguments,
+                getattr(
+                    importlib.import_module(f"trl.experimental.{name}"), f"{name.upper()}Config"
+                ),
+                ModelConfig,
+            )
         )
     fields = yaml.safe_load(path.read_text("utf-8"))
     fields.pop("deepspeed", None)  # named beside it and read on its own
     launcher = path.with_name("accelerate.yaml")
-    processes = yaml.safe_load(launcher.read_text("utf-8"))["num_processes"] if launcher.exists() else 1
-    TrainingArguments.world_size = property(lambda _: processes)  # a generation's batch is divided by it
+    processes = (
+        yaml.safe_load(launcher.read_text("utf-8"))["num_processes"] if launcher.exists() else 1
+    )
+    TrainingArguments.world_size = property(
+        lambda _: processes
+    )  # a generation's batch is divided by it
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "training.yaml"
         file.write_text(yaml.safe_dump(fields | {"use_cpu": True, "output_dir": folder}))
@@ -72,7 +101,9 @@ def training_yaml(path):
 
 
 def accelerate_yaml(path):
-    """accelerate: the file as its launcher reads it, and the plugin with its fields, which the launcher does not check."""
+    """accelerate: the file as its launcher reads it, and the plugin with its fields, which the
+    launcher does not check.
+    """
     from accelerate import FullyShardedDataParallelPlugin
     from accelerate.commands.config.config_args import load_config_from_file
 
@@ -81,7 +112,9 @@ def accelerate_yaml(path):
     if fields:
         plugin = {name.removeprefix("fsdp_"): value for name, value in fields.items()}
         renamed = {"offload_params": "cpu_offload", "version": "fsdp_version"}
-        FullyShardedDataParallelPlugin(**{renamed.get(name, name): value for name, value in plugin.items()})
+        FullyShardedDataParallelPlugin(
+            **{renamed.get(name, name): value for name, value in plugin.items()}
+        )
 
 
 def deepspeed_json(path):
@@ -92,13 +125,17 @@ def deepspeed_json(path):
 
 
 def axolotl_yaml(path):
-    """axolotl's schema, which takes unknown fields silently: they are compared with its own and its Liger plugin's."""
+    """axolotl's schema, which takes unknown fields silently: they are compared with its own and its
+    Liger plugin's.
+    """
     from axolotl.integrations.liger.args import LigerArgs
     from axolotl.utils.schemas.config import AxolotlInputConfig
 
     fields = yaml.safe_load(path.read_text("utf-8"))
     AxolotlInputConfig(**fields)
-    names = AxolotlInputConfig.model_fields.keys() | (LigerArgs.model_fields.keys() if "plugins" in fields else set())
+    names = AxolotlInputConfig.model_fields.keys() | (
+        LigerArgs.model_fields.keys() if "plugins" in fields else set()
+    )
     if unknown := fields.keys() - names:
         raise ValueError(f"unknown fields {sorted(unknown)}")
 
@@ -111,7 +148,9 @@ def torchtitan_toml(path):
 
 
 def llamafactory_yaml(path):
-    """LLaMA-Factory's own argument classes; it asks for older transformers than the others, so its check of them is off."""
+    """LLaMA-Factory's own argument classes; it asks for older transformers than the others, so its
+    check of them is off.
+    """
     os.environ["DISABLE_VERSION_CHECK"] = "1"
     from llamafactory.hparams.parser import _TRAIN_ARGS, HfArgumentParser
 
@@ -141,8 +180,14 @@ def vllm_yaml(path):
     from vllm.utils.argparse_utils import FlexibleArgumentParser
 
     fields = yaml.safe_load(path.read_text("utf-8"))
-    words = [word for name, value in fields.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
-    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words, *words_of(path.with_name("launch.sh"), "serve")[3:]])
+    words = [
+        word
+        for name, value in fields.items()
+        for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))
+    ]
+    make_arg_parser(FlexibleArgumentParser()).parse_args(
+        ["--model", "x", *words, *words_of(path.with_name("launch.sh"), "serve")[3:]]
+    )
 
 
 def sglang(words):
@@ -163,13 +208,17 @@ def launcher(words):
 
 
 def tune(words):
-    """torchtune: its recipe's own config with the overrides, through its `validate`, which builds each call."""
+    """torchtune: its recipe's own config with the overrides, through its `validate`, which builds
+    each call.
+    """
     from omegaconf import OmegaConf
     from torchtune import config
 
     recipes = Path(importlib.util.find_spec("recipes").submodule_search_locations[0]) / "configs"
     name = next(word for word in words if word.startswith("--config=")).removeprefix("--config=")
-    overrides = OmegaConf.from_dotlist([word for word in words if "=" in word and not word.startswith("--")])
+    overrides = OmegaConf.from_dotlist(
+        [word for word in words if "=" in word and not word.startswith("--")]
+    )
     config.validate(OmegaConf.merge(OmegaConf.load(recipes / f"{name}.yaml"), overrides))
 
 
@@ -177,7 +226,9 @@ def verl(words):
     """verl: hydra over its own config, which refuses names that it does not have."""
     from hydra import compose, initialize_config_dir
 
-    configs = Path(importlib.util.find_spec("verl").submodule_search_locations[0]) / "trainer" / "config"
+    configs = (
+        Path(importlib.util.find_spec("verl").submodule_search_locations[0]) / "trainer" / "config"
+    )
     with initialize_config_dir(str(configs), version_base=None):
         compose("ppo_trainer", overrides=words)
 
@@ -202,7 +253,9 @@ COMMANDS = {  # a word of a command -> the parser of what follows it
 def launch_script(path):
     """The script, and its commands through their launchers' and tools' parsers."""
     shell_script(path)
-    text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.startswith("#"))
+    text = "\n".join(
+        line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")
+    )
     for program, parse in COMMANDS.items():
         if re.search(rf"(?<![\w.-]){re.escape(program)} ", text.replace("\\\n", " ")):
             parse(words_of(path, program))
@@ -212,7 +265,9 @@ def launch_script(path):
 def resolved(packages):
     """Why uv finds no releases that can be installed together; empty where it does."""
     command = [BESIDE / "uv", "pip", "compile", "--quiet", *SETUP_PLACE, "-"]
-    done = subprocess.run(command, input="\n".join(packages), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input="\n".join(packages), capture_output=True, text=True, check=False
+    )
     return " ".join(done.stderr.splitlines()[:2]) if done.returncode else ""
 
 
@@ -224,7 +279,9 @@ def setup_script(path):
 
 
 def aws_script(path):
-    """aws.sh as it stands, with an `aws` before the real one that asks it for a skeleton: parameters are checked, nothing is sent."""
+    """aws.sh as it stands, with an `aws` before the real one that asks it for a skeleton:
+    parameters are checked, nothing is sent.
+    """
     real = BESIDE / "aws"
     stand_in = f'''#!/bin/bash
 [ "$1 $2" = "ssm get-parameter" ] && set -- "$@" --generate-cli-skeleton output && "{real}" "$@" >/dev/null && echo ami-0 && exit
@@ -236,7 +293,9 @@ exec "{real}" "$@" --generate-cli-skeleton output
         aws.chmod(0o755)
         place = {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": folder}
         keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "none")
-        done = subprocess.run(["bash", str(path)], env=place | keys, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["bash", str(path)], env=place | keys, capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise ValueError(done.stderr.strip())
 
@@ -281,13 +340,30 @@ def main(folder: str, table: str = "") -> int:
     """A line for each file, and for each kit a line of the table."""
     lines = []
     for kit in sorted(Path(folder).iterdir()):
-        verdicts = {path.name: " ".join(verdict_of(path).split())[:300] for path in sorted(kit.iterdir()) if path.name in PARSERS}
+        verdicts = {
+            path.name: " ".join(verdict_of(path).split())[:300]
+            for path in sorted(kit.iterdir())
+            if path.name in PARSERS
+        }
         for name, verdict in verdicts.items():
             print(f"{kit.name}/{name}: {verdict}", flush=True)
-        against = [f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict != "accepted"]
+        against = [
+            f"{name}: {verdict}" for name, verdict in verdicts.items() if verdict != "accepted"
+        ]
         accepted = [name for name, verdict in verdicts.items() if verdict == "accepted"]
-        unread = sorted(path.name for path in kit.iterdir() if path.name.endswith((".yaml", ".json", ".toml")) and path.name not in PARSERS)
-        lines.append({"kit": kit.name, "accepted": " ".join(accepted), "no_parser": " ".join(unread), "against": "; ".join(against)})
+        unread = sorted(
+            path.name
+            for path in kit.iterdir()
+            if path.name.endswith((".yaml", ".json", ".toml")) and path.name not in PARSERS
+        )
+        lines.append(
+            {
+                "kit": kit.name,
+                "accepted": " ".join(accepted),
+                "no_parser": " ".join(unread),
+                "against": "; ".join(against),
+            }
+        )
     if table:
         with Path(table).open("w", newline="") as file:
             writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")

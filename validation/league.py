@@ -2,9 +2,10 @@
 
     make league
 
-The estimate, the four calculators that it grew from, and packages of other authors (requirements/league.txt), each asked through its
-own functions. What it has no word for counts as refused. Where a peak is what was allocated, what a package states as overhead is
-left out. Writes results/league.csv, a row for each estimator with its version and the day on which it was asked, and
+The estimate, the four calculators that it grew from, and packages of other authors
+(requirements/league.txt), each asked through its own functions. What it has no word for counts as
+refused. Where a peak is what was allocated, what a package states as overhead is left out. Writes
+results/league.csv, a row for each estimator with its version and the day on which it was asked, and
 results/league_predictions.csv, what each said of every peak.
 """
 
@@ -16,7 +17,11 @@ import numpy as np
 import pandas as pd
 from ftuneai import Estimator
 from gpu_estimator import GPUEstimator
-from iaexplore_llm_profiler import calculate_vram_kv, calculate_vram_overhead, calculate_vram_weights
+from iaexplore_llm_profiler import (
+    calculate_vram_kv,
+    calculate_vram_overhead,
+    calculate_vram_weights,
+)
 from llm_analysis import analysis as llm_analysis
 from llm_analysis.config import DtypeConfig, GPUConfig, ModelConfig, ParallelismConfig
 from llm_sizer.catalog import ModelSpec
@@ -36,8 +41,18 @@ from calc.scenarios.read import as_frame
 RESULTS = Path(__file__).parent / "results"
 PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
 GB, GIB = 10**9, 2**30
-ONE_GPU = {"gpus": 1, "sharding": "none", "offload": "none", **dict.fromkeys(("tensor_parallel", "pipeline_parallel"), 1)}
-PLAIN = ONE_GPU | {"context_parallel": 1, "expert_parallel": 1, "kv_precision": "", "objective": "sft"}
+ONE_GPU = {
+    "gpus": 1,
+    "sharding": "none",
+    "offload": "none",
+    **dict.fromkeys(("tensor_parallel", "pipeline_parallel"), 1),
+}
+PLAIN = ONE_GPU | {
+    "context_parallel": 1,
+    "expert_parallel": 1,
+    "kv_precision": "",
+    "objective": "sft",
+}
 WIDTHS = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "int8": 1.0, "int4": 0.5}
 
 
@@ -55,11 +70,27 @@ def only(row, **allowed):
 def by_vramcalc(row, model, is_allocated):
     """Weights, states, activations and workspace of a few families."""
     trains = row["work"] == "training"
-    only(row, recompute=("none", "full"), optimizer=("adamw", "sgd"), tuning=("full", "lora"), lora_targets=("all-linear",))
+    only(
+        row,
+        recompute=("none", "full"),
+        optimizer=("adamw", "sgd"),
+        tuning=("full", "lora"),
+        lora_targets=("all-linear",),
+    )
     precision = {"bf16-mixed": "bf16", "fp16-mixed": "fp16"}.get(row["precision"], row["precision"])
-    if model["model_type"] not in SUPPORTED_MODEL_TYPES or precision not in ("fp32", "bf16", "fp16"):
+    if model["model_type"] not in SUPPORTED_MODEL_TYPES or precision not in (
+        "fp32",
+        "bf16",
+        "fp16",
+    ):
         raise Refused(f"{model['model_type']} in {row['precision']}")
-    sizes = {"hidden_size": "hidden", "num_layers": "layers", "num_heads": "heads", "num_kv_heads": "kv_heads", "head_dim": "head_dim"}
+    sizes = {
+        "hidden_size": "hidden",
+        "num_layers": "layers",
+        "num_heads": "heads",
+        "num_kv_heads": "kv_heads",
+        "head_dim": "head_dim",
+    }
     arch = Arch(
         **{name: int(model[ours]) for name, ours in sizes.items()},
         intermediate_size=int(row["ffn"]),
@@ -88,8 +119,20 @@ def by_vramcalc(row, model, is_allocated):
 
 def by_ftuneai(row, model, is_allocated):
     """Fine-tuning of the models in its own list."""
-    only(row, work=("training",), recompute=("none", "full"), sharding=("none", "zero2", "zero3"), gpus=None)
-    method = "full" if row["tuning"] == "full" else "qlora" if row["precision"].startswith("nf4") else "lora"
+    only(
+        row,
+        work=("training",),
+        recompute=("none", "full"),
+        sharding=("none", "zero2", "zero3"),
+        gpus=None,
+    )
+    method = (
+        "full"
+        if row["tuning"] == "full"
+        else "qlora"
+        if row["precision"].startswith("nf4")
+        else "lora"
+    )
     optimizers = {"adamw": "adamw", "adamw-8bit": "adam_8bit", "sgd": "sgd"}
     if row["optimizer"] not in optimizers or row["lora_targets"] not in ("all-linear", "attention"):
         raise Refused(f"{row['optimizer']}, {row['lora_targets']}")
@@ -113,7 +156,13 @@ def by_ftuneai(row, model, is_allocated):
 
 def by_gpu_estimator(row, model, is_allocated):
     """Full training by the number of parameters."""
-    only(row, work=("training",), tuning=("full",), recompute=("none", "full"), optimizer=("adamw", "sgd"))
+    only(
+        row,
+        work=("training",),
+        tuning=("full",),
+        recompute=("none", "full"),
+        optimizer=("adamw", "sgd"),
+    )
     precision = row["precision"].partition("-")[0]
     if precision not in ("fp32", "bf16", "fp16"):
         raise Refused(row["precision"])
@@ -135,14 +184,31 @@ def by_llm_sizer(row, model, _):
     if row["precision"] not in WIDTHS:
         raise Refused(row["precision"])
     spec = ModelSpec(model["name"], model["parameters"], int(model["layers"]), int(model["hidden"]))
-    return estimate_vram(spec, WIDTHS[row["precision"]], int(row["sequence_tokens"]), int(row["batch"])).total_bytes
+    return estimate_vram(
+        spec, WIDTHS[row["precision"]], int(row["sequence_tokens"]), int(row["batch"])
+    ).total_bytes
 
 
 def by_llm_analysis(row, model, _):
-    """Weights, gradients, states and activations of Megatron's formulas; of serving weights and cache."""
+    """Weights, gradients, states and activations of Megatron's formulas; of serving weights and
+    cache.
+    """
     trains = row["work"] == "training"
-    sharding = {"none": "NONE", "zero1": "STAGE_1", "zero2": "STAGE_2", "zero3": "STAGE_3", "fsdp": "STAGE_3"}
-    only(row, tuning=("full",), optimizer=("adamw",), recompute=("none", "full"), sharding=tuple(sharding), gpus=None)
+    sharding = {
+        "none": "NONE",
+        "zero1": "STAGE_1",
+        "zero2": "STAGE_2",
+        "zero3": "STAGE_3",
+        "fsdp": "STAGE_3",
+    }
+    only(
+        row,
+        tuning=("full",),
+        optimizer=("adamw",),
+        recompute=("none", "full"),
+        sharding=tuple(sharding),
+        gpus=None,
+    )
     precision = row["precision"].partition("-")[0]
     if precision not in ("bf16", "fp16") or model["active_parameters"] < model["parameters"]:
         raise Refused(f"{model['name']} in {row['precision']}")
@@ -158,10 +224,20 @@ def by_llm_analysis(row, model, _):
         model_type=model["model_type"],
     )
     card = GPUConfig("any", 1e6, 1e6, 1e6, 1e6, 1e6)
-    analysis = llm_analysis.LLMAnalysis(config, card, DtypeConfig(), ParallelismConfig(dp_size=int(row["gpus"])), flops_efficiency=0.5)
+    analysis = llm_analysis.LLMAnalysis(
+        config,
+        card,
+        DtypeConfig(),
+        ParallelismConfig(dp_size=int(row["gpus"])),
+        flops_efficiency=0.5,
+    )
     if not trains:
         kept = analysis.inference(int(row["batch"]), max(int(row["sequence_tokens"]) - 1, 1), 1)
-        return kept["weight_memory_per_gpu"] + kept["kv_cache_memory_per_gpu"] + kept["prefill_activation_memory_per_gpu"]
+        return (
+            kept["weight_memory_per_gpu"]
+            + kept["kv_cache_memory_per_gpu"]
+            + kept["prefill_activation_memory_per_gpu"]
+        )
     recompute = "FULL" if row["recompute"] == "full" else "NONE"
     return analysis.training(
         batch_size_per_gpu=int(row["batch"]),
@@ -178,15 +254,26 @@ def by_profiler(row, model, is_allocated):
     only(row, work=("inference",))
     bits = 8 * WIDTHS.get(row["precision"], np.nan)
     cache = calculate_vram_kv(
-        *(int(model[name]) for name in ("layers", "kv_heads", "head_dim")), int(row["sequence_tokens"]), int(row["batch"])
+        *(int(model[name]) for name in ("layers", "kv_heads", "head_dim")),
+        int(row["sequence_tokens"]),
+        int(row["batch"]),
     )
-    return (calculate_vram_weights(model["parameters"] / 1e9, bits) + cache + calculate_vram_overhead() * (not is_allocated)) * GIB
+    return (
+        calculate_vram_weights(model["parameters"] / 1e9, bits)
+        + cache
+        + calculate_vram_overhead() * (not is_allocated)
+    ) * GIB
 
 
 def by_modelinfo(row, model, is_allocated):
     """Weights of 16 bits and cache of serving from a model's config."""
     only(row, work=("inference",), precision=("bf16", "fp16"))
-    config = {"num_hidden_layers": "layers", "num_attention_heads": "heads", "num_key_value_heads": "kv_heads", "hidden_size": "hidden"}
+    config = {
+        "num_hidden_layers": "layers",
+        "num_attention_heads": "heads",
+        "num_key_value_heads": "kv_heads",
+        "hidden_size": "hidden",
+    }
     weights = {"__metadata__": {"lazy_fetch": True, "total_size": 2 * model["parameters"]}}
     sizes = {name: int(model[ours]) for name, ours in config.items()}
     footprint = calculate_footprint(weights, int(row["sequence_tokens"]), int(row["batch"]), sizes)
@@ -198,25 +285,58 @@ def by_vramscout(row, model, is_allocated):
     only(row, work=("inference",))
     if row["precision"] not in WIDTHS:
         raise Refused(row["precision"])
-    numbers = {"num_params": "parameters", "num_layers": "layers", "hidden_size": "hidden", "num_attention_heads": "heads"}
-    numbers |= {"num_kv_heads": "kv_heads", "head_dim": "head_dim", "max_context": "max_position", "vocab_size": "vocab"}
-    spec = ScoutModel(model["name"], model["model_type"], **{name: int(model[ours]) for name, ours in numbers.items()})
+    numbers = {
+        "num_params": "parameters",
+        "num_layers": "layers",
+        "hidden_size": "hidden",
+        "num_attention_heads": "heads",
+    }
+    numbers |= {
+        "num_kv_heads": "kv_heads",
+        "head_dim": "head_dim",
+        "max_context": "max_position",
+        "vocab_size": "vocab",
+    }
+    spec = ScoutModel(
+        model["name"],
+        model["model_type"],
+        **{name: int(model[ours]) for name, ours in numbers.items()},
+    )
     batch, tokens = int(row["batch"]), int(row["sequence_tokens"])
-    kept = breakdown_for_context(None, spec, tokens, batch, row["precision"], "fp16", safety_reserve_gib=0.0)
+    kept = breakdown_for_context(
+        None, spec, tokens, batch, row["precision"], "fp16", safety_reserve_gib=0.0
+    )
     runtime_gib = 0.0 if is_allocated else kept.runtime_fixed_gib
-    return (kept.weights_gib + kept.kv_cache_gib + kept.recurrent_state_gib + kept.prefill_scratch_gib + runtime_gib) * GIB
+    return (
+        kept.weights_gib
+        + kept.kv_cache_gib
+        + kept.recurrent_state_gib
+        + kept.prefill_scratch_gib
+        + runtime_gib
+    ) * GIB
 
 
 TITLES = tuple(system.title for system in SYSTEMS)
-PACKAGES = {"vramcalc": by_vramcalc, "ftuneai": by_ftuneai, "gpu-estimator": by_gpu_estimator, "llm-sizer": by_llm_sizer}
+PACKAGES = {
+    "vramcalc": by_vramcalc,
+    "ftuneai": by_ftuneai,
+    "gpu-estimator": by_gpu_estimator,
+    "llm-sizer": by_llm_sizer,
+}
 PACKAGES |= {"llm-analysis": by_llm_analysis, "iaexplore-llm-profiler": by_profiler}
 PACKAGES |= {"modelinfo-cli": by_modelinfo, "vramscout": by_vramscout}
 
 
 def cases(catalogs):
-    """The covered peaks of whole models of the catalog, each with the whole estimate of its scenario."""
+    """The covered peaks of whole models of the catalog, each with the whole estimate of its
+    scenario.
+    """
     rows = pd.read_csv(RESULTS / "errors.csv", keep_default_na=False, low_memory=False)
-    rows = rows[rows["quantity"].isin(PEAKS) & (rows["problem"] == "") & rows["model"].isin(catalogs.models.index)].reset_index(drop=True)
+    rows = rows[
+        rows["quantity"].isin(PEAKS)
+        & (rows["problem"] == "")
+        & rows["model"].isin(catalogs.models.index)
+    ].reset_index(drop=True)
     return rows, estimate(rows[[name for name in rows if name in BY_NAME]], catalogs, solve=False)
 
 
@@ -232,24 +352,40 @@ def predictions_of(rows, ours, catalogs):
         case, model = rows.iloc[number], catalogs.models.loc[row["model"]]
         is_allocated = case["quantity"] != "memory_bytes"
         truth = float(case["truth"])
-        yield {"case": case["case"], "estimator": "Headroom", "predicted": float(case["predicted"]), "truth": truth}
+        yield {
+            "case": case["case"],
+            "estimator": "Headroom",
+            "predicted": float(case["predicted"]),
+            "truth": truth,
+        }
         for other in compared_with_ours(row, catalogs).to_dict("records")[1:]:
             if other["title"] not in TITLES:
                 continue
             bytes_ = other["memory_bytes"] - other["overhead_bytes"] * is_allocated
-            yield {"case": case["case"], "estimator": other["title"], "predicted": np.nan if other["problem"] else bytes_, "truth": truth}
+            yield {
+                "case": case["case"],
+                "estimator": other["title"],
+                "predicted": np.nan if other["problem"] else bytes_,
+                "truth": truth,
+            }
         for name, predicted_by in PACKAGES.items():
             try:
-                bytes_ = float(predicted_by(row | {"ffn": inner[row["model"]]}, model, is_allocated))
+                bytes_ = float(
+                    predicted_by(row | {"ffn": inner[row["model"]]}, model, is_allocated)
+                )
             except (AssertionError, KeyError, ValueError):
                 bytes_ = np.nan
             yield {"case": case["case"], "estimator": name, "predicted": bytes_, "truth": truth}
 
 
 def league(predictions):
-    """Answered, refused, median and 90th percentile of the error, and the share within 10 %, by estimator."""
+    """Answered, refused, median and 90th percentile of the error, and the share within 10 %, by
+    estimator.
+    """
     size = (predictions["predicted"] / predictions["truth"] - 1).abs()
-    groups = predictions.assign(size=size, refused=predictions["predicted"].isna()).groupby("estimator", sort=False)
+    groups = predictions.assign(size=size, refused=predictions["predicted"].isna()).groupby(
+        "estimator", sort=False
+    )
     return groups.agg(
         answered=("size", "count"),
         refused=("refused", "sum"),
@@ -269,7 +405,9 @@ def main():
     table = table.assign(asked_on=date.today().isoformat())
     print(table.round(3).to_string())
     wide = predictions.assign(quantity=np.repeat(rows["quantity"].to_numpy(), len(table)))
-    wide = wide.pivot_table("predicted", ["case", "quantity", "truth"], "estimator", sort=False, dropna=False).reset_index()
+    wide = wide.pivot_table(
+        "predicted", ["case", "quantity", "truth"], "estimator", sort=False, dropna=False
+    ).reset_index()
     wide = wide[wide["Headroom"].notna()]
     wide.to_csv(RESULTS / "league_predictions.csv", index=False, float_format="%.6g")
     table.to_csv(RESULTS / "league.csv", index=False, float_format="%.4g")

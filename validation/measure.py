@@ -1,10 +1,12 @@
-"""Measure what a CUDA GPU really holds, per phase: `python -m validation.measure --out FILE` (or `make measure`).
+"""Measure what a CUDA GPU really holds, per phase: `python -m validation.measure --out FILE` (or
+`make measure`).
 
-Needs torch, transformers and peft; models are made from `configs.json` with random weights, nothing is downloaded.
-A supervisor starts a worker that appends a row per case of `cases.csv` and leaves at the first error that may have
-spoilt the CUDA context; the supervisor then starts the next worker behind that case. Running out of memory is a row
-like any other. Per phase, in bytes: allocated and reserved are PyTorch's peaks, driver is what the driver counts on
-the card at the end of the phase with the context, left is what stays allocated.
+Needs torch, transformers and peft; models are made from `configs.json` with random weights, nothing
+is downloaded. A supervisor starts a worker that appends a row per case of `cases.csv` and leaves at
+the first error that may have spoilt the CUDA context; the supervisor then starts the next worker
+behind that case. Running out of memory is a row like any other. Per phase, in bytes: allocated and
+reserved are PyTorch's peaks, driver is what the driver counts on the card at the end of the phase
+with the context, left is what stays allocated.
 """
 
 import argparse
@@ -28,10 +30,22 @@ def read_cases(path):
 
 
 def columns_of(cases):
-    """The columns of the result: the case's own, what happened, the peaks, each phase's counters, the machine."""
+    """The columns of the result: the case's own, what happened, the peaks, each phase's counters,
+    the machine.
+    """
     peaks = [f"peak_{counter}_bytes" for counter in COUNTERS[:3]]
     counters = [f"{phase}_{counter}_bytes" for phase in PHASES for counter in COUNTERS]
-    return [*cases[0], "status", "parameters", *peaks, *counters, "retries", "seconds", *MACHINE, "error"]
+    return [
+        *cases[0],
+        "status",
+        "parameters",
+        *peaks,
+        *counters,
+        "retries",
+        "seconds",
+        *MACHINE,
+        "error",
+    ]
 
 
 def append(path, cases, row):
@@ -40,14 +54,21 @@ def append(path, cases, row):
 
 
 def reader_of_counters(row, cuda):
-    """A function that writes the memory counters into the row at the end of a phase; on a CPU there are none."""
+    """A function that writes the memory counters into the row at the end of a phase; on a CPU there
+    are none.
+    """
 
     def read(phase):
         if not cuda:
             return
         cuda.synchronize()
         free, total = cuda.mem_get_info()
-        seen = (cuda.max_memory_allocated(), cuda.max_memory_reserved(), total - free, cuda.memory_allocated())
+        seen = (
+            cuda.max_memory_allocated(),
+            cuda.max_memory_reserved(),
+            total - free,
+            cuda.memory_allocated(),
+        )
         for counter, value in zip(COUNTERS, seen, strict=True):
             row[f"{phase}_{counter}_bytes"] = value
             row[f"peak_{counter}_bytes"] = max(row.get(f"peak_{counter}_bytes", 0), value)
@@ -67,7 +88,12 @@ def machine(device, torch, transformers):
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
         version = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()
         card = torch.cuda.get_device_name()
-        about |= {"card": card, "card_bytes": total, "context_bytes": total - free, "driver_version": version}
+        about |= {
+            "card": card,
+            "card_bytes": total,
+            "context_bytes": total - free,
+            "driver_version": version,
+        }
     return about
 
 
@@ -97,7 +123,9 @@ def measured(case, about, device, torch):
 
 
 def work(options):
-    """The worker: a row per case from `start` on; it leaves with SUSPECT_CONTEXT after an unexpected error."""
+    """The worker: a row per case from `start` on; it leaves with SUSPECT_CONTEXT after an
+    unexpected error.
+    """
     import torch
     import transformers
 
@@ -112,7 +140,12 @@ def work(options):
         append(options.out, cases, row)
         peak = row.get("peak_allocated_bytes", 0) / 2**30
         words = [value for value in case.values() if value]
-        print(f"{number + 1}/{len(cases)} {row['status']}, {peak:.3f} GiB:", *words, row.get("error", ""), flush=True)
+        print(
+            f"{number + 1}/{len(cases)} {row['status']}, {peak:.3f} GiB:",
+            *words,
+            row.get("error", ""),
+            flush=True,
+        )
         if row["status"] == "error":
             return SUSPECT_CONTEXT
     return 0
@@ -126,27 +159,51 @@ def supervise(options):
         csv.DictWriter(file, columns_of(cases)).writeheader()
     start = 0
     while start < len(cases) and time.time() < options.until:
-        command = [sys.executable, "-m", "validation.measure", "--worker", "--start", start, "--until", options.until]
+        command = [
+            sys.executable,
+            "-m",
+            "validation.measure",
+            "--worker",
+            "--start",
+            start,
+            "--until",
+            options.until,
+        ]
         command += ["--out", options.out, "--cases", options.cases, "--device", options.device]
-        code = subprocess.run([str(part) for part in command], check=False, cwd=HERE.parent).returncode
+        code = subprocess.run(
+            [str(part) for part in command], check=False, cwd=HERE.parent
+        ).returncode
         if code == 0:
             break
         if not options.progress.exists():
-            print("The worker ended before its first case: is there a CUDA GPU, and are the requirements installed?")
+            print(
+                "The worker ended before its first case: is there a CUDA GPU, and are the "
+                "requirements installed?"
+            )
             return 1
         done = int(options.progress.read_text(encoding="utf-8"))
         if code != SUSPECT_CONTEXT:
-            append(options.out, cases, {**cases[done], "status": "died", "error": f"the worker ended with {code}"})
+            append(
+                options.out,
+                cases,
+                {**cases[done], "status": "died", "error": f"the worker ended with {code}"},
+            )
         start = done + 1
     options.progress.unlink(missing_ok=True)
     return 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measure the cases of validation/cases.csv on a GPU.")
+    parser = argparse.ArgumentParser(
+        description="Measure the cases of validation/cases.csv on a GPU."
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cases", type=Path, default=HERE / "cases.csv")
-    parser.add_argument("--device", default="cuda", help="cpu tries the script without a GPU: the counters stay empty")
+    parser.add_argument(
+        "--device",
+        default="cuda",
+        help="cpu tries the script without a GPU: the counters stay empty",
+    )
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)

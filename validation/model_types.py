@@ -1,10 +1,12 @@
-"""How configs are counted beside their classes on the meta device: `python -m validation.model_types [types|parts|published]`.
+"""How configs are counted beside their classes on the meta device: `python -m
+validation.model_types [types|parts|published]`.
 
-types: the default config of every type that has a head, with what LACKS adds; of a type of several parts the text part is held
-against the language model and the head. parts: the law over all default configs that have a class: the class counts as its row and
-what its note leaves out, or the note says that less is known. published: the config.json files that a serving planner ships
-(aiconfigurator-core 0.12.0, ai-dynamo, 2026-09), their sizes alone. What cannot be built is left out. Needs
-requirements/validation.txt.
+types: the default config of every type that has a head, with what LACKS adds; of a type of several
+parts the text part is held against the language model and the head. parts: the law over all default
+configs that have a class: the class counts as its row and what its note leaves out, or the note
+says that less is known. published: the config.json files that a serving planner ships
+(aiconfigurator-core 0.12.0, ai-dynamo, 2026-09), their sizes alone. What cannot be built is left
+out. Needs requirements/validation.txt.
 """
 
 import json
@@ -38,13 +40,23 @@ from calc.models.huggingface.config import ConfigError, read_config
 HERE = Path(__file__).parent
 SETS = {
     "causal": (modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, AutoModelForCausalLM),
-    "image-text": (modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, AutoModelForImageTextToText),
+    "image-text": (
+        modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+        AutoModelForImageTextToText,
+    ),
     "masked": (modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, AutoModelForMaskedLM),
-    "sequence to sequence": (modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, AutoModelForSeq2SeqLM),
-    "image": (modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES, AutoModelForImageClassification),
+    "sequence to sequence": (
+        modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+        AutoModelForSeq2SeqLM,
+    ),
+    "image": (
+        modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES,
+        AutoModelForImageClassification,
+    ),
     "sound": (modeling_auto.MODEL_FOR_CTC_MAPPING_NAMES, AutoModelForCTC),
 }
-# What a default config leaves empty that a model needs to run, as published files of the type fill it.
+# What a default config leaves empty that a model needs to run, as published files of the type fill
+# it.
 LACKS = {
     "dbrx": {"attn_config": {"rope_theta": 500000.0}},
     "deepseek_v2": {"num_experts_per_tok": 6},
@@ -58,7 +70,11 @@ LACKS = {
 }
 OF_TEXT = ("language_model.", ".text_model.", "lm_head", "embed_out")
 BESIDE_TEXT = "embed_tokens_extend."  # towers inside a language model (Phi-4 multimodal)
-OF_FILES = ("model_type", "quantization_config", "auto_map")  # fields of a published file that a class does not take
+OF_FILES = (
+    "model_type",
+    "quantization_config",
+    "auto_map",
+)  # fields of a published file that a class does not take
 SECONDS = 60  # a class that takes longer to build is left out
 
 
@@ -74,7 +90,9 @@ def at_most(seconds):
 
 
 class Built(NamedTuple):
-    """A class as its config builds it: all its parameters, and those of its text part where it has several parts."""
+    """A class as its config builds it: all its parameters, and those of its text part where it has
+    several parts.
+    """
 
     config: dict
     parameters: int
@@ -101,14 +119,22 @@ def built(name, head, fields):
 def ours(config, catalogs):
     """Our row of a config, or the sentence by which it is refused."""
     try:
-        return model_table({"it": read_config(config, "it", catalogs)}, catalogs.families)[0].loc["it"]
+        return model_table({"it": read_config(config, "it", catalogs)}, catalogs.families)[0].loc[
+            "it"
+        ]
     except ConfigError as error:
         return str(error)
 
 
 def compared(truth, row):
     """exact, wrong, or refused: also where the note says that the class is not covered."""
-    why = row if isinstance(row, str) else row["note"] if "Its architectures name" in row["note"] else ""
+    why = (
+        row
+        if isinstance(row, str)
+        else row["note"]
+        if "Its architectures name" in row["note"]
+        else ""
+    )
     if why:
         return {"verdict": "refused", "class": truth, "why": why}
     here = int(row["parameters"])
@@ -129,12 +155,23 @@ def rows_of_types(catalogs):
 
 
 def rows_of_published(catalogs):
-    """Every published config: its class's count and ours; a class that transformers lacks is `not built`."""
-    for case in map(json.loads, (HERE / "data" / "published_configs.jsonl").read_text("utf-8").splitlines()):
+    """Every published config: its class's count and ours; a class that transformers lacks is `not
+    built`.
+    """
+    for case in map(
+        json.loads, (HERE / "data" / "published_configs.jsonl").read_text("utf-8").splitlines()
+    ):
         config, named = case["config"], case["config"]["model_type"]
-        row, fields = ours(config, catalogs), {name: value for name, value in config.items() if name not in OF_FILES}
+        row, fields = (
+            ours(config, catalogs),
+            {name: value for name, value in config.items() if name not in OF_FILES},
+        )
         head = AutoModelForImageTextToText if "vision_config" in config else AutoModelForCausalLM
-        made = built(named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, ""), head, fields)
+        made = built(
+            named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, ""),
+            head,
+            fields,
+        )
         verdict = compared(None if isinstance(made, str) else made.text_parameters, row)
         if isinstance(made, str) and verdict["verdict"] != "refused":
             verdict |= {"verdict": "not built", "why": made}
@@ -142,9 +179,11 @@ def rows_of_published(catalogs):
 
 
 def verdict_of_parts(of_class, row, ratios):
-    """counted: the row and what is left out make the class; named: the note names a part without a count.
+    """counted: the row and what is left out make the class; named: the note names a part without a
+    count.
 
-    sized: the note says that a plain model stands for it, and the class is within its range; beyond: it is not; else silent.
+    sized: the note says that a plain model stands for it, and the class is within its range;
+    beyond: it is not; else silent.
     """
     here, left_out = int(row["parameters"]), int(row["left_out_parameters"])
     if of_class == here + left_out:
@@ -152,13 +191,23 @@ def verdict_of_parts(of_class, row, ratios):
     if "whose parameters are not counted" in row["note"] or "of unknown size" in row["note"]:
         return "named" if of_class > here else "beyond"
     if row["sized"]:
-        return "sized" if ratios["low"] * (row["sized"] > 1) * here <= of_class <= ratios["high"] * (here + left_out) else "beyond"
+        return (
+            "sized"
+            if ratios["low"] * (row["sized"] > 1) * here
+            <= of_class
+            <= ratios["high"] * (here + left_out)
+            else "beyond"
+        )
     return "silent"
 
 
 def rows_of_parts(catalogs):
-    """Every type: all that its class counts, what we count and leave out, and what our note says."""
-    heads = {name: AutoModel for name in modeling_auto.MODEL_MAPPING_NAMES if name in CONFIG_MAPPING}
+    """Every type: all that its class counts, what we count and leave out, and what our note
+    says.
+    """
+    heads = {
+        name: AutoModel for name in modeling_auto.MODEL_MAPPING_NAMES if name in CONFIG_MAPPING
+    }
     heads |= {name: head for names, head in SETS.values() for name in names}
     ratios = {end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high")}
     for name in sorted(heads):
@@ -168,14 +217,31 @@ def rows_of_parts(catalogs):
         elif isinstance(row := ours(made.config, catalogs), str):
             yield {"type": name, "verdict": "refused", "class": made.parameters, "note": row}
         else:
-            about = {"here": int(row["parameters"]), "left_out": int(row["left_out_parameters"]), "note": row["note"].partition(". ")[0]}
-            yield {"type": name, "verdict": verdict_of_parts(made.parameters, row, ratios), "class": made.parameters, **about}
+            about = {
+                "here": int(row["parameters"]),
+                "left_out": int(row["left_out_parameters"]),
+                "note": row["note"].partition(". ")[0],
+            }
+            yield {
+                "type": name,
+                "verdict": verdict_of_parts(made.parameters, row, ratios),
+                "class": made.parameters,
+                **about,
+            }
 
 
 TABLES = {  # what is counted -> its rows, the file in results/, its columns
     "types": (rows_of_types, "model_types", ["set", "type", "verdict", "class", "here", "why"]),
-    "parts": (rows_of_parts, "parts_left_out", ["type", "verdict", "class", "here", "left_out", "note"]),
-    "published": (rows_of_published, "published_configs", ["id", "type", "verdict", "class", "here", "why"]),
+    "parts": (
+        rows_of_parts,
+        "parts_left_out",
+        ["type", "verdict", "class", "here", "left_out", "note"],
+    ),
+    "published": (
+        rows_of_published,
+        "published_configs",
+        ["id", "type", "verdict", "class", "here", "why"],
+    ),
 }
 
 
@@ -183,12 +249,21 @@ def main(what="types"):
     logging.disable(logging.WARNING)
     rows_of, file, columns = TABLES[what]
     rows = list(rows_of(load_catalogs()))
-    for kind, verdicts in pd.DataFrame(rows).assign(set=lambda table: table.get("set", what)).groupby("set", sort=False)["verdict"]:
-        print(f"{kind}: " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items()))
+    for kind, verdicts in (
+        pd.DataFrame(rows)
+        .assign(set=lambda table: table.get("set", what))
+        .groupby("set", sort=False)["verdict"]
+    ):
+        print(
+            f"{kind}: "
+            + ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
+        )
     for row in rows:
         if row["verdict"] == "wrong":
             print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
-    pd.DataFrame(rows, columns=columns, dtype=object).to_csv(HERE / "results" / f"{file}.csv", index=False)
+    pd.DataFrame(rows, columns=columns, dtype=object).to_csv(
+        HERE / "results" / f"{file}.csv", index=False
+    )
 
 
 if __name__ == "__main__":

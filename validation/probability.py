@@ -1,8 +1,10 @@
-"""How sure a fit is, against published runs: `python -m validation.probability` prints it and writes `results/probability.csv`.
+"""How sure a fit is, against published runs: `python -m validation.probability` prints it and
+writes `results/probability.csv`.
 
-Memory: how many published peaks lie at or below the level that so many should, where the spread of each kind of work is that of
-the other models' runs (a run alone in its kind takes the spread of figures derived from source). Fit: the mean squared
-difference (Brier score) between `fit_probability` and whether a run with a card ran, by work.
+Memory: how many published peaks lie at or below the level that so many should, where the spread of
+each kind of work is that of the other models' runs (a run alone in its kind takes the spread of
+figures derived from source). Fit: the mean squared difference (Brier score) between
+`fit_probability` and whether a run with a card ran, by work.
 """
 
 import sys
@@ -20,24 +22,47 @@ LEVELS = (0.5, 0.75, 0.9, 0.95)
 
 
 def published_errors():
-    """The peaks of published runs: kind of work, model, and the logarithm of measured over estimated."""
+    """The peaks of published runs: kind of work, model, and the logarithm of measured over
+    estimated.
+    """
     errors = pd.read_csv(RESULTS / "errors.csv", keep_default_na=False, low_memory=False)
-    runs = errors[errors["group"].str.startswith("published") & (errors["problem"] == "") & (errors["truth"] > RANGED_BYTES)]
+    runs = errors[
+        errors["group"].str.startswith("published")
+        & (errors["problem"] == "")
+        & (errors["truth"] > RANGED_BYTES)
+    ]
     derived = runs["memory_basis"].str.startswith(DERIVED_GROUNDS) & (runs["work"] == "training")
     several = pd.to_numeric(runs["gpus"], errors="coerce").fillna(1) > 1
-    kind = np.where(derived, "derived", np.where(runs["work"] == "inference", "serving", np.where(several, "sharded", "training")))
-    return pd.DataFrame({"kind": kind, "model": runs["model"], "ln_error": np.log(runs["truth"] / runs["predicted"])})
+    kind = np.where(
+        derived,
+        "derived",
+        np.where(runs["work"] == "inference", "serving", np.where(several, "sharded", "training")),
+    )
+    return pd.DataFrame(
+        {
+            "kind": kind,
+            "model": runs["model"],
+            "ln_error": np.log(runs["truth"] / runs["predicted"]),
+        }
+    )
 
 
 def spread_ratio(runs):
     """Root mean square of the errors over models, each model's runs as one. [share]"""
-    return np.sqrt((runs["ln_error"] ** 2).groupby(runs["model"]).mean().mean()) if len(runs) else np.nan
+    return (
+        np.sqrt((runs["ln_error"] ** 2).groupby(runs["model"]).mean().mean())
+        if len(runs)
+        else np.nan
+    )
 
 
 def held_out(errors):
     """The spread that each run is judged by: of its kind's other models, or of what is derived."""
     derived = errors[errors["kind"] == "derived"]
-    spreads = [spread_ratio(errors[(errors["kind"] == row.kind) & (errors["model"] != row.model)]) for row in errors.itertuples()]
+    spreads = [
+        spread_ratio(errors[(errors["kind"] == row.kind) & (errors["model"] != row.model)])
+        for row in errors.itertuples()
+    ]
     return np.where(np.isnan(spreads), spread_ratio(derived), spreads)
 
 
@@ -46,8 +71,19 @@ def coverage(errors):
     standing = errors["ln_error"] / (SCALE * held_out(errors))
     rows = []
     for kind, part in [("all", errors), *errors.groupby("kind")]:
-        shares = {f"below_{level:.0%}": np.mean(standing[part.index] <= np.log(level / (1 - level))) for level in LEVELS}
-        rows.append({"kind": kind, "runs": len(part), "models": part["model"].nunique(), "spread_ratio": spread_ratio(part)} | shares)
+        shares = {
+            f"below_{level:.0%}": np.mean(standing[part.index] <= np.log(level / (1 - level)))
+            for level in LEVELS
+        }
+        rows.append(
+            {
+                "kind": kind,
+                "runs": len(part),
+                "models": part["model"].nunique(),
+                "spread_ratio": spread_ratio(part),
+            }
+            | shares
+        )
     return pd.DataFrame(rows)
 
 
@@ -65,9 +101,13 @@ def brier(runs):
 
 def main():
     shares, scores = coverage(published_errors()), brier(verdicts(load_catalogs()))
-    pd.concat([shares, scores]).to_csv(RESULTS / "probability.csv", index=False, float_format="%.4g")
+    pd.concat([shares, scores]).to_csv(
+        RESULTS / "probability.csv", index=False, float_format="%.4g"
+    )
     print(
-        shares.to_string(index=False, float_format="{:.3f}".format), scores.to_string(index=False, float_format="{:.4f}".format), sep="\n\n"
+        shares.to_string(index=False, float_format="{:.3f}".format),
+        scores.to_string(index=False, float_format="{:.4f}".format),
+        sep="\n\n",
     )
     return 0
 

@@ -1,10 +1,12 @@
-"""Ranges of time by leaving one out: `python -m validation.ranges` prints what each corner of them asks for, and what is kept.
+"""Ranges of time by leaving one out: `python -m validation.ranges` prints what each corner of them
+asks for, and what is kept.
 
-Rows of one model on one card err together, so that each such pair counts once: a group's weight is 1, however many its rows.
-The ends at which a twentieth lies beyond on either side are taken from all groups but one and held against that one; the share
-inside is the mean over groups. A software's own ends are those of its rows in no corner; a corner's are what its rows ask for
-beyond that, in squared logarithms (calc/speed/spread.py). catalogs/calibrated/time_spreads.yaml and engines.yaml hold what was
-chosen, rounded outwards.
+Rows of one model on one card err together, so that each such pair counts once: a group's weight is
+1, however many its rows. The ends at which a twentieth lies beyond on either side are taken from
+all groups but one and held against that one; the share inside is the mean over groups. A software's
+own ends are those of its rows in no corner; a corner's are what its rows ask for beyond that, in
+squared logarithms (calc/speed/spread.py). catalogs/calibrated/time_spreads.yaml and engines.yaml
+hold what was chosen, rounded outwards.
 """
 
 import numpy as np
@@ -13,25 +15,56 @@ import pandas as pd
 from calc import load_catalogs
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.spread import CORNERS
-from validation.speed import ASKED_AS_ANOTHER, OF_PROMPTS, encoders, errors, published, time_table, with_published_models
+from validation.speed import (
+    ASKED_AS_ANOTHER,
+    OF_PROMPTS,
+    encoders,
+    errors,
+    published,
+    time_table,
+    with_published_models,
+)
 
 BEYOND = 0.05  # of the rows on either side
 UNSAID = ("one-source",)  # corners that widen nothing
 
 
 def with_corners(rows, catalogs):
-    """The compared rows with the logarithm of the true time over ours, their corners, and their group."""
+    """The compared rows with the logarithm of the true time over ours, their corners, and their
+    group.
+    """
     compared = errors(rows, catalogs)
     table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), catalogs)
-    codes = np.broadcast_to(table["layout_corners"].astype(int) | table["place_corners"].astype(int), len(rows))
-    corners = [" ".join(name for place, name in enumerate(CORNERS) if code >> place & 1 and name not in UNSAID) for code in codes]
+    codes = np.broadcast_to(
+        table["layout_corners"].astype(int) | table["place_corners"].astype(int), len(rows)
+    )
+    corners = [
+        " ".join(
+            name for place, name in enumerate(CORNERS) if code >> place & 1 and name not in UNSAID
+        )
+        for code in codes
+    ]
     is_time = compared["measured"].str.endswith("_seconds")
-    true_ratio = np.where(is_time, compared["value"] / compared["predicted"], compared["predicted"] / compared["value"])
-    kind = np.where(compared["measured"].isin(OF_PROMPTS), "first token", np.where(compared["work"] == "training", "step", "token"))
-    half = [table[f"{'first_token' if prompt else 'time'}_{end}_ratio"] for prompt in (False, True) for end in ("low", "high")]
+    true_ratio = np.where(
+        is_time,
+        compared["value"] / compared["predicted"],
+        compared["predicted"] / compared["value"],
+    )
+    kind = np.where(
+        compared["measured"].isin(OF_PROMPTS),
+        "first token",
+        np.where(compared["work"] == "training", "step", "token"),
+    )
+    half = [
+        table[f"{'first_token' if prompt else 'time'}_{end}_ratio"]
+        for prompt in (False, True)
+        for end in ("low", "high")
+    ]
     width = np.where(kind == "first token", half[3] - half[2], half[1] - half[0]) / 2
     group = compared["model"] + " " + compared["gpu"]
-    return compared.assign(true_ln=np.log(true_ratio), corners=corners, kind=kind, group=group, half_width=width)
+    return compared.assign(
+        true_ln=np.log(true_ratio), corners=corners, kind=kind, group=group, half_width=width
+    )
 
 
 def ends(rows):
@@ -55,7 +88,9 @@ def held_out_inside(rows):
 
 
 def asked_for(rows):
-    """What a set of rows asks for: its ends as ratios, and how they hold on a group that was left out."""
+    """What a set of rows asks for: its ends as ratios, and how they hold on a group that was left
+    out.
+    """
     low, high = np.exp(ends(rows))
     return pd.Series(
         {
@@ -72,9 +107,17 @@ def asked_for(rows):
 
 def main():
     """Print what each combination of corners asks for beside the range as it stands."""
-    rows = with_corners(pd.concat([published(), encoders()], ignore_index=True), with_published_models(load_catalogs()))
-    rows = rows.assign(software=np.where(rows["engine"].str.contains(ASKED_AS_ANOTHER), "another", "named"))
-    for by in (["kind", "software", "implementation"], ["kind", "software", "implementation", "corners"]):
+    rows = with_corners(
+        pd.concat([published(), encoders()], ignore_index=True),
+        with_published_models(load_catalogs()),
+    )
+    rows = rows.assign(
+        software=np.where(rows["engine"].str.contains(ASKED_AS_ANOTHER), "another", "named")
+    )
+    for by in (
+        ["kind", "software", "implementation"],
+        ["kind", "software", "implementation", "corners"],
+    ):
         print(rows.groupby(by).apply(asked_for).round(3).to_string(), "\n")
 
 

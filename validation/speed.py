@@ -1,8 +1,10 @@
-"""Time against published runs: `python -m validation.speed` prints the error and writes results/speed_errors.csv.
+"""Time against published runs: `python -m validation.speed` prints the error and writes
+results/speed_errors.csv.
 
-The numbers of catalogs/calibrated/utilization.yaml, engines.yaml, serving_steps.yaml and kernels.yaml were fitted to one part of the
-rows; the other was held out of the fit, by a rule that was there before it. A row whose set-up a scenario cannot say is left
-out, with the reason in the data file.
+The numbers of catalogs/calibrated/utilization.yaml, engines.yaml, serving_steps.yaml and
+kernels.yaml were fitted to one part of the rows; the other was held out of the fit, by a rule that
+was there before it. A row whose set-up a scenario cannot say is left out, with the reason in the
+data file.
 """
 
 import json
@@ -23,31 +25,74 @@ from calc.scenarios.inputs import BY_NAME
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"
 OF_PROMPTS = ("time_to_first_token_seconds", "prefill_tokens_per_second")
-SERVED = ("time_per_output_token_seconds", "time_to_first_token_seconds")  # what a row of serving under load says
+SERVED = (
+    "time_per_output_token_seconds",
+    "time_to_first_token_seconds",
+)  # what a row of serving under load says
 # Engines whose runs are asked as software that is like them.
 ASKED_AS_ANOTHER = "InternEvo|SGLang|TensorRT|infinity|ONNX|text-embeddings|timm|not stated"
 NOMINAL = ("nominal_prompt_tokens", "nominal_answer_tokens")
-SWEEP = ("model", "precision", "engine", "gpu", "tensor_parallel", "gpus", "expert_parallel", *NOMINAL)
-SHOWN = ("row", "published_model", "work", "measured", "value", "predicted", "error_ratio", "inside", "held_out")
-SET_UP = ("engine", "engine_release", "gpu", "precision", "gpus", "tensor_parallel", "expert_parallel", "batch", "sequence_tokens")
-OWN_RELEASES = "vLLM"  # engine whose releases are the scenario's; others are asked as it, whose releases are their own
-IN_STEP = {"SGLang": "in-step"}  # engines that run every waiting prompt before the next decode step, asked at one length
+SWEEP = (
+    "model",
+    "precision",
+    "engine",
+    "gpu",
+    "tensor_parallel",
+    "gpus",
+    "expert_parallel",
+    *NOMINAL,
+)
+SHOWN = (
+    "row",
+    "published_model",
+    "work",
+    "measured",
+    "value",
+    "predicted",
+    "error_ratio",
+    "inside",
+    "held_out",
+)
+SET_UP = (
+    "engine",
+    "engine_release",
+    "gpu",
+    "precision",
+    "gpus",
+    "tensor_parallel",
+    "expert_parallel",
+    "batch",
+    "sequence_tokens",
+)
+# engine whose releases are the scenario's; others are asked as it, whose releases are their own
+OWN_RELEASES = "vLLM"
+IN_STEP = {
+    "SGLang": "in-step"
+}  # engines that run every waiting prompt before the next decode step, asked at one length
 
 
 def published():
     """The published figures that a scenario can say, one a row, with the mark of those held out."""
-    return pd.concat([_read("throughput_published", 3), serving()], ignore_index=True).astype({"value": float})
+    return pd.concat([_read("throughput_published", 3), serving()], ignore_index=True).astype(
+        {"value": float}
+    )
 
 
 def serving():
-    """Serving under load: a row for each time of a run. A sweep over the requests in flight is held out whole or not at all."""
+    """Serving under load: a row for each time of a run. A sweep over the requests in flight is held
+    out whole or not at all.
+    """
     rows = _read("throughput_serving_2026", 2, SWEEP)
     rows["load_pattern"] = rows["engine"].map(IN_STEP).fillna("")
-    return rows.melt([name for name in rows if name not in SERVED], list(SERVED), "measured", "value")
+    return rows.melt(
+        [name for name in rows if name not in SERVED], list(SERVED), "measured", "value"
+    )
 
 
 def encoders():
-    """Published rates of encoders of text, images and sound, in tokens read or, of speech, written; a third is held out."""
+    """Published rates of encoders of text, images and sound, in tokens read or, of speech, written;
+    a third is held out.
+    """
     return _read("throughput_encoders", 3).astype({"value": float})
 
 
@@ -61,9 +106,11 @@ def _read(name, one_of, key=("row",)):
 
 
 def published_runs(catalogs):
-    """Published runs by kind of work, software, model, card and precision, as catalogs/calibrated/time_runs.yaml has them.
+    """Published runs by kind of work, software, model, card and precision, as
+    catalogs/calibrated/time_runs.yaml has them.
 
-    Of models and cards that the catalog has, and of the software itself: engines that are asked as another are left out.
+    Of models and cards that the catalog has, and of the software itself: engines that are asked as
+    another are left out.
     """
     rows = pd.concat([published(), encoders()], ignore_index=True)
     in_catalogs = rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
@@ -79,9 +126,14 @@ def with_published_models(catalogs):
     models = json.loads((DATA / "throughput_models.json").read_text("utf-8"))
     for name, card in json.loads((DATA / "throughput_cards.json").read_text("utf-8")).items():
         gpus, utilization = (table.copy() for table in (catalogs.gpus, catalogs.utilization))
-        gpus.loc[name], utilization.loc[name] = gpus.loc[card["like"]], utilization.loc[card["like"]]
+        gpus.loc[name], utilization.loc[name] = (
+            gpus.loc[card["like"]],
+            utilization.loc[card["like"]],
+        )
         gpus.loc[name, "bandwidth_bytes_per_second"] = card["bandwidth_bytes_per_second"]
-        gpus.loc[name, [f"{width}_flops_per_second" for width in ("bf16", "fp8")]] *= card["rate_ratio"]
+        gpus.loc[name, [f"{width}_flops_per_second" for width in ("bf16", "fp8")]] *= card[
+            "rate_ratio"
+        ]
         catalogs = replace(catalogs, gpus=gpus, utilization=utilization)
     return add_models(catalogs, models)
 
@@ -103,12 +155,23 @@ def errors(rows, catalogs):
     """The rows with the predicted value and its error beside the published one."""
     scenarios = rows[[name for name in rows if name in BY_NAME]].fillna("")
     table, problems = time_table(scenarios, catalogs)
-    of = table | {"time_to_first_token_seconds": table["closed_loop_first_token_seconds"]}  # what benchmarks print
+    of = table | {
+        "time_to_first_token_seconds": table["closed_loop_first_token_seconds"]
+    }  # what benchmarks print
     kinds = rows["measured"].unique()
-    predicted = np.select([rows["measured"] == name for name in kinds], [of[name] for name in kinds])
-    ratio = np.where(rows["measured"].str.endswith("_seconds"), rows["value"] / predicted, predicted / rows["value"])  # true time / ours
+    predicted = np.select(
+        [rows["measured"] == name for name in kinds], [of[name] for name in kinds]
+    )
+    ratio = np.where(
+        rows["measured"].str.endswith("_seconds"),
+        rows["value"] / predicted,
+        predicted / rows["value"],
+    )  # true time / ours
     of_prompts = rows["measured"].isin(OF_PROMPTS)
-    low, high = (np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"]) for end in ("low", "high"))
+    low, high = (
+        np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"])
+        for end in ("low", "high")
+    )
     inside = (ratio >= low) & (ratio <= high)
     stated = {"low_ratio": low, "high_ratio": high, "inside": inside, "problem": problems}
     return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, **stated)
@@ -121,16 +184,24 @@ def summary(compared, by):
 
 def main():
     """Print the errors and write them."""
-    compared = errors(pd.concat([published(), encoders()], ignore_index=True), with_published_models(load_catalogs()))
+    compared = errors(
+        pd.concat([published(), encoders()], ignore_index=True),
+        with_published_models(load_catalogs()),
+    )
     served = compared["measured"].isin(SERVED)
-    for by in (["work", "measured", "held_out"], ["source", "implementation", "engine", "held_out"]):
+    for by in (
+        ["work", "measured", "held_out"],
+        ["source", "implementation", "engine", "held_out"],
+    ):
         print(summary(compared[~served | (len(by) == 3)], by).to_string(), "\n")
     for measured in SERVED:
         print(measured)
         by = ["engine", "engine_release", "gpu", "model", "held_out"]
         print(summary(compared[compared["measured"] == measured], by).to_string(), "\n")
     RESULTS.mkdir(exist_ok=True)
-    compared[[*SHOWN, *SET_UP, "problem", "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
+    compared[[*SHOWN, *SET_UP, "problem", "source", "assumed"]].to_csv(
+        RESULTS / "speed_errors.csv", index=False, float_format="%.5g"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""One case on a real device: the model, its batch, and a training step or a prefill with some tokens, by phase."""
+"""One case on a real device: the model, its batch, and a training step or a prefill with some
+tokens, by phase.
+"""
 
 import json
 from contextlib import nullcontext
@@ -14,11 +16,17 @@ TOKENS_DECODED = 4
 STORED = {"bf16": torch.bfloat16, "fp16": torch.float16}
 ATTENTION = {"flash": "sdpa", "eager": "eager"}
 TARGETS = {"all-linear": "all-linear", "attention": ["q_proj", "k_proj", "v_proj", "o_proj"]}
-LAYERS = {"gpt2": ("n_layer",), "t5": ("num_layers", "num_decoder_layers"), "whisper": ("encoder_layers", "decoder_layers")}
+LAYERS = {
+    "gpt2": ("n_layer",),
+    "t5": ("num_layers", "num_decoder_layers"),
+    "whisper": ("encoder_layers", "decoder_layers"),
+}
 
 
 def build(case, device):
-    """The model of a case with random weights in the precision that the case stores, and its config."""
+    """The model of a case with random weights in the precision that the case stores, and its
+    config.
+    """
     fields = dict(CONFIGS[case["model"]])
     architecture, model_type = fields.pop("architecture"), fields.pop("model_type")
     if case["layers"]:
@@ -27,10 +35,14 @@ def build(case, device):
     stored = STORED.get(case["precision"], torch.float32)
     attention = ATTENTION[case["attention"]]
     with torch.device(device):
-        model = getattr(transformers, architecture)._from_config(config, dtype=stored, attn_implementation=attention)
+        model = getattr(transformers, architecture)._from_config(
+            config, dtype=stored, attn_implementation=attention
+        )
     if case["tuning"] == "lora":
         targets, rank = TARGETS[case["lora_targets"]], int(case["lora_rank"])
-        adapters = LoraConfig(r=rank, target_modules=targets, lora_dropout=0.0, task_type="CAUSAL_LM")
+        adapters = LoraConfig(
+            r=rank, target_modules=targets, lora_dropout=0.0, task_type="CAUSAL_LM"
+        )
         model = get_peft_model(model, adapters)
     return model.to(device), config
 
@@ -40,15 +52,24 @@ def inputs(case, config, device):
     batch, tokens = int(case["batch"]), int(case["sequence_tokens"])
     stored = STORED.get(case["precision"], torch.float32)
     if config.model_type == "vit":
-        pictures = torch.randn(batch, 3, config.image_size, config.image_size, device=device, dtype=stored)
-        return {"pixel_values": pictures, "labels": torch.randint(0, config.num_labels, (batch,), device=device)}
+        pictures = torch.randn(
+            batch, 3, config.image_size, config.image_size, device=device, dtype=stored
+        )
+        return {
+            "pixel_values": pictures,
+            "labels": torch.randint(0, config.num_labels, (batch,), device=device),
+        }
     ids = torch.randint(1, config.vocab_size, (batch, tokens), device=device)
     if config.model_type == "whisper":
         sound = torch.randn(batch, config.num_mel_bins, 3000, device=device, dtype=stored)
         return {"input_features": sound, "labels": ids, "use_cache": False}
     if case["work"] == "inference":
         return {"input_ids": ids}
-    return {"input_ids": ids, "labels": ids, **({} if config.model_type == "bert" else {"use_cache": False})}
+    return {
+        "input_ids": ids,
+        "labels": ids,
+        **({} if config.model_type == "bert" else {"use_cache": False}),
+    }
 
 
 def optimizer_of(case, parameters):
@@ -60,7 +81,9 @@ def optimizer_of(case, parameters):
         return Adafactor(parameters, lr=rate, scale_parameter=False, relative_step=False)
     if name == "adafactor":
         return torch.optim.Adafactor(parameters, rate, foreach=foreach)
-    return torch.optim.SGD(parameters, rate, momentum=0.9 if name == "sgd-momentum" else 0.0, foreach=foreach)
+    return torch.optim.SGD(
+        parameters, rate, momentum=0.9 if name == "sgd-momentum" else 0.0, foreach=foreach
+    )
 
 
 def train(case, model, batch, device, read):
@@ -70,7 +93,9 @@ def train(case, model, batch, device, read):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if case["tuning"] == "lora":
             model.enable_input_require_grads()
-    optimizer = optimizer_of(case, [parameter for parameter in model.parameters() if parameter.requires_grad])
+    optimizer = optimizer_of(
+        case, [parameter for parameter in model.parameters() if parameter.requires_grad]
+    )
     mixed = case["precision"] == "bf16-mixed"
 
     def loss_of_a_batch():
@@ -105,7 +130,9 @@ def serve(case, model, batch, read):
 
 
 def run(case, device, read):
-    """Go through the phases of a case, calling `read` at the end of each; return the number of parameters."""
+    """Go through the phases of a case, calling `read` at the end of each; return the number of
+    parameters.
+    """
     model, config = build(case, device)
     read("build")
     batch = inputs(case, config, device)

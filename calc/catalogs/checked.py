@@ -1,7 +1,7 @@
 """Catalog documents, read and checked once for the same bytes, then cached as JSON.
 
-The name of a cached document contains a hash of the file, its schema and the checking code. Without a usable cache the file
-is checked again.
+The name of a cached document contains a hash of the file, its schema and the checking code. Without
+a usable cache the file is checked again.
 """
 
 import hashlib
@@ -35,7 +35,9 @@ def _checked(content: bytes, schema: bytes, file: str) -> str:
     try:
         document = read_strictly(content.decode("utf-8"), file)
     except UnicodeDecodeError as error:
-        raise CatalogError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8.") from None
+        raise CatalogError(
+            f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8."
+        ) from None
     check_schema(document, schema, file)
     text = json.dumps(document)
     with suppress(OSError):
@@ -59,5 +61,7 @@ def _keep(text: str, path: Path) -> None:
     partial.write_text(text, "utf-8")
     partial.replace(path)
     stem = path.stem.rpartition("-")[0]
-    for old in sorted(path.parent.glob(f"{stem}-*.json"), key=lambda file: file.stat().st_mtime)[:-KEPT_ON_DISK]:
+    for old in sorted(path.parent.glob(f"{stem}-*.json"), key=lambda file: file.stat().st_mtime)[
+        :-KEPT_ON_DISK
+    ]:
         old.unlink(missing_ok=True)

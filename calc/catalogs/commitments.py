@@ -1,7 +1,8 @@
 """Commitments by kind, years and payment: labels, keys, and the cheapest of each term.
 
-A savings plan is a number of dollars per hour for the whole term. A Compute Savings Plan applies to any family, size and
-region, an EC2 Instance Savings Plan to one family in one region. Source: Savings Plans User Guide.
+A savings plan is a number of dollars per hour for the whole term. A Compute Savings Plan applies to
+any family, size and region, an EC2 Instance Savings Plan to one family in one region. Source:
+Savings Plans User Guide.
 """
 
 from itertools import product
@@ -19,7 +20,9 @@ PAYMENTS = {  # payment -> its name at AWS, and what is paid when
     "partial": ("partial upfront", "a part of it at once, the rest by the month"),
     "all": ("all upfront", "all of it at once"),
 }
-COMMITMENTS = {terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)}  # names in prices.yaml
+COMMITMENTS = {
+    terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)
+}  # names in prices.yaml
 FACTS = ("usd_per_hour", "basis", "as_of", "source")  # of each commitment, in prices.yaml
 CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest commitment of a term
 
@@ -27,11 +30,21 @@ CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest commit
 def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
     """The cheapest commitment of a term for each price row, as columns commit_<years>y_*."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
-    words = {COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}" for kind, term, paid in COMMITMENTS}
-    usd = prices[[f"{name}_usd_per_hour" for name in names]].set_axis(names, axis="columns").astype(float)
+    words = {
+        COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}"
+        for kind, term, paid in COMMITMENTS
+    }
+    usd = (
+        prices[[f"{name}_usd_per_hour" for name in names]]
+        .set_axis(names, axis="columns")
+        .astype(float)
+    )
     least = usd.min(axis="columns")
     which = usd.fillna(float("inf")).idxmin(axis="columns").where(least.notna(), "")
     terms = {"usd_per_hour": least, "kind": which.map({"": "", **words})}
     for fact in ("as_of", "source"):
-        terms[fact] = pd.Series([prices.at[row, f"{name}_{fact}"] if name else "" for row, name in which.items()], index=prices.index)
+        terms[fact] = pd.Series(
+            [prices.at[row, f"{name}_{fact}"] if name else "" for row, name in which.items()],
+            index=prices.index,
+        )
     return {f"commit_{years}y_{name}": terms[name] for name in CHEAPEST}

@@ -12,15 +12,17 @@ TURN, PATIENCE_SECONDS = RLock(), 0.05  # of one slow result at a time, and of w
 def kept(*tables: str) -> Callable[[Made], Made]:
     """Decorator: a function of catalogs and hashable arguments runs once per catalogs object.
 
-    `tables` names the tables that the function reads; without any, its first argument names the table. Catalogs with added
-    models share the results of the tables that they share.
+    `tables` names the tables that the function reads; without any, its first argument names the
+    table. Catalogs with added models share the results of the tables that they share.
     """
 
     def keeping(function: Made) -> Made:
         @wraps(function)
         def once(catalogs: Any, *key: Any) -> Any:
             home, read = catalogs, tables or key[:1]
-            while home.base is not None and all(getattr(home.base, name) is getattr(home, name) for name in read):
+            while home.base is not None and all(
+                getattr(home.base, name) is getattr(home, name) for name in read
+            ):
                 home = home.base
             call = (function, *key)
             if call not in home.made:
@@ -35,8 +37,9 @@ def kept(*tables: str) -> Callable[[Made], Made]:
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Cache the last results of a slow function; callers with the same key wait for one result.
 
-    Results are computed in turn, which takes no longer in total and needs the memory of one computation instead of one per
-    session; beside one that takes long, the others go ahead after a moment. A failure is not cached.
+    Results are computed in turn, which takes no longer in total and needs the memory of one
+    computation instead of one per session; beside one that takes long, the others go ahead after a
+    moment. A failure is not cached.
     """
 
     @lru_cache(maxsize=most)

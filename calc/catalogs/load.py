@@ -1,6 +1,7 @@
 """Reads the catalogs strictly: one table each, in base units, dates as ISO text.
 
-Missing values stay missing. A fault is a CatalogError: one sentence with the file, the entry, the field and the fix.
+Missing values stay missing. A fault is a CatalogError: one sentence with the file, the entry, the
+field and the fix.
 """
 
 import hashlib
@@ -15,7 +16,12 @@ import pandas as pd
 
 from calc.catalogs.checked import document_of
 from calc.catalogs.history import history_table, read_history
-from calc.catalogs.model_types import defaults_with_types, families_of, families_with_types, model_types_of
+from calc.catalogs.model_types import (
+    defaults_with_types,
+    families_of,
+    families_with_types,
+    model_types_of,
+)
 from calc.catalogs.prices import capacity_table, endpoint_table, price_table, storage_table
 from calc.catalogs.references import check_blocks, check_families, check_references, check_support
 from calc.catalogs.rooms import FOLDER, READINGS, ROOM_OF, label_of, path_of, schema_of
@@ -25,15 +31,49 @@ from calc.catalogs.tables import by_card, instance_table, reading_table, table_o
 from calc.models.architecture import model_table
 from calc.models.huggingface.model_types import ModelTypes
 
-__all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
+__all__ = [
+    "FOLDER",
+    "CatalogError",
+    "Catalogs",
+    "add_models",
+    "entries_of",
+    "load_catalogs",
+    "read_document",
+]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "load_patterns", "losses"),
-    *("model_kinds", "number_formats", "objectives", "offloads", "optimizer_kernels", "scored_logits"),
+    *(
+        "model_kinds",
+        "number_formats",
+        "objectives",
+        "offloads",
+        "optimizer_kernels",
+        "scored_logits",
+    ),
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
-NOT_TABLES = {"choices", "families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads", "quality"}
-READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "memory_logs", "run_logs", "setups", "vocabulary", READINGS}
+NOT_TABLES = {
+    "choices",
+    "families",
+    "model_types",
+    "config_defaults",
+    "models",
+    "blocks",
+    "software_blocks",
+    "heads",
+    "quality",
+}
+READ_ELSEWHERE = {
+    "capacity",
+    "config_fields",
+    "launch_files",
+    "memory_logs",
+    "run_logs",
+    "setups",
+    "vocabulary",
+    READINGS,
+}
 FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
 
 
@@ -46,7 +86,8 @@ class Catalogs:
     families: dict  # model_type -> every trait of that family
     model_types: ModelTypes  # how the config of each model_type is read
     config_defaults: dict  # model_type -> what its config class fills in
-    blocks: dict  # those of the classes of transformers, and of software with one block for all families
+    # those of the classes of transformers, and of software with one block for all families
+    blocks: dict
     heads: dict
     precisions: pd.DataFrame
     optimizers: pd.DataFrame
@@ -66,7 +107,9 @@ class Catalogs:
     optimizer_kernels: pd.DataFrame
     scored_logits: pd.DataFrame
     speculations: pd.DataFrame
-    log_probabilities: pd.DataFrame  # a row per software, its release and the objectives of one way to score tokens
+    log_probabilities: (
+        pd.DataFrame
+    )  # a row per software, its release and the objectives of one way to score tokens
     trainers: pd.DataFrame  # a row per software of preference and reward training, and its release
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
@@ -102,30 +145,45 @@ class Catalogs:
     prices_as_of: str
     read_on: str  # ISO date from which the age of a price is counted
     base: "Catalogs | None" = None  # the catalogs that models were added to
-    made: dict = field(default_factory=dict, init=False, repr=False)  # results of functions that are `kept` with these tables
+    made: dict = field(
+        default_factory=dict, init=False, repr=False
+    )  # results of functions that are `kept` with these tables
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
     """Every catalog of the folder, checked, as of `today` (ISO date); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest, facts = hashlib.sha256(), hashlib.sha256()
-    documents = {name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts])) for name in FILES}
+    documents = {
+        name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts]))
+        for name in FILES
+    }
     entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
     entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
-    about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
+    about = {
+        name: {key: value for key, value in documents[name].items() if key != name}
+        for name in FILES
+    }
     of_families = families_with_types(entries["families"], entries["model_types"])
     families = families_of(of_families, documents["families"]["traits"], entries["blocks"])
     model_types = model_types_of(documents["model_types"], families)
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
     regions = documents["prices"]["regions"]
-    tables = {name: table_of(entries[name]) for name in entries.keys() - NOT_TABLES - {*PRICES, "instances", "utilization"}}
+    tables = {
+        name: table_of(entries[name])
+        for name in entries.keys() - NOT_TABLES - {*PRICES, "instances", "utilization"}
+    }
     tables["utilization"] = by_card(entries["utilization"])
     instances = instance_table(entries["instances"], tables["gpus"])
     check_ranges(entries["assumptions"], label_of("assumptions"))
     check_references(entries, models, stacks, **tables)
     check_support(entries["support"], sorted(set(instances["family"])), **tables)
-    readings = entries_of(read_document(folder, READINGS, digest, facts), READINGS) if path_of(READINGS, folder).exists() else {}
+    readings = (
+        entries_of(read_document(folder, READINGS, digest, facts), READINGS)
+        if path_of(READINGS, folder).exists()
+        else {}
+    )
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
@@ -141,7 +199,9 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
-        price_history=history_table(read_history(folder, digest), instances, documents["prices"]["sources"]),
+        price_history=history_table(
+            read_history(folder, digest), instances, documents["prices"]["sources"]
+        ),
         storage_and_traffic=storage_table(entries["storage_and_traffic"], regions),
         endpoints=endpoint_table(entries["endpoints"], models, regions),
         capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
@@ -160,7 +220,9 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
     check_blocks(stacks, catalogs.blocks)
     models = catalogs.models[~catalogs.models.index.isin(added.index)]
     others = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]
-    digest = hashlib.sha256((catalogs.version + json.dumps(entries, sort_keys=True, default=str)).encode())
+    digest = hashlib.sha256(
+        (catalogs.version + json.dumps(entries, sort_keys=True, default=str)).encode()
+    )
     return replace(
         catalogs,
         models=pd.concat([models, added]),
@@ -172,8 +234,12 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
 
 def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
     """The catalogs with these readings (id -> entry as in calibration.yaml), and no others."""
-    digest = hashlib.sha256((catalogs.version + READINGS + json.dumps(entries, sort_keys=True)).encode())
-    return replace(catalogs, readings=reading_table(entries), version=digest.hexdigest()[:10], base=catalogs)
+    digest = hashlib.sha256(
+        (catalogs.version + READINGS + json.dumps(entries, sort_keys=True)).encode()
+    )
+    return replace(
+        catalogs, readings=reading_table(entries), version=digest.hexdigest()[:10], base=catalogs
+    )
 
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
@@ -182,7 +248,9 @@ def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise CatalogError(f"{file}: it cannot be read ({error.strerror}); restore the file.") from None
+        raise CatalogError(
+            f"{file}: it cannot be read ({error.strerror}); restore the file."
+        ) from None
     for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
     schema = schema_of(name, folder)
@@ -199,9 +267,14 @@ def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str,
     entries = document.get(name)
     if isinstance(entries, list):
         check_order([entry["id"] for entry in entries], file)
-        entries = {entry["id"]: {key: value for key, value in entry.items() if key != "id"} for entry in entries}
+        entries = {
+            entry["id"]: {key: value for key, value in entry.items() if key != "id"}
+            for entry in entries
+        }
     if not isinstance(entries, dict) or not entries:
-        raise CatalogError(f"{file}, field {name}: the entries are missing; list them under {name} by id.")
+        raise CatalogError(
+            f"{file}, field {name}: the entries are missing; list them under {name} by id."
+        )
     check_order(list(entries), file)
     return entries
 

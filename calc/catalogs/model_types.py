@@ -11,15 +11,29 @@ from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, To
 from calc.models.huggingface.rules import RULES
 
 FILE = label_of("model_types")
-LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # keys that a type and its layouts share
-BY_LAYER = ("windowed_layers", "dense_layers", "mixed_layers", "layer_sizes")  # expressions of a layer's index
+LAYOUT = (
+    "like",
+    "layout",
+    "without",
+    "fields",
+    "traits",
+    "unread",
+)  # keys that a type and its layouts share
+BY_LAYER = (
+    "windowed_layers",
+    "dense_layers",
+    "mixed_layers",
+    "layer_sizes",
+)  # expressions of a layer's index
 SECTIONS = (
     *("aliases", "pairs", "not_covered", "not_covered_begins", "nearest"),
     *("sketches", "harmless_fields", "rule_fields", "tower_fields"),
 )
 
 
-def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def families_of(
+    entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
     """Family -> trait -> value, with defaults filled in; traits and blocks are checked."""
     file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
@@ -39,7 +53,9 @@ def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) ->
         like = entries[name].get("like")
         return (traits_of(like) if like else {}) | entries[name].get("traits", {})
 
-    return families | {name: traits_of(name) for name, entry in entries.items() if "traits" in entry}
+    return families | {
+        name: traits_of(name) for name, entry in entries.items() if "traits" in entry
+    }
 
 
 def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> ModelTypes:
@@ -53,13 +69,21 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
         for key, section in (("count", "counts"), ("projector", "projectors"))
     }
     of_tower = {**formulas, "sizes": None}
-    towers = {name: Tower(**_with_rules(entry, ("towers", name), of_tower)) for name, entry in document["towers"].items()}
-    parts = {name: Parts(**_with_rules(entry, ("parts", name), formulas)) for name, entry in document["parts"].items()}
+    towers = {
+        name: Tower(**_with_rules(entry, ("towers", name), of_tower))
+        for name, entry in document["towers"].items()
+    }
+    parts = {
+        name: Parts(**_with_rules(entry, ("parts", name), formulas))
+        for name, entry in document["parts"].items()
+    }
     for name, part in parts.items():
         for field, tower in (("tower", part.tower), ("audio_tower", part.audio_tower)):
             if tower:
                 check_reference(tower, towers, FILE, ("parts", name, field), "tower")
-    sizes = _with_rules(document["tower_sizes"], ("tower_sizes",), dict.fromkeys(document["tower_sizes"]))
+    sizes = _with_rules(
+        document["tower_sizes"], ("tower_sizes",), dict.fromkeys(document["tower_sizes"])
+    )
     sections = {section: document[section] for section in SECTIONS}
     return ModelTypes(types=types, parts=parts, towers=towers, tower_sizes=sizes, **sections)
 
@@ -78,7 +102,9 @@ def _model_type(name, entries, layouts, families):
     """One type: its entry, merged over those of the types that it is like."""
     line = [name]
     while like := entries[line[0]].get("like"):
-        check_reference(like, entries.keys() - {*line}, FILE, ("model_types", line[0], "like"), "other type")
+        check_reference(
+            like, entries.keys() - {*line}, FILE, ("model_types", line[0], "like"), "other type"
+        )
         line.insert(0, like)
     merged: dict[str, Any] = {}
     fields: dict[str, str] = {}
@@ -88,13 +114,24 @@ def _model_type(name, entries, layouts, families):
         unread += _unread(entries[step], layouts)
         merged |= {key: value for key, value in entries[step].items() if key not in LAYOUT}
     settled = _with_rules(merged, ("model_types", name), RULES | dict.fromkeys(BY_LAYER))
-    return ModelType(**{**settled, "name": name, "family": _family(name, entries, families), "fields": fields, "unread": unread})
+    return ModelType(
+        **{
+            **settled,
+            "name": name,
+            "family": _family(name, entries, families),
+            "fields": fields,
+            "unread": unread,
+        }
+    )
 
 
 def _unread(entry, layouts):
     """Fields that change nothing, from the layouts and the entry itself."""
     named = entry.get("layout", ())
-    of_layouts = [_unread(layouts[layout], layouts) for layout in ([named] if isinstance(named, str) else named)]
+    of_layouts = [
+        _unread(layouts[layout], layouts)
+        for layout in ([named] if isinstance(named, str) else named)
+    ]
     return (*sum(of_layouts, ()), *entry.get("unread", ()))
 
 
@@ -107,7 +144,9 @@ def _fields(entry, inherited, layouts, path):
         fields |= _fields(layouts[layout], {}, layouts, ("layouts", layout))
     for name in entry.get("without", ()):
         check_reference(name, fields, FILE, (*path, "without"), "field")
-    return {name: names for name, names in fields.items() if name not in entry.get("without", ())} | entry.get("fields", {})
+    return {
+        name: names for name, names in fields.items() if name not in entry.get("without", ())
+    } | entry.get("fields", {})
 
 
 def _family(name, entries, families):
@@ -131,5 +170,8 @@ def _with_rules(entry, path, rules):
             try:
                 made[key] = formula_of(entry[key])
             except ValueError as error:
-                raise CatalogError(f"{place_of_fault(FILE, (*path, key))}: {error}; correct it as the top of the file says.") from None
+                raise CatalogError(
+                    f"{place_of_fault(FILE, (*path, key))}: {error}; correct it as the top "
+                    f"of the file says."
+                ) from None
     return {**entry, **made}

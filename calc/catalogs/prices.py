@@ -13,11 +13,34 @@ from calc.catalogs.tables import column_of
 
 LOWEST_ZONE = "lowest zone"  # the basis of a price on spot that is a later lowest zone
 SAGEMAKER = ("sagemaker_training", "sagemaker_hosting")  # names in prices.yaml
-CAPACITY_COLUMNS = ("signal", "region", "of", "answer", "as_of", "value", "zone", "starts_on", "hours", "usd_per_hour", "error")
+CAPACITY_COLUMNS = (
+    "signal",
+    "region",
+    "of",
+    "answer",
+    "as_of",
+    "value",
+    "zone",
+    "starts_on",
+    "hours",
+    "usd_per_hour",
+    "error",
+)
 PRICE_COLUMNS = (
     *("instance", "region"),
     *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"spot_{name}" for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")),
+    *(
+        f"spot_{name}"
+        for name in (
+            "usd_per_hour",
+            "low_usd_per_hour",
+            "high_usd_per_hour",
+            "zones",
+            "basis",
+            "as_of",
+            "source",
+        )
+    ),
     *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
     *(f"interruption_{name}" for name in ("band", "as_of", "source")),
     *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
@@ -26,7 +49,12 @@ PRICE_COLUMNS = (
 )
 
 
-def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
+def price_table(
+    entries: dict[str, Any],
+    instances: pd.DataFrame,
+    regions: dict[str, Any],
+    sagemaker: dict[str, Any],
+) -> pd.DataFrame:
     """Prices of today: a row per instance and region, columns for every market."""
     file = label_of("prices")
     check_order(list(regions), file)
@@ -35,32 +63,55 @@ def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[
         check_reference(instance, instances.index, file, ("prices", instance), "instance")
         if list(by_region) != sorted(by_region):
             order = ", ".join(sorted(by_region))
-            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
+            raise CatalogError(
+                f"{file}, entry {instance}: its regions are not sorted; write them as {order}."
+            )
         for region, markets in by_region.items():
             check_reference(region, regions, file, ("prices", instance, region), "region")
             row = {"instance": instance, "region": region}
             for market, price in markets.items():
                 row.update({f"{market}_{name}": value for name, value in price.items()})
             rows.append(row)
-    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band"))}
+    text = {
+        name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band"))
+    }
     columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
     prices = pd.DataFrame(
-        {name: [value or "" for value in values] if name in text else column_of(values) for name, values in columns.items()}
+        {
+            name: [value or "" for value in values] if name in text else column_of(values)
+            for name, values in columns.items()
+        }
     )
     prices = _with_derived(_with_newest_spot(prices), sagemaker, instances)
-    return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
+    return prices.assign(
+        **{name: values for years in YEARS for name, values in cheapest(prices, years).items()}
+    )
 
 
 def _with_newest_spot(prices: pd.DataFrame) -> pd.DataFrame:
     """Prices in which a later lowest zone above the median on spot takes the median's place.
 
-    No median lies below its lowest zone: the later observation proves that the zones have moved, and the highest is unknown.
+    No median lies below its lowest zone: the later observation proves that the zones have moved,
+    and the highest is unknown.
     """
     newest = prices["spot_newest_usd_per_hour"]
-    proves = (prices["spot_newest_as_of"] > prices["spot_as_of"]) & (newest > prices["spot_usd_per_hour"])
-    lowest = {"usd_per_hour": newest, "low_usd_per_hour": newest, "high_usd_per_hour": np.nan, "zones": np.nan, "basis": LOWEST_ZONE}
+    proves = (prices["spot_newest_as_of"] > prices["spot_as_of"]) & (
+        newest > prices["spot_usd_per_hour"]
+    )
+    lowest = {
+        "usd_per_hour": newest,
+        "low_usd_per_hour": newest,
+        "high_usd_per_hour": np.nan,
+        "zones": np.nan,
+        "basis": LOWEST_ZONE,
+    }
     lowest |= {fact: prices[f"spot_newest_{fact}"] for fact in ("as_of", "source")}
-    return prices.assign(**{f"spot_{name}": prices[f"spot_{name}"].mask(proves, value) for name, value in lowest.items()})
+    return prices.assign(
+        **{
+            f"spot_{name}": prices[f"spot_{name}"].mask(proves, value)
+            for name, value in lowest.items()
+        }
+    )
 
 
 def _ml_ratio(instance: str, rule: dict[str, Any]) -> float:
@@ -71,17 +122,35 @@ def _ml_ratio(instance: str, rule: dict[str, Any]) -> float:
     return rule["xlarge_ratio"] if size == "xlarge" else rule["g_ratio"]
 
 
-def _with_derived(prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
+def _with_derived(
+    prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame
+) -> pd.DataFrame:
     """Prices with the missing SageMaker ones derived: on demand times the published ratio."""
     for instance in rule["types"]:
-        check_reference(instance, instances.index, label_of("prices"), ("sagemaker", "types"), "instance")
-    ratio = np.array([_ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]])
+        check_reference(
+            instance, instances.index, label_of("prices"), ("sagemaker", "types"), "instance"
+        )
+    ratio = np.array(
+        [_ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]]
+    )
     derived = (prices["on_demand_usd_per_hour"] * ratio).round(6)
-    words = pd.Series([f"on demand times {value:g} ({rule['rule']})" for value in ratio], index=prices.index)
-    filled = {"usd_per_hour": derived, "basis": "derived", "as_of": prices["on_demand_as_of"], "source": words}
+    words = pd.Series(
+        [f"on demand times {value:g} ({rule['rule']})" for value in ratio], index=prices.index
+    )
+    filled = {
+        "usd_per_hour": derived,
+        "basis": "derived",
+        "as_of": prices["on_demand_as_of"],
+        "source": words,
+    }
     for component in SAGEMAKER:
         missing = prices[f"{component}_usd_per_hour"].isna() & derived.notna()
-        prices = prices.assign(**{f"{component}_{name}": prices[f"{component}_{name}"].mask(missing, filled[name]) for name in FACTS})
+        prices = prices.assign(
+            **{
+                f"{component}_{name}": prices[f"{component}_{name}"].mask(missing, filled[name])
+                for name in FACTS
+            }
+        )
     return prices
 
 
@@ -90,13 +159,17 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
     rows = []
     for kind, entry in entries.items():
         for region, price in entry["prices"].items():
-            check_reference(region, regions, label_of("storage_and_traffic"), (kind, region), "region")
+            check_reference(
+                region, regions, label_of("storage_and_traffic"), (kind, region), "region"
+            )
             sizes = {name: float(entry[name]) for name in ("least_gib", "step_gib")}
             rows.append({"kind": kind, "label": entry["label"], **sizes, "region": region, **price})
     return pd.DataFrame(rows)
 
 
-def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
+def endpoint_table(
+    entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]
+) -> pd.DataFrame:
     """A row per model and region: USD per million tokens in and out, and the name it has there."""
     file, rows = label_of("endpoints"), []
     for model, by_region in entries.items():

@@ -3,9 +3,14 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
-OWN, READINGS = "own", "calibration"  # the room of what an installation may add, and its one catalog
+OWN, READINGS = (
+    "own",
+    "calibration",
+)  # the room of what an installation may add, and its one catalog
 ROOMS = ("edited", "read_off", "calibrated", OWN)
-ROOM_OF = {path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))} | {READINGS: OWN}
+ROOM_OF = {
+    path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))
+} | {READINGS: OWN}
 HISTORY = "edited/history"
 
 
@@ -26,4 +31,7 @@ def label_of(name: str) -> str:
 
 def folders_of(folder: Path = FOLDER) -> list[Path]:
     """Every folder that holds files of the catalogs."""
-    return [folder / HISTORY, *(folder / room / inner for room in ROOMS for inner in ("", "schema"))]
+    return [
+        folder / HISTORY,
+        *(folder / room / inner for room in ROOMS for inner in ("", "schema")),
+    ]

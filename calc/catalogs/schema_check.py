@@ -12,7 +12,12 @@ from jsonschema.exceptions import UnknownType, best_match
 
 from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 
-WORDS = {"number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false"}
+WORDS = {
+    "number": "a number",
+    "integer": "a whole number",
+    "string": "text",
+    "boolean": "true or false",
+}
 WORDS |= {"object": "a mapping", "array": "a list"}
 
 
@@ -25,7 +30,9 @@ def check_schema(document: Any, schema: bytes, file: str) -> None:
         error = best_match(Draft202012Validator(rules).iter_errors(document))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnknownType):
         path = Path(file).with_suffix(".json")
-        raise CatalogError(f"{path.parent}/schema/{path.name}: the schema cannot be read; restore the file.") from None
+        raise CatalogError(
+            f"{path.parent}/schema/{path.name}: the schema cannot be read; restore the file."
+        ) from None
     if error is not None:
         raise CatalogError(sentence(error, file))
 
@@ -34,17 +41,28 @@ def check_order(ids: Iterable[str], file: str) -> None:
     """Raise CatalogError where entries are not sorted by id."""
     for before, after in pairwise(ids):
         if before == after:
-            raise CatalogError(f"{file}, entry {after}, field id: it appears twice; keep one of the two.")
+            raise CatalogError(
+                f"{file}, entry {after}, field id: it appears twice; keep one of the two."
+            )
         if before > after:
-            raise CatalogError(f"{file}, entry {after}, field id: entries are sorted by id; move it above {before}.")
+            raise CatalogError(
+                f"{file}, entry {after}, field id: entries are sorted by id; move it above "
+                f"{before}."
+            )
 
 
 def check_reference(value: Any, names: Any, file: str, path: Sequence[str], kind: str) -> None:
     """Raise CatalogError where a value is not one of the names."""
     if value not in names:
         close = get_close_matches(str(value), [str(name) for name in names], n=1)
-        cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, names))[:8])}"
-        raise CatalogError(f"{place_of_fault(file, path)}: there is no {kind} {value}; {cure} or add it.")
+        cure = (
+            f"write {close[0]}"
+            if close
+            else f"write one of {', '.join(sorted(map(str, names))[:8])}"
+        )
+        raise CatalogError(
+            f"{place_of_fault(file, path)}: there is no {kind} {value}; {cure} or add it."
+        )
 
 
 def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
@@ -52,7 +70,10 @@ def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
             cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
-            raise CatalogError(f"{file}, entry {name}, field value: {short_text(entry['value'])} is out of range; {cure}.")
+            raise CatalogError(
+                f"{file}, entry {name}, field value: {short_text(entry['value'])} is out of "
+                f"range; {cure}."
+            )
 
 
 def sentence(error: Any, file: str) -> str:
@@ -60,12 +81,18 @@ def sentence(error: Any, file: str) -> str:
     path = [str(step) for step in error.absolute_path]
     value, rule, kind = error.instance, error.validator_value, error.validator
     hint = error.schema.get("description") if isinstance(error.schema, dict) else None
-    problem, cure = error.message.replace(repr(value), short_text(value)), f"write {hint}" if hint else "correct it as the schema says"
+    problem, cure = (
+        error.message.replace(repr(value), short_text(value)),
+        f"write {hint}" if hint else "correct it as the schema says",
+    )
     if kind == "additionalProperties":
         unknown = next(name for name in value if name not in error.schema.get("properties", {}))
         path.append(unknown)
         close = get_close_matches(unknown, error.schema.get("properties", {}), n=1)
-        problem, cure = "this field is unknown", f"write {close[0]} or remove it" if close else "remove it"
+        problem, cure = (
+            "this field is unknown",
+            f"write {close[0]} or remove it" if close else "remove it",
+        )
     elif kind == "required":
         missing = next(name for name in rule if name not in value)
         path.append(missing)
@@ -77,12 +104,23 @@ def sentence(error: Any, file: str) -> str:
         problem = f"{short_text(value)} is not {' or '.join(names)}"
         cure = f"write {hint or ' or '.join(names)}"
     elif kind == "enum":
-        problem, cure = f"{short_text(value)} is not allowed", f"write one of {', '.join(map(str, rule))}"
+        problem, cure = (
+            f"{short_text(value)} is not allowed",
+            f"write one of {', '.join(map(str, rule))}",
+        )
     elif kind == "pattern":
         problem, cure = f"{short_text(value)} has the wrong form", f"write {hint or rule}"
     elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
-        words = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
-        problem, cure = f"{short_text(value)} is out of range", f"write a number {words[kind]} {rule}"
+        words = {
+            "minimum": "at least",
+            "exclusiveMinimum": "more than",
+            "maximum": "at most",
+            "exclusiveMaximum": "less than",
+        }
+        problem, cure = (
+            f"{short_text(value)} is out of range",
+            f"write a number {words[kind]} {rule}",
+        )
     elif kind in ("minProperties", "minItems", "minLength"):
         problem, cure = "this is empty", "fill it or leave it out"
     return f"{place_of_fault(file, path)}: {problem}; {cure}."

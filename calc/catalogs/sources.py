@@ -1,8 +1,9 @@
 """The source of a figure of a catalog: who says it, of which day, in which entry.
 
-The rule is one for all: a figure that a formula makes has the sources of the columns that it reads; a column whose name begins with
-a word that has a `_source` of its own has that one (spot_low_usd_per_hour: spot_source); the rest have the source of their entry,
-and where it names none that of the file.
+The rule is one for all: a figure that a formula makes has the sources of the columns that it reads;
+a column whose name begins with a word that has a `_source` of its own has that one
+(spot_low_usd_per_hour: spot_source); the rest have the source of their entry, and where it names
+none that of the file.
 """
 
 from collections.abc import Mapping
@@ -29,10 +30,13 @@ class Source(NamedTuple):
     place: str
 
 
-def sources_of(column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs) -> list[Source]:
+def sources_of(
+    column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs
+) -> list[Source]:
     """The sources of a column on screen; `entries`: catalog -> name and row of the entry.
 
-    The first catalog that has a column tells its source; a figure of several columns has the source of each, once.
+    The first catalog that has a column tells its source; a figure of several columns has the source
+    of each, once.
     """
     sources = (_of_leaf(leaf, entries, catalogs) for leaf in columns_behind(column))
     return list(dict.fromkeys(filter(None, sources)))
@@ -40,14 +44,23 @@ def sources_of(column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]]
 
 def columns_behind(column: str) -> list[str]:
     """The catalog columns that a column on screen shows or is worked out from."""
-    names = [column, *(column.removesuffix(shown) + stored for shown, stored in SHOWN_AS if column.endswith(shown))]
+    names = [
+        column,
+        *(
+            column.removesuffix(shown) + stored
+            for shown, stored in SHOWN_AS
+            if column.endswith(shown)
+        ),
+    ]
     formula = next((FIGURES[name] for name in names if name in FIGURES), None)
     if formula is None:
         return names[-1:]
     return [leaf for name in parameters_of(formula) for leaf in columns_behind(name)]
 
 
-def _of_leaf(column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs) -> Source | None:
+def _of_leaf(
+    column: str, entries: Mapping[str, tuple[str, Mapping[str, Any]]], catalogs: Catalogs
+) -> Source | None:
     """The source of a column: of the card where it is one's, else of the first that has it."""
     of_card = column.removeprefix(OF_CARD)
     if of_card != column and of_card in entries.get("gpus", ("", {}))[1]:
@@ -62,14 +75,30 @@ def _dated(column: str, row: Mapping[str, Any]) -> str:
     """The beginning of a column's name with a source of its own in the row; empty without."""
     words = column.split("_")
     stems = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
-    return next((stem for stem in stems if f"{stem}_source" in row and (f"{stem}_as_of" in row or column == f"{stem}_bytes")), "")
+    return next(
+        (
+            stem
+            for stem in stems
+            if f"{stem}_source" in row and (f"{stem}_as_of" in row or column == f"{stem}_bytes")
+        ),
+        "",
+    )
 
 
-def _source(catalog: str, column: str, name: str, row: Mapping[str, Any], catalogs: Catalogs) -> Source:
+def _source(
+    catalog: str, column: str, name: str, row: Mapping[str, Any], catalogs: Catalogs
+) -> Source:
     about, stem = catalogs.about.get(catalog, {}), _dated(column, row)
     begins = f"{stem}_" if stem else ""
     text = row.get(f"{begins}source") or row.get("source") or about.get("source", "")
-    day = row.get(f"{begins}as_of") or next((row[day] for day in DAYS if row.get(day)), about.get("checked_on", ""))
+    day = row.get(f"{begins}as_of") or next(
+        (row[day] for day in DAYS if row.get(day)), about.get("checked_on", "")
+    )
     is_unverified = column in (row.get("unverified") or ())
     file = label_of(catalog) if catalog in ROOM_OF else label_of("choices")
-    return Source(UNVERIFIED if is_unverified else text, str(day), str(row.get(f"{begins}basis") or ""), f"{file}, {name}")
+    return Source(
+        UNVERIFIED if is_unverified else text,
+        str(day),
+        str(row.get(f"{begins}basis") or ""),
+        f"{file}, {name}",
+    )

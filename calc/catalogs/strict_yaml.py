@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is seven times faster and gives the same nodes
+Loader = getattr(
+    yaml, "CSafeLoader", yaml.SafeLoader
+)  # the C parser is seven times faster and gives the same nodes
 
 TAG = "tag:yaml.org,2002:"
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
@@ -25,17 +27,28 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
     try:
         loader = Loader(text)
         loader.get_event()  # the start of the stream
-        if not loader.check_event(yaml.DocumentStartEvent) or loader.get_event() is None or not loader.check_event(yaml.MappingStartEvent):
-            raise CatalogError(f"{file}: the file must hold a mapping; restore the last good version.")
+        if (
+            not loader.check_event(yaml.DocumentStartEvent)
+            or loader.get_event() is None
+            or not loader.check_event(yaml.MappingStartEvent)
+        ):
+            raise CatalogError(
+                f"{file}: the file must hold a mapping; restore the last good version."
+            )
         document = _value(loader, file, ())
         loader.get_event()  # the end of the document
         if not loader.check_event(yaml.StreamEndEvent):
-            raise CatalogError(f"{file}: the file must hold a single document; restore the last good version.")
+            raise CatalogError(
+                f"{file}: the file must hold a single document; restore the last good version."
+            )
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
-        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); correct the line or restore the last good version.") from None
+        raise CatalogError(
+            f"{file}{line}: this is not YAML ({problem}); correct the line or restore the "
+            f"last good version."
+        ) from None
     return document
 
 
@@ -43,9 +56,17 @@ def _value(loader, file, path):
     """The next value of the parser, from its events: a tree of nodes takes forty times the text."""
     event = loader.get_event()
     if isinstance(event, yaml.AliasEvent):
-        _refuse(file, path, event, "an alias refers to a value written elsewhere", "write the value out")
+        _refuse(
+            file, path, event, "an alias refers to a value written elsewhere", "write the value out"
+        )
     if len(path) > DEEPEST:
-        _refuse(file, path[:DEEPEST], event, "values are nested too deeply", "restore the last good version")
+        _refuse(
+            file,
+            path[:DEEPEST],
+            event,
+            "values are nested too deeply",
+            "restore the last good version",
+        )
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event, _tag(loader, event), file, path)
     if isinstance(event, yaml.SequenceStartEvent):
@@ -62,7 +83,13 @@ def _value(loader, file, path):
         if tag == "merge":
             _refuse(file, path, name, "a key must be a plain word", "write the fields out")
         if tag != "str":
-            _refuse(file, path, name, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
+            _refuse(
+                file,
+                path,
+                name,
+                f"YAML does not read the key {key} as text",
+                f'write "{key}" in quotes',
+            )
         if key in mapping:
             _refuse(file, (*path, key), name, "the key appears twice", "keep one of the two")
         mapping[key] = _value(loader, file, (*path, key))
@@ -72,7 +99,11 @@ def _value(loader, file, path):
 
 def _tag(loader, event):
     """What YAML 1.1 reads a scalar as: by its tag, or by its text."""
-    tag = event.tag if event.tag not in (None, "!") else loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+    tag = (
+        event.tag
+        if event.tag not in (None, "!")
+        else loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+    )
     return tag.removeprefix(TAG)
 
 
@@ -80,14 +111,31 @@ def _scalar(event, tag, file, path):
     text, plain = event.value, not event.style
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):
-            _refuse(file, path, event, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
+            _refuse(
+                file,
+                path,
+                event,
+                f"YAML reads {text} as text, not as a number",
+                f"write {_as_number(text)} or quote it",
+            )
         return text
     if tag == "int" and WHOLE.fullmatch(text):
         if len(text) > LONGEST_NUMBER:
-            _refuse(file, path, event, f"a number has {len(text)} digits, more than any catalog needs", "correct it")
+            _refuse(
+                file,
+                path,
+                event,
+                f"a number has {len(text)} digits, more than any catalog needs",
+                "correct it",
+            )
         return int(text.replace("_", ""))
     if tag == "float" and ":" not in text:
-        number = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".nan", "nan"))
+        number = float(
+            text.replace("_", "")
+            .replace(".inf", "inf")
+            .replace(".Inf", "inf")
+            .replace(".nan", "nan")
+        )
         if math.isnan(number):
             _refuse(file, path, event, ".nan is not a value", "leave the field out")
         return number
@@ -101,7 +149,11 @@ def _scalar(event, tag, file, path):
         "timestamp": "write the date without a time, such as 2026-07-20",
     }
     return _refuse(
-        file, path, event, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
+        file,
+        path,
+        event,
+        f"YAML reads {text or 'an empty value'} as {tag}",
+        cures.get(tag, "write a plain decimal number or quote it"),
     )
 
 
@@ -114,7 +166,9 @@ def _as_number(text):
 
 
 def _refuse(file, path, event, problem, cure):
-    raise CatalogError(f"{place_of_fault(file, path)} (line {event.start_mark.line + 1}): {problem}; {cure}.")
+    raise CatalogError(
+        f"{place_of_fault(file, path)} (line {event.start_mark.line + 1}): {problem}; {cure}."
+    )
 
 
 def place_of_fault(file: str, path: Sequence[str]) -> str:

@@ -10,9 +10,28 @@ from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
-SET_UP = ("work", "model", "implementation", "gpu", "precision", "gpus", "batch", "sequence_tokens", "prompt_tokens")
-READING = ("made_on", "tool", "quantity", "ratio", *SET_UP)  # of a run of one's own; its set-up are columns of a result
-BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
+SET_UP = (
+    "work",
+    "model",
+    "implementation",
+    "gpu",
+    "precision",
+    "gpus",
+    "batch",
+    "sequence_tokens",
+    "prompt_tokens",
+)
+READING = (
+    "made_on",
+    "tool",
+    "quantity",
+    "ratio",
+    *SET_UP,
+)  # of a run of one's own; its set-up are columns of a result
+BYTES = {
+    "_mib": 2**20,
+    "_gib": 2**30,
+}  # fields in MiB or GiB, as a driver or AWS prints them, become _bytes
 
 
 def table_of(entries: dict[str, Any]) -> pd.DataFrame:
@@ -23,7 +42,10 @@ def table_of(entries: dict[str, Any]) -> pd.DataFrame:
         values = [entry.get(name) for entry in entries.values()]
         unit = BYTES.get(name[-4:])
         if unit:
-            name, values = name[:-4] + "_bytes", [None if value is None else value * unit for value in values]
+            name, values = (
+                name[:-4] + "_bytes",
+                [None if value is None else value * unit for value in values],
+            )
         columns[name] = column_of(values)
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
 
@@ -45,7 +67,9 @@ def column_of(values: list[Any]) -> Any:
 def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
     """Instances with the memory of their cards."""
     for instance, entry in entries.items():
-        check_reference(entry["gpu"], gpus.index, label_of("instances"), ("instances", instance, "gpu"), "GPU")
+        check_reference(
+            entry["gpu"], gpus.index, label_of("instances"), ("instances", instance, "gpu"), "GPU"
+        )
     table = table_of(entries)
     table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
     return table
@@ -57,8 +81,13 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     for name, entry in entries.items():
         for gpu in entry["gpus"]:
             if gpu in rows:
-                raise CatalogError(f"{label_of('utilization')}, entry {name}, field gpus: {gpu} is in two classes; keep it in one.")
-            rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
+                raise CatalogError(
+                    f"{label_of('utilization')}, entry {name}, field gpus: {gpu} is in two "
+                    f"classes; keep it in one."
+                )
+            rows[gpu] = {"card_class": name} | {
+                key: value for key, value in entry.items() if key != "gpus"
+            }
     return table_of(rows)
 
 

@@ -1,7 +1,7 @@
 """Estimates against truth as tables for a page: points, worst misses and why.
 
-Input and output are DataFrames. A row of the input is a case: case, group, family, model, quantity, truth, predicted,
-error_ratio, inside, problem, and the columns of the scenario.
+Input and output are DataFrames. A row of the input is a case: case, group, family, model, quantity,
+truth, predicted, error_ratio, inside, problem, and the columns of the scenario.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,10 @@ import pandas as pd
 from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
-ON_GPUS = ("measured", "published")  # how the groups of runs on real GPUs begin; all others are simulated
+ON_GPUS = (
+    "measured",
+    "published",
+)  # how the groups of runs on real GPUs begin; all others are simulated
 UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}
 
@@ -75,27 +78,36 @@ def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> p
     order = covered["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
     worst = covered.loc[order].head(count)
     explained = [_reason(row, reasons) for row in worst.to_dict("records")]
-    return worst.assign(why=[why for why, _ in explained], why_source=[source for _, source in explained])
+    return worst.assign(
+        why=[why for why, _ in explained], why_source=[source for _, source in explained]
+    )
 
 
 def _reason(row, reasons):
     """The first reason whose patterns and sign match the case."""
     for reason in reasons:
-        fits = all(_fits(str(row.get(name, "")), patterns) for name, patterns in reason["where"].items())
+        fits = all(
+            _fits(str(row.get(name, "")), patterns) for name, patterns in reason["where"].items()
+        )
         if fits and np.sign(row["error_ratio"]) == TOO[reason["too"]]:
             return reason["why"], reason["source"]
     return UNEXPLAINED, ""
 
 
 def _fits(word, patterns):
-    return any(fnmatchcase(word, str(pattern)) for pattern in (patterns if isinstance(patterns, list) else [patterns]))
+    return any(
+        fnmatchcase(word, str(pattern))
+        for pattern in (patterns if isinstance(patterns, list) else [patterns])
+    )
 
 
 def reasons_counted(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """The reasons in a column, most frequent first, each with its number of cases and models."""
     groups = rows[rows[column] != ""].groupby(column)
     models = groups["model"].agg(lambda models: ", ".join(dict.fromkeys(models)))
-    table = pd.DataFrame({"reason": models.index, "cases": groups.size().to_numpy(), "models": models.to_numpy()})
+    table = pd.DataFrame(
+        {"reason": models.index, "cases": groups.size().to_numpy(), "models": models.to_numpy()}
+    )
     return table.sort_values("cases", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -124,17 +136,26 @@ def simulated_arrivals(rows: pd.DataFrame) -> tuple[int, float]:
 def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with every ratio in per cent too, for tables on screen."""
     shares = [name for name in rows if name.endswith("_ratio")]
-    return rows.assign(**{f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float) for name in shares})
+    return rows.assign(
+        **{
+            f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float)
+            for name in shares
+        }
+    )
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
     """The published rates as points of a chart; held out means not used in the fit.
 
-    A time per token is shown as the tokens per second of one request. Times to first token are no rates and are left out.
+    A time per token is shown as the tokens per second of one request. Times to first token are no
+    rates and are left out.
     """
     speed = speed[speed["measured"] != "time_to_first_token_seconds"]
     per_token = speed["measured"] == "time_per_output_token_seconds"
-    rates = {name: np.where(per_token, 1 / speed[name].astype(float), speed[name].astype(float)) for name in ("value", "predicted")}
+    rates = {
+        name: np.where(per_token, 1 / speed[name].astype(float), speed[name].astype(float))
+        for name in ("value", "predicted")
+    }
     seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
     return pd.DataFrame(
         {

@@ -27,19 +27,28 @@ def within_sight(rows: pd.DataFrame) -> pd.DataFrame:
 def against_time(rows: pd.DataFrame, trains: bool, cost: str = "usd") -> pd.DataFrame:
     """Rows (seconds, the column of cost, label, kind) as points, with the ticks of both axes.
 
-    A name is drawn where it covers no earlier one: right above its point, or left below it, away from a frontier that falls
-    to the right.
+    A name is drawn where it covers no earlier one: right above its point, or left below it, away
+    from a frontier that falls to the right.
     """
     rows = rows[(rows["seconds"] > 0) & (rows[cost] > 0)].reset_index(drop=True)
     table = rows[["label", "kind"]].assign(time=pace(rows["seconds"], trains), cost=rows[cost])
     x_ticks, y_ticks = log_ticks(table["time"]), log_ticks(table["cost"])
     across, up = log_share(table["time"], x_ticks), log_share(table["cost"], y_ticks)
     left = across > LEFT_SHARE
-    centre, height = across + np.where(left, -0.5, 0.5) * NAME_SHARES[0], up + np.where(left, -0.5, 0.5) * NAME_SHARES[1]
+    centre, height = (
+        across + np.where(left, -0.5, 0.5) * NAME_SHARES[0],
+        up + np.where(left, -0.5, 0.5) * NAME_SHARES[1],
+    )
     shown = np.zeros(len(table), dtype=bool)
     for kind in NAMED_KINDS:
         mine = np.flatnonzero(table["kind"] == kind)
         for point in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
-            near = (np.abs(centre - centre[point]) < NAME_SHARES[0]) & (np.abs(height - height[point]) < NAME_SHARES[1])
+            near = (np.abs(centre - centre[point]) < NAME_SHARES[0]) & (
+                np.abs(height - height[point]) < NAME_SHARES[1]
+            )
             shown[point] = not (shown & near).any()
-    return with_ticks(table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")), x_ticks, y_ticks)
+    return with_ticks(
+        table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")),
+        x_ticks,
+        y_ticks,
+    )

@@ -18,12 +18,16 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     ticks = [float(f"{step}e{power}") for power in range(first, last + 1) for step in STEPS]
     below = max(tick for tick in ticks if tick <= low * (1 + 1e-9))
-    above = min([tick for tick in ticks if tick >= high * (1 - 1e-9)], default=float(f"1e{last + 1}"))
+    above = min(
+        [tick for tick in ticks if tick >= high * (1 - 1e-9)], default=float(f"1e{last + 1}")
+    )
     inside = tuple(tick for tick in ticks if below <= tick <= above)
     return inside if len(inside) > 1 else (*inside, _next(inside[0]))
 
 
-def with_ticks(table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> pd.DataFrame:
+def with_ticks(
+    table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]
+) -> pd.DataFrame:
     """The table with the ticks of both axes as text, in x_ticks and y_ticks."""
     return table.assign(x_ticks=" ".join(map(str, x_ticks)), y_ticks=" ".join(map(str, y_ticks)))
 
@@ -54,7 +58,9 @@ def spread_names(places: Sequence[float] | np.ndarray, gap: float) -> np.ndarray
     wished = np.clip(np.asarray(places, dtype=float), 0.0, 1.0)
     order = np.argsort(wished, kind="stable")
     gap = min(gap, 1 / max(len(wished) - 1, 1))
-    blocks: list[list[float]] = []  # of each block: its first place, its number of places, the sum of their wishes
+    blocks: list[
+        list[float]
+    ] = []  # of each block: its first place, its number of places, the sum of their wishes
     for place in wished[order]:
         blocks.append([place, 1.0, place])
         while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
@@ -64,5 +70,7 @@ def spread_names(places: Sequence[float] | np.ndarray, gap: float) -> np.ndarray
             before[1], before[2] = before[1] + count, total
             before[0] = float(np.clip(total / before[1], 0.0, 1 - gap * (before[1] - 1)))
     moved = np.empty_like(wished)
-    moved[order] = [first + gap * number for first, count, _ in blocks for number in range(int(count))]
+    moved[order] = [
+        first + gap * number for first, count, _ in blocks for number in range(int(count))
+    ]
     return moved

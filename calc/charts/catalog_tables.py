@@ -21,29 +21,42 @@ SIZES = {  # parameters, in billions: from, to
 SEARCHED = ("name", "id", "family", "hf_repo")
 
 
-def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()) -> pd.DataFrame:
+def models(
+    catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()
+) -> pd.DataFrame:
     """The models that match every word of the text, of these families and sizes (none: all)."""
     table = catalogs.models.rename_axis("id").reset_index()
-    table = table.assign(**{figure.__name__: evaluate(figure, table) for figure in OF_MODELS}, estimated=table["refused"] == "")
+    table = table.assign(
+        **{figure.__name__: evaluate(figure, table) for figure in OF_MODELS},
+        estimated=table["refused"] == "",
+    )
     billions = table["billions"]
     chosen = has_words(table, SEARCHED, text)
     if families:
         chosen &= table["family"].isin(list(families))
     if sizes:
         ends = [SIZES[size] for size in sizes]
-        chosen &= pd.concat([(billions >= least) & (billions < most) for least, most in ends], axis="columns").any(axis="columns")
-    return table[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
+        chosen &= pd.concat(
+            [(billions >= least) & (billions < most) for least, most in ends], axis="columns"
+        ).any(axis="columns")
+    return table[chosen].sort_values(
+        "name", key=lambda values: values.str.lower(), ignore_index=True
+    )
 
 
 def has_words(table: pd.DataFrame, columns: Collection[str], text: str) -> pd.Series:
     """Which rows have every word of a text in one of these columns, in any case of letters."""
     names = table[list(columns)].agg(" ".join, axis="columns").str.lower()
-    return pd.Series([all(word in name for word in text.lower().split()) for name in names], index=table.index)
+    return pd.Series(
+        [all(word in name for word in text.lower().split()) for name in names], index=table.index
+    )
 
 
 def card_table(catalogs: Catalogs) -> pd.DataFrame:
     """Every card with memory, bandwidth, rate and instance types; those that AWS rents first."""
-    rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
+    rented = catalogs.instances.groupby("gpu", observed=True).apply(
+        lambda sold: ", ".join(sold.index), include_groups=False
+    )
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(
         **{figure.__name__: evaluate(figure, table) for figure in OF_CARDS},
@@ -51,5 +64,7 @@ def card_table(catalogs: Catalogs) -> pd.DataFrame:
         instances=table["id"].map(rented).fillna(""),
     )
     return table.sort_values(
-        ["instances", "memory_gib"], key=lambda values: values == "" if values.name == "instances" else -values, ignore_index=True
+        ["instances", "memory_gib"],
+        key=lambda values: values == "" if values.name == "instances" else -values,
+        ignore_index=True,
     )

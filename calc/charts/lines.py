@@ -19,7 +19,13 @@ class Lines(NamedTuple):
     y_ticks: tuple[float, ...]
 
 
-def chart_lines(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
+def chart_lines(
+    rows: pd.DataFrame,
+    x: Any,
+    y: Any,
+    names: Mapping[str, str],
+    rules: Sequence[tuple[str, float]] = (),
+) -> Lines:
     """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
 
     `rules` are named values drawn across the chart, such as the memory of cards.
@@ -36,7 +42,11 @@ def chart_lines(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], ru
     )
     table = table[(table["x"] > 0) & (table["y"] > 0)].sort_values(["rank", "x"], kind="stable")
     x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
-    drawn = [{"line": name, "rank": -1, "x": x_ticks[-1], "y": value, "fits": "", "now": False} for name, value in rules if value > 0]
+    drawn = [
+        {"line": name, "rank": -1, "x": x_ticks[-1], "y": value, "fits": "", "now": False}
+        for name, value in rules
+        if value > 0
+    ]
     if drawn:
         table = pd.concat([table, pd.DataFrame(drawn)])
     y_ticks = log_ticks(table["y"])
@@ -69,7 +79,9 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "usd": usd,
             "line": word_column([names[market] for market in table["market"]]),
             "rank": [shown.index(market) for market in table["market"]],
-            "name": word_column(np.where(newest, [names[market] for market in table["market"]], "")),
+            "name": word_column(
+                np.where(newest, [names[market] for market in table["market"]], "")
+            ),
             "name_y": places,
             "source": word_column(table["source"]),
         }

@@ -15,7 +15,14 @@ def money_over_days(days: pd.DataFrame, names: dict[str, str], even_day: float) 
     top = float(days[list(lines)].max(axis=None)) or 1.0
     ends = spread_names([days[column].iloc[-1] / top for column in lines], NAME_GAP) * top
     parts = [
-        pd.DataFrame({"day": days["day"], "usd": days[column], "line": name, "rank": list(names).index(column)}).assign(
+        pd.DataFrame(
+            {
+                "day": days["day"],
+                "usd": days[column],
+                "line": name,
+                "rank": list(names).index(column),
+            }
+        ).assign(
             name=np.where(days["day"] == days["day"].max(), name, ""),
             name_y=end,
             even=(days["day"] == even_day) & (column == next(iter(names))),
@@ -26,4 +33,6 @@ def money_over_days(days: pd.DataFrame, names: dict[str, str], even_day: float) 
         return pd.DataFrame()
     last = len(days)
     step = next((step for step in STEPS_DAYS if last / step <= MOST_TICKS), last)
-    return pd.concat(parts, ignore_index=True).assign(x_ticks=" ".join(map(str, range(step, last + 1, step))))
+    return pd.concat(parts, ignore_index=True).assign(
+        x_ticks=" ".join(map(str, range(step, last + 1, step)))
+    )

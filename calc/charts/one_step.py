@@ -7,9 +7,18 @@ from calc.say.numbers import counted, percent
 from calc.units import GIB
 
 TRAINS, GENERATES, BOTH = "Training", "Rollout", "Both"
-PHASES = {"rollout_seconds": "rollout", "log_prob_seconds": "log-probs", "update_seconds": "update", "sync_seconds": "new weights"}
+PHASES = {
+    "rollout_seconds": "rollout",
+    "log_prob_seconds": "log-probs",
+    "update_seconds": "update",
+    "sync_seconds": "new weights",
+}
 WAITS = "waits"
-MOMENTS = {"rollout": "rollout", "log-probs": "log-probs", "update": ("forward", "backward", "step")}  # of memory, by phase of a step
+MOMENTS = {
+    "rollout": "rollout",
+    "log-probs": "log-probs",
+    "update": ("forward", "backward", "step"),
+}  # of memory, by phase of a step
 
 
 def has_rollout(row: Row) -> bool:
@@ -20,7 +29,11 @@ def has_rollout(row: Row) -> bool:
 def pools(row: Row) -> dict[str, int]:
     """The GPUs of each pool: those that train and those that generate, or all for both."""
     generating = int(row["rollout_gpus"])
-    return {TRAINS: int(row["gpus"]) - generating, GENERATES: generating} if row["rollout"] == "own gpus" else {BOTH: int(row["gpus"])}
+    return (
+        {TRAINS: int(row["gpus"]) - generating, GENERATES: generating}
+        if row["rollout"] == "own gpus"
+        else {BOTH: int(row["gpus"])}
+    )
 
 
 def timeline(row: Row) -> pd.DataFrame:
@@ -38,15 +51,26 @@ def timeline(row: Row) -> pd.DataFrame:
     of_pool = {BOTH: generating + training, TRAINS: training, GENERATES: generating}
     rows = []
     for rank, (pool, gpus) in enumerate(pools(row).items()):
-        label = f"{counted(gpus, 'GPU')}: {'rollout and training' if pool == BOTH else pool.lower()}"
+        label = (
+            f"{counted(gpus, 'GPU')}: {'rollout and training' if pool == BOTH else pool.lower()}"
+        )
         for activity, start, end in _with_waits(of_pool[pool], step):
             rows.append(
-                {"pool": label, "rank": rank, "activity": activity, "start": start, "end": end, "share_ratio": (end - start) / step}
+                {
+                    "pool": label,
+                    "rank": rank,
+                    "activity": activity,
+                    "start": start,
+                    "end": end,
+                    "share_ratio": (end - start) / step,
+                }
             )
     return pd.DataFrame(rows)
 
 
-def _with_waits(spans: list[tuple[str, float, float]], step: float) -> list[tuple[str, float, float]]:
+def _with_waits(
+    spans: list[tuple[str, float, float]], step: float
+) -> list[tuple[str, float, float]]:
     """The spans of a pool with the time between them, before and after, in which it waits."""
     filled, last = [], 0.0
     for activity, start, end in [*spans, ("", step, step)]:
@@ -61,11 +85,15 @@ def _with_waits(spans: list[tuple[str, float, float]], step: float) -> list[tupl
 def idle_sentence(row: Row) -> str:
     """The 2 GPUs that generate wait 63 % of a step, the 6 that train 37 %; both are paid."""
     if row["rollout"] != "own gpus":
-        return f"The rollout takes {percent(row['rollout_seconds'] / row['step_seconds'])} of a step; no GPU waits for another."
+        return (
+            f"The rollout takes {percent(row['rollout_seconds'] / row['step_seconds'])} of a "
+            f"step; no GPU waits for another."
+        )
     waits = timeline(row).query("activity == @WAITS").groupby("rank")["share_ratio"].sum()
     gpus = pools(row)
     return (
-        f"The {gpus[GENERATES]} that generate wait {percent(waits.get(1, 0.0))} of a step, the {gpus[TRAINS]} that train "
+        f"The {gpus[GENERATES]} that generate wait {percent(waits.get(1, 0.0))} of a step, "
+        f"the {gpus[TRAINS]} that train "
         f"{percent(waits.get(0, 0.0))}; both are paid all the time."
     )
 
@@ -73,16 +101,28 @@ def idle_sentence(row: Row) -> str:
 def memory_by_pool(row: Row, phases: pd.DataFrame) -> pd.DataFrame:
     """What training and rollout hold of a card in each phase: phase, rank, pool, gib.
 
-    `phases`: phase, component, bytes (phases_table). Apart, the engine keeps its share of its own cards all the time.
+    `phases`: phase, component, bytes (phases_table). Apart, the engine keeps its share of its own
+    cards all the time.
     """
     total = phases.groupby("phase")["bytes"].sum()
     engine = phases[phases["component"] == "rollout_engine_bytes"].set_index("phase")["bytes"]
-    apart, share = row["rollout"] == "own gpus", float(row["rollout_share"]) * float(row["gpu_memory_bytes"])
+    apart, share = (
+        row["rollout"] == "own gpus",
+        float(row["rollout_share"]) * float(row["gpu_memory_bytes"]),
+    )
     rows = []
     for rank, (phase, names) in enumerate(MOMENTS.items()):
-        moments = [name for name in ((names,) if isinstance(names, str) else names) if name in total.index]
+        moments = [
+            name for name in ((names,) if isinstance(names, str) else names) if name in total.index
+        ]
         if moments:
             largest = max(moments, key=total.__getitem__)
-            by_pool = {TRAINS: total[largest] - engine[largest], GENERATES: share if apart else engine[largest]}
-            rows += [{"phase": phase, "rank": rank, "pool": pool, "gib": value / GIB} for pool, value in by_pool.items()]
+            by_pool = {
+                TRAINS: total[largest] - engine[largest],
+                GENERATES: share if apart else engine[largest],
+            }
+            rows += [
+                {"phase": phase, "rank": rank, "pool": pool, "gib": value / GIB}
+                for pool, value in by_pool.items()
+            ]
     return pd.DataFrame(rows)

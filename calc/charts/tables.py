@@ -14,7 +14,18 @@ from calc.say.place import card_name
 from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
 
-NAMED = ("model", "precision", "optimizer", "kv_precision", "tuning", "recompute", "sharding", "batch", "sequence_tokens", "region")
+NAMED = (
+    "model",
+    "precision",
+    "optimizer",
+    "kv_precision",
+    "tuning",
+    "recompute",
+    "sharding",
+    "batch",
+    "sequence_tokens",
+    "region",
+)
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
 
 
@@ -25,9 +36,18 @@ def word_column(values: Any) -> pd.Index:
 
 def labels(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row: the choices that differ between rows, then its GPUs and instance."""
-    parts = [[name_of(name, value, catalogs) for value in rows[name].to_list()] for name in NAMED if rows[name].nunique(dropna=False) > 1]
+    parts = [
+        [name_of(name, value, catalogs) for value in rows[name].to_list()]
+        for name in NAMED
+        if rows[name].nunique(dropna=False) > 1
+    ]
     where = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
-    parts.append([_where(catalogs, *row) for row in zip(*(rows[name].to_list() for name in where), strict=True)])
+    parts.append(
+        [
+            _where(catalogs, *row)
+            for row in zip(*(rows[name].to_list() for name in where), strict=True)
+        ]
+    )
     seen: Counter[str] = Counter()
     names = [" · ".join(filter(None, row)) for row in zip(*parts, strict=True)]
     for place, name in enumerate(names):
@@ -74,14 +94,21 @@ def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The usable memory of each card in the rows; cards within 1 % share a rule."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups: list[tuple[list[str], float]] = []
-    for gpu, capacity in sorted(((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)):
+    for gpu, capacity in sorted(
+        ((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)
+    ):
         if groups and capacity <= groups[-1][1] * 1.01:
             groups[-1][0].append(card_name(gpu, catalogs).split(" ")[0])
         else:
             groups.append(([card_name(gpu, catalogs).split(" ")[0]], capacity))
     return pd.DataFrame(
         {
-            "card": word_column([f"{', '.join(dict.fromkeys(names))} {capacity / GIB:.3g} GiB" for names, capacity in groups]),
+            "card": word_column(
+                [
+                    f"{', '.join(dict.fromkeys(names))} {capacity / GIB:.3g} GiB"
+                    for names, capacity in groups
+                ]
+            ),
             "card_gib": [capacity / GIB for _, capacity in groups],
         }
     ).astype({"card_gib": float})
@@ -109,11 +136,28 @@ def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
 def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
     """A catalog as one table with its ids; closed lists are stacked."""
     if name == "choices":
-        lists = [getattr(catalogs, closed).rename_axis("id").reset_index().assign(list=closed.replace("_", " ")) for closed in CLOSED]
+        lists = [
+            getattr(catalogs, closed)
+            .rename_axis("id")
+            .reset_index()
+            .assign(list=closed.replace("_", " "))
+            for closed in CLOSED
+        ]
         stacked = pd.concat(lists, ignore_index=True)
-        return stacked[["id", "list", "meaning", *stacked.columns.difference(["id", "list", "meaning"], sort=False)]]
+        return stacked[
+            [
+                "id",
+                "list",
+                "meaning",
+                *stacked.columns.difference(["id", "list", "meaning"], sort=False),
+            ]
+        ]
     catalog = getattr(catalogs, name)
-    table = catalog if isinstance(catalog, pd.DataFrame) else pd.DataFrame.from_dict(catalog, orient="index")
+    table = (
+        catalog
+        if isinstance(catalog, pd.DataFrame)
+        else pd.DataFrame.from_dict(catalog, orient="index")
+    )
     return table if name == "prices" else table.rename_axis("id").reset_index()
 
 
@@ -137,17 +181,28 @@ def _on_screen(rows, name):
 
 def screen_names(columns: Iterable[str]) -> list[str]:
     """The names under which columns are shown: bytes as GiB."""
-    return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
+    return [
+        name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name
+        for name in columns
+    ]
 
 
 def crossed(rows: pd.DataFrame, down: str, across: str, value: str) -> pd.DataFrame:
     """A pivot of the rows, both columns in their order."""
-    table = rows.pivot_table(index=down, columns=across, values=value, observed=True, dropna=False, sort=False)
-    return table.reindex(index=list(dict.fromkeys(rows[down])), columns=list(dict.fromkeys(rows[across])))
+    table = rows.pivot_table(
+        index=down, columns=across, values=value, observed=True, dropna=False, sort=False
+    )
+    return table.reindex(
+        index=list(dict.fromkeys(rows[down])), columns=list(dict.fromkeys(rows[across]))
+    )
 
 
-def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:
+def parts_by_row(
+    rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]
+) -> pd.DataFrame:
     """The GiB of each component and, last, the total; a column for each row."""
     parts = {COMPONENT_LABELS[name]: rows[name].to_numpy(dtype=float) / GIB for name in components}
-    table = pd.DataFrame(parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)).T
+    table = pd.DataFrame(
+        parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)
+    ).T
     return table.rename_axis("GiB per GPU").reset_index()

@@ -11,9 +11,21 @@ def on_chart(runs: pd.DataFrame) -> pd.DataFrame:
     """Placed runs in order of their start: label, rank, pool_rank, where, cost and ISO times."""
     placed = runs[runs["problem"] == ""].reset_index(drop=True)
     pools = {pool: rank % MOST_COLOURS for rank, pool in enumerate(sorted(placed["pool"].unique()))}
-    where = [f"{row.pool}: {counted(int(row.instances), 'instance')}" for row in placed.itertuples()]
-    times = {name: pd.to_datetime(placed[name]).dt.strftime("%Y-%m-%dT%H:%M") for name in ("starts", "deadline", "begins", "ends")}
+    where = [
+        f"{row.pool}: {counted(int(row.instances), 'instance')}" for row in placed.itertuples()
+    ]
+    times = {
+        name: pd.to_datetime(placed[name]).dt.strftime("%Y-%m-%dT%H:%M")
+        for name in ("starts", "deadline", "begins", "ends")
+    }
     cost = [billed_usd(usd) if usd else "paid anyway" for usd in placed["usd"]]
     return pd.DataFrame(
-        {"label": placed["run"], "rank": placed.index, "pool_rank": placed["pool"].map(pools), "where": where, "cost": cost, **times}
+        {
+            "label": placed["run"],
+            "rank": placed.index,
+            "pool_rank": placed["pool"].map(pools),
+            "where": where,
+            "cost": cost,
+            **times,
+        }
     )

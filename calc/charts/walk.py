@@ -14,7 +14,9 @@ from calc.units import GIB
 VOWELS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an H100, an L4
 
 
-def walk_table(rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], card: str, catalogs: Catalogs) -> pd.DataFrame:
+def walk_table(
+    rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], card: str, catalogs: Catalogs
+) -> pd.DataFrame:
     """A row for each part of a moment (kind part) and for each card (kind card).
 
     Dials are numbered columns: dial_0, dial_1 ...; ceiling_gib is the line of the plan's card.
@@ -31,16 +33,30 @@ def walk_table(rows: pd.DataFrame, cards: pd.DataFrame, dials: Sequence[str], ca
         stop=parts["stop"] + 1,
         component=word_column(parts["component"].map(COMPONENT_LABELS)),
     )
-    lines = lines.assign(kind="card", card=word_column([line_name(name, catalogs) for name in lines["card"]]))
+    lines = lines.assign(
+        kind="card", card=word_column([line_name(name, catalogs) for name in lines["card"]])
+    )
     return pd.concat([parts, lines], ignore_index=True)
 
 
 def by_moment(rows: pd.DataFrame, stops: Sequence[str]) -> pd.DataFrame:
     """The GiB of each component at each stop, and their total; a row for each component."""
-    parts = {COMPONENT_LABELS[name]: rows[rows["component"] == name].groupby("stop")["gib"].sum() for name in ALLOCATED}
-    table = pd.DataFrame({label: sizes for label, sizes in parts.items() if len(sizes)}).reindex(range(len(stops))).T
+    parts = {
+        COMPONENT_LABELS[name]: rows[rows["component"] == name].groupby("stop")["gib"].sum()
+        for name in ALLOCATED
+    }
+    table = (
+        pd.DataFrame({label: sizes for label, sizes in parts.items() if len(sizes)})
+        .reindex(range(len(stops)))
+        .T
+    )
     totals = rows.groupby("stop")["gib"].sum().reindex(range(len(stops))).rename("In all")
-    return pd.concat([table, totals.to_frame().T]).set_axis(list(stops), axis=1).rename_axis("GiB per GPU").reset_index()
+    return (
+        pd.concat([table, totals.to_frame().T])
+        .set_axis(list(stops), axis=1)
+        .rename_axis("GiB per GPU")
+        .reset_index()
+    )
 
 
 def line_name(card: str, catalogs: Catalogs) -> str:

@@ -1,6 +1,7 @@
 """The four tools of an agent: estimate, answer, explain, compare; replies under 2 kB.
 
-They take what `show` takes, words, configs and columns, and raise the same sentences as the command line.
+They take what `show` takes, words, configs and columns, and raise the same sentences as the command
+line.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,10 @@ from calc.search.options import options
 from calc.search.sentences import titles
 
 MOST_BYTES = 2000  # of a reply
-NO_RUN = "Say what ran: its config or launch command, or words such as 'llama-3.1-8b lora, batch 8, context 4096, on an L4'."
+NO_RUN = (
+    "Say what ran: its config or launch command, or words such as 'llama-3.1-8b lora, batch 8, "
+    "context 4096, on an L4'."
+)
 Columns = Mapping[str, Any]
 
 
@@ -63,13 +67,18 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     for row in ranked.rows if not is_missing(first["memory_bytes"]) else []:
         title = "Nearest" if ranked.problem else titles(row)
         bill = _bill(row | {"have": ranked.job.get("have")})
-        lines.append(f"{title}: {bill}; {place(row, request.catalogs)}; memory {memory_of(row)}; {setting(row, request.catalogs)}")
+        lines.append(
+            f"{title}: {bill}; {place(row, request.catalogs)}; memory {memory_of(row)}; "
+            f"{setting(row, request.catalogs)}"
+        )
     lines += [] if ranked.problem else [f"Why: {first['why']}", first["limits_cost"]]
     remarks = [assumed(ranked.job, request), request.remark]
     return _reply([*lines, *remarks, _sources(first, request.catalogs)])
 
 
-def explain_tool(catalogs: Catalogs, message: str, run: str = "", columns: Columns | None = None) -> str:
+def explain_tool(
+    catalogs: Catalogs, message: str, run: str = "", columns: Columns | None = None
+) -> str:
     """An out-of-memory text explained beside its run, and what would fit."""
     if not (run or columns):
         raise TableError(NO_RUN)
@@ -79,7 +88,12 @@ def explain_tool(catalogs: Catalogs, message: str, run: str = "", columns: Colum
         raise TableError(row["problem"])
     compared = f"Beside: {memory_of(row)}; {setting(row, request.catalogs)}"
     return _reply(
-        [compared, *filter(None, explained_lines(message, row, request.catalogs)), request.remark, _sources(row, request.catalogs)]
+        [
+            compared,
+            *filter(None, explained_lines(message, row, request.catalogs)),
+            request.remark,
+            _sources(row, request.catalogs),
+        ]
     )
 
 
@@ -92,7 +106,10 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
     rows = [billed_row(row, request.catalogs) for row, request in zip(plain, both, strict=True)]
     extended = both[1].catalogs if both[1].models else both[0].catalogs
     table = choices(pd.DataFrame(rows), extended)
-    lines = [f"{name}: {_bill(row)}; {place(row, extended)}; memory {memory_of(row)}" for name, row in zip("AB", rows, strict=True)]
+    lines = [
+        f"{name}: {_bill(row)}; {place(row, extended)}; memory {memory_of(row)}"
+        for name, row in zip("AB", rows, strict=True)
+    ]
     changed = changed_lines("A to B", rows[0], rows[1], table).splitlines()[2:]
     remarks = [remark for request in both for remark in (request.question, request.remark)]
     return _reply([*lines, *filter(None, (*changed, *remarks)), _sources(rows[0], extended)])
@@ -101,14 +118,21 @@ def compare_tool(catalogs: Catalogs, first: str, second: str) -> str:
 def _request(text: str, columns: Columns | None, catalogs: Catalogs) -> Request:
     named = {name: value for name, value in (columns or {}).items() if not is_missing(value)}
     for name in named.keys() - (names := inputs_by_name() | JOB_BY_NAME).keys():
-        raise TableError(f"There is no column '{quoted(name)}'; use {similar(name, names) or 'the words instead'}.")
+        raise TableError(
+            f"There is no column '{quoted(name)}'; use "
+            f"{similar(name, names) or 'the words instead'}."
+        )
     return request_of([(PASTED, text.encode())] if text.strip() else [], catalogs, named)
 
 
 def _bill(row: Row) -> str:
     """About $33 in 17.7 h (13.7 to 23.6), $1.86 an hour; a month of a service."""
     number = figures(row)
-    time = f"in {span(number['hours'], number['low_hours'], number['high_hours'])}" if ends_of(row) else "a month"
+    time = (
+        f"in {span(number['hours'], number['low_hours'], number['high_hours'])}"
+        if ends_of(row)
+        else "a month"
+    )
     if is_missing(row["usd_per_hour"]):
         return f"nothing is rented, {time}" if row.get("have") else "no price"
     money = "" if is_missing(row["usd"]) else f"about {about(row['usd'])} {time}, "
@@ -122,7 +146,10 @@ def _sources(row: Row, catalogs: Catalogs) -> str:
     price = price_of(catalogs, row["instance"], row["region"]) if row["instance"] else {}
     paid = f"; price: {price['on_demand_source']}, {price['on_demand_as_of']}" if price else ""
     model = str(catalogs.models["source"].get(row["model"], ""))
-    return f"Sources: model: {model}; memory: {row['memory_basis']}; times: {row['time_basis'] or 'none'}{paid}."
+    return (
+        f"Sources: model: {model}; memory: {row['memory_basis']}; times: "
+        f"{row['time_basis'] or 'none'}{paid}."
+    )
 
 
 def _reply(lines: list[str]) -> str:
@@ -130,5 +157,7 @@ def _reply(lines: list[str]) -> str:
     several = [line for line in lines if line]
     while len("\n".join(several).encode()) > MOST_BYTES:
         place_of_longest = max(range(len(several)), key=lambda number: len(several[number]))
-        several[place_of_longest] = f"{several[place_of_longest][: int(0.8 * len(several[place_of_longest]))].rstrip(' .')}..."
+        several[place_of_longest] = (
+            f"{several[place_of_longest][: int(0.8 * len(several[place_of_longest]))].rstrip(' .')}..."
+        )
     return "\n".join(several)

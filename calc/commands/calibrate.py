@@ -32,6 +32,9 @@ def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunR
     """Readings of a log beside the first row that it does not contradict; what is left out."""
     several = runs(pasted_text(str(log), MOST_CHARACTERS))
     if not several:
-        raise LogProblem(f"{log}: no speed and no memory of a run is in this text; give a trainer's, an engine's or a benchmark's log.")
+        raise LogProblem(
+            f"{log}: no speed and no memory of a run is in this text; give a trainer's, an "
+            f"engine's or a benchmark's log."
+        )
     day = date.fromtimestamp(log.stat().st_mtime).isoformat()
     return readings_of_runs(several, rows, catalogs, day)

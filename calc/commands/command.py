@@ -45,7 +45,9 @@ def argument_type(written: Any) -> Callable[[str], Any]:
     def count(text: str) -> int:
         least, most = written["least"], written["most"]
         if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is not a whole number from {least} to {most}"
+            )
         return int(text)
 
     return float if written == "number" else count
@@ -62,7 +64,10 @@ def command_table(name: str) -> dict[str, Any]:
 def every_command() -> dict[str, Command]:
     """Every command by its name; the one without a name estimates."""
     entries = command_table("commands")
-    return {name: Command(**{"run": f"{name}.main", **entry}) for name, entry in {"": entries["estimate"], **entries}.items()}
+    return {
+        name: Command(**{"run": f"{name}.main", **entry})
+        for name, entry in {"": entries["estimate"], **entries}.items()
+    }
 
 
 def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -26,37 +26,72 @@ FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write two plans as Markdown."""
     before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
-    return write_result(options, _markdown(before, after, (options.before, options.after), catalogs))
+    return write_result(
+        options, _markdown(before, after, (options.before, options.after), catalogs)
+    )
 
 
-def _markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs) -> str:
+def _markdown(
+    before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs
+) -> str:
     """Both plans, row by row of the same name; rows that only one of them has are named."""
     first, second = ({row["scenario"]: row for row in records(rows)} for rows in (before, after))
     same = len(first.keys() & second.keys())
-    counts = f"{same} in both, {len(second.keys() - first.keys())} new, {len(first.keys() - second.keys())} gone"
-    heading = f"# {names[0]} to {names[1]}\n\nScenarios: {counts}. Both are estimated with the same catalogs.\n"
+    counts = (
+        f"{same} in both, {len(second.keys() - first.keys())} new, "
+        f"{len(first.keys() - second.keys())} gone"
+    )
+    heading = (
+        f"# {names[0]} to {names[1]}\n\nScenarios: {counts}. Both are estimated with the same "
+        f"catalogs.\n"
+    )
     parts = [heading]
     for name, row in second.items():
         if name in first:
-            both = pd.concat([before[before["scenario"] == name], after[after["scenario"] == name]], ignore_index=True)
+            both = pd.concat(
+                [before[before["scenario"] == name], after[after["scenario"] == name]],
+                ignore_index=True,
+            )
             parts.append(changed_lines(name, first[name], row, choices(both, catalogs)))
         else:
             parts.append(f"## {name}: new\n\n{_figures(row)}\n")
-    parts += [f"## {name}: gone\n\nIt was: {_figures(row)}\n" for name, row in first.items() if name not in second]
+    parts += [
+        f"## {name}: gone\n\nIt was: {_figures(row)}\n"
+        for name, row in first.items()
+        if name not in second
+    ]
     return "\n".join(parts)
 
 
-def changed_lines(name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame) -> str:
+def changed_lines(
+    name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame
+) -> str:
     """What changed between two billed rows, as Markdown; `table` has their choices."""
     lines = [f"## {name}", ""]
-    changed = [f"{row['label']}: {row[0] or 'none'} to {row[1] or 'none'}" for row in table[table["differs"]].to_dict("records")]
+    changed = [
+        f"{row['label']}: {row[0] or 'none'} to {row[1] or 'none'}"
+        for row in table[table["differs"]].to_dict("records")
+    ]
     lines.append(f"Changed: {'; '.join(changed)}." if changed else "No choice changed.")
-    problems = [f"{when} it cannot be estimated: {row['problem']}" for when, row in (("Before", before), ("Now", after)) if row["problem"]]
+    problems = [
+        f"{when} it cannot be estimated: {row['problem']}"
+        for when, row in (("Before", before), ("Now", after))
+        if row["problem"]
+    ]
     if problems:
         return "\n".join([*lines, "", *problems, ""])
     if before["fits"] != after["fits"]:
         lines.append(f"Verdict: {fit_word(before['fits'])} to **{fit_word(after['fits'])}**.")
-    rows = list(filter(None, (_row(difference) for difference in differences(before, after).values() if difference.quantity in FIGURES)))
+    rows = list(
+        filter(
+            None,
+            (
+                _row(difference)
+                for difference in differences(before, after).values()
+                if difference.quantity in FIGURES
+            ),
+        )
+    )
     if rows:
         lines += ["", "| | before | now | change | most of it by |", "|---|---|---|---|---|", *rows]
     return "\n".join([*lines, ""])
@@ -66,16 +101,29 @@ def _row(difference: Difference) -> str:
     name, say = FIGURES[difference.quantity]
     if is_missing(difference.first) and is_missing(difference.other):
         return ""
-    cells = [("not known" if is_missing(value) else say(value)) for value in (difference.first, difference.other)]
+    cells = [
+        ("not known" if is_missing(value) else say(value))
+        for value in (difference.first, difference.other)
+    ]
     change, cause = "", cause_in_words(difference.cause)
     if not is_missing(difference.change):
         change = signed(difference.change, say) if difference.change else "the same"
-        change += "" if is_missing(difference.ratio) or not difference.change else f", {difference.ratio:+.1%}".replace("%", " %")
-    return f"| {name} | {cells[0]} | {cells[1]} | {change} | {cause if change != 'the same' else ''} |"
+        change += (
+            ""
+            if is_missing(difference.ratio) or not difference.change
+            else f", {difference.ratio:+.1%}".replace("%", " %")
+        )
+    return (
+        f"| {name} | {cells[0]} | {cells[1]} | {change} | {cause if change != 'the same' else ''} |"
+    )
 
 
 def _figures(row: Row) -> str:
     if row["problem"]:
         return f"it cannot be estimated: {row['problem']}"
-    figures = [(name, say(row[quantity])) for quantity, (name, say) in FIGURES.items() if not is_missing(row[quantity])]
+    figures = [
+        (name, say(row[quantity]))
+        for quantity, (name, say) in FIGURES.items()
+        if not is_missing(row[quantity])
+    ]
     return ", ".join(f"{name[0].lower()}{name[1:]} {value}" for name, value in figures) + "."

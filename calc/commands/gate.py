@@ -15,11 +15,24 @@ from calc.scenarios.problems import TableError
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
-    if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {None}:
-        raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
+    if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {
+        None
+    }:
+        raise TableError(
+            "gate has nothing to check; name --fits, --usd-most, --hours-most or "
+            "--usd-per-hour-most."
+        )
     rows = plan_rows(options.plan, catalogs)
-    sentences = [f"{row['scenario']}: {sentence}" for row in records(rows) for sentence in _broken(row, options)]
-    write_result(options, "".join(f"{sentence}\n" for sentence in sentences) or f"Every limit is kept (rows checked: {len(rows)}).\n")
+    sentences = [
+        f"{row['scenario']}: {sentence}"
+        for row in records(rows)
+        for sentence in _broken(row, options)
+    ]
+    write_result(
+        options,
+        "".join(f"{sentence}\n" for sentence in sentences)
+        or f"Every limit is kept (rows checked: {len(rows)}).\n",
+    )
     return OVER_THE_LIMIT if sentences else 0
 
 
@@ -35,19 +48,30 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
     ends = ends_of(row)
     for what, value, most, unit in (
         (f"USD of {'the run' if ends else 'a month'}", row["usd"], limits.usd_most, "USD"),
-        ("hours of the run", row["hours"], limits.hours_most if ends else None, "hours"),  # a service has no end
+        (
+            "hours of the run",
+            row["hours"],
+            limits.hours_most if ends else None,
+            "hours",
+        ),  # a service has no end
         ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
     ):
         if most is not None and is_missing(value):
             yield f"{what}: not known; {_remedy(row)}."
         elif most is not None and value > most:
-            yield f"{what}: {value:,.10g} {unit}, {value - most:,.10g} over the limit of {most:,.10g}."
+            yield (
+                f"{what}: {value:,.10g} {unit}, {value - most:,.10g} over the limit of "
+                f"{most:,.10g}."
+            )
 
 
 def _fits(row: Row) -> str:
     if not row["fits"]:
         return "nothing is said about fitting: name an instance or a gpu."
-    return f"it {'is tight' if row['fits'] == 'tight' else 'does not fit'}: {memory_of(row).rpartition(':')[0]}."
+    return (
+        f"it {'is tight' if row['fits'] == 'tight' else 'does not fit'}: "
+        f"{memory_of(row).rpartition(':')[0]}."
+    )
 
 
 def _remedy(row: Row) -> str:
@@ -55,4 +79,7 @@ def _remedy(row: Row) -> str:
         return "name an instance"
     if row["work"] == "training" and is_missing(row["train_tokens"]):
         return "name train_tokens"
-    return f"there is no price of {row['instance']} in {row['region']} on {row['market']}, or no speed of this setting"
+    return (
+        f"there is no price of {row['instance']} in {row['region']} on {row['market']}, or no "
+        f"speed of this setting"
+    )

@@ -37,7 +37,9 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
             rows.append(read_run([(name, content_of(name)) for name in names], catalogs).row)
         except ConfigProblem as error:
             refused.append(str(error))
-            rows.append(dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)})
+            rows.append(
+                dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)}
+            )
     return pd.DataFrame(rows, dtype=object), refused
 
 
@@ -45,9 +47,14 @@ def content_of(name: str) -> bytes:
     """The bytes of a file, as many as a config may have; raises ConfigProblem."""
     path = Path(name)
     if path.is_dir():
-        raise ConfigProblem(f"{name} is a folder; name the files in it, those of one run joined by +.")
+        raise ConfigProblem(
+            f"{name} is a folder; name the files in it, those of one run joined by +."
+        )
     try:
         with path.open("rb") as stream:
             return stream.read(LARGEST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise ConfigProblem(f"{name or 'a file without a name'}: {getattr(error, 'strerror', None) or error}; check the path.") from None
+        raise ConfigProblem(
+            f"{name or 'a file without a name'}: "
+            f"{getattr(error, 'strerror', None) or error}; check the path."
+        ) from None

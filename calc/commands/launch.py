@@ -18,18 +18,31 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     rows = plan_rows(options.plan, catalogs)
     chosen = rows[rows["scenario"] == options.scenario] if options.scenario else rows.head(1)
     if not len(chosen):
-        raise TableError(f"{options.plan} has no scenario '{options.scenario}'; it has {', '.join(rows['scenario'].head(6))}.")
+        raise TableError(
+            f"{options.plan} has no scenario '{options.scenario}'; it has "
+            f"{', '.join(rows['scenario'].head(6))}."
+        )
     row = records(chosen)[0]
     if row["problem"]:
         raise TableError(f"{options.plan}, {row['scenario']}: {row['problem']}")
     by_tool = {kit.id: kit for kit in kits(row, catalogs, row["market"])}
     if not by_tool or (options.tool and options.tool not in by_tool):
-        cure = f"use {' or '.join(by_tool)}" if by_tool else "name software and sharding that a tool of the launch kit runs"
+        cure = (
+            f"use {' or '.join(by_tool)}"
+            if by_tool
+            else "name software and sharding that a tool of the launch kit runs"
+        )
         raise TableError(f"{options.plan}, {row['scenario']}: no launch kit runs it so; {cure}.")
     kit = by_tool[options.tool or next(iter(by_tool))]
     warning = not_to_launch(row)
     if warning and not options.anyway:
-        print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
+        print(
+            (
+                f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the "
+                f"plan, or add --anyway."
+            ),
+            file=sys.stderr,
+        )
         return OVER_THE_LIMIT
     files = files_of(kit, row, row["market"])
     write_folder(warned(files, warning) if warning else files, options.output)

@@ -1,8 +1,9 @@
 """`python -m calc estimate 'many-*.parquet' -o results/`: many files, here or on a cluster.
 
-A part is written under its final name once it is complete, so the same part again, after a worker was lost, replaces a file by an
-equal one. Workers take the catalogs from a file beside the results.
-Source: distributed 2026.8.0, client.py (Client.map, as_completed), scheduler.py (Scheduler.remove_worker, KilledWorker).
+A part is written under its final name once it is complete, so the same part again, after a worker
+was lost, replaces a file by an equal one. Workers take the catalogs from a file beside the results.
+Source: distributed 2026.8.0, client.py (Client.map, as_completed), scheduler.py
+(Scheduler.remove_worker, KilledWorker).
 """
 
 import logging
@@ -32,7 +33,9 @@ from calc.versions import formulas_version
 
 CHUNK_ROWS = 60_000
 ANSWER_SECONDS, RETRIES = 10, 2
-MISSING = "--cluster needs the package distributed, which is not installed: make .venv/ready-cluster."
+MISSING = (
+    "--cluster needs the package distributed, which is not installed: make .venv/ready-cluster."
+)
 Columns = list[str] | None
 
 
@@ -44,17 +47,25 @@ class Outcome(NamedTuple):
     fault: str = ""
 
 
-def estimated_as_written(table: pd.DataFrame, catalogs: Catalogs, columns: Columns = None) -> pd.DataFrame:
+def estimated_as_written(
+    table: pd.DataFrame, catalogs: Catalogs, columns: Columns = None
+) -> pd.DataFrame:
     """The results of a table as they are written; with `columns` those and the problem alone."""
     return as_written(estimate(table, catalogs, columns=columns and [*columns, "problem"]), table)
 
 
-def estimate_files(pattern: str, folder: str, columns: Columns, cluster: str, catalogs: Catalogs) -> int:
+def estimate_files(
+    pattern: str, folder: str, columns: Columns, cluster: str, catalogs: Catalogs
+) -> int:
     """Write the results of every file that matches, here or on a cluster; say which have none."""
     if cluster and not find_spec("distributed"):
         raise TableError(MISSING)
     parts = parts_of_files(pattern, folder)
-    outcomes = _on_cluster(parts, columns, catalogs, cluster, Path(folder)) if cluster else _here(parts, columns, catalogs)
+    outcomes = (
+        _on_cluster(parts, columns, catalogs, cluster, Path(folder))
+        if cluster
+        else _here(parts, columns, catalogs)
+    )
     progress, finished, sentences = Progress("rows"), 0, {""}
     try:
         for outcome in outcomes:
@@ -74,7 +85,9 @@ def estimate_files(pattern: str, folder: str, columns: Columns, cluster: str, ca
     return 0 if finished == len(parts) else UNUSABLE
 
 
-def _here(parts: list[Part], columns: Columns, catalogs: Catalogs) -> Generator[Outcome, None, None]:
+def _here(
+    parts: list[Part], columns: Columns, catalogs: Catalogs
+) -> Generator[Outcome, None, None]:
     return (part_estimated(part, columns, catalogs) for part in parts)
 
 
@@ -96,7 +109,9 @@ def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
     return Outcome(sum(counts), tuple(sentences))
 
 
-def _on_cluster(parts: list[Part], columns: Columns, catalogs: Catalogs, address: str, folder: Path) -> Generator[Outcome, None, None]:
+def _on_cluster(
+    parts: list[Part], columns: Columns, catalogs: Catalogs, address: str, folder: Path
+) -> Generator[Outcome, None, None]:
     """The outcomes of the parts in the order in which workers finish them; raises TableError."""
     from distributed import KilledWorker, as_completed
 
@@ -106,19 +121,33 @@ def _on_cluster(parts: list[Part], columns: Columns, catalogs: Catalogs, address
             with written(str(shared), binary=True) as target:
                 pickle.dump(replace(catalogs, base=None), target)
             futures = client.map(
-                part_on_worker, parts, pure=False, retries=RETRIES, columns=columns, shared=str(shared), release=release_here()
+                part_on_worker,
+                parts,
+                pure=False,
+                retries=RETRIES,
+                columns=columns,
+                shared=str(shared),
+                release=release_here(),
             )
             sources = {future.key: part.source for future, part in zip(futures, parts, strict=True)}
             finished = as_completed(futures)
-            del futures  # a future that is held would be computed again where the worker that holds its result is lost
+            # a future that is held would be computed again where the worker that holds its result
+            # is lost
+            del futures
             for future in finished:
                 try:
                     yield future.result()
                 except KilledWorker:
-                    lost = "every worker that took it was lost, most likely for want of memory; give workers more, or cut the file"
+                    lost = (
+                        "every worker that took it was lost, most likely for want of memory; "
+                        "give workers more, or cut the file"
+                    )
                     yield Outcome(fault=f"{sources[future.key]} has no results ({lost}).")
         except CancelledError:
-            raise TableError(f"The scheduler at {address} was lost; start it again, and the run into a new folder.") from None
+            raise TableError(
+                f"The scheduler at {address} was lost; start it again, and the run into a "
+                f"new folder."
+            ) from None
         finally:
             for path in folder.rglob(".*"):  # the catalogs, and what lost workers had begun
                 path.unlink(missing_ok=True)
@@ -133,16 +162,29 @@ def _client(address: str) -> Any:
     try:
         client = Client(address, timeout=ANSWER_SECONDS)
     except Exception:  # no port, no such host, nobody there, or somebody else
-        raise TableError(f"No Dask scheduler answers at {address}; start one (make cluster), or check the address.") from None
+        raise TableError(
+            f"No Dask scheduler answers at {address}; start one (make cluster), or check the "
+            f"address."
+        ) from None
     try:
         client.wait_for_workers(1, timeout=ANSWER_SECONDS)
     except TimeoutError:
         client.close()
-        raise TableError(f"The scheduler at {address} has no workers; start some: python -m dask worker {address}") from None
-    specs = client.run(find_spec, __name__, on_error="return")  # a worker that cannot read its task would try for ever
-    if without := next((worker for worker, spec in specs.items() if not isinstance(spec, ModuleSpec)), ""):
+        raise TableError(
+            f"The scheduler at {address} has no workers; start some: python -m dask worker "
+            f"{address}"
+        ) from None
+    specs = client.run(
+        find_spec, __name__, on_error="return"
+    )  # a worker that cannot read its task would try for ever
+    if without := next(
+        (worker for worker, spec in specs.items() if not isinstance(spec, ModuleSpec)), ""
+    ):
         client.close()
-        raise TableError(f"The worker at {without} cannot import this release of Headroom; start it in Headroom's folder there.")
+        raise TableError(
+            f"The worker at {without} cannot import this release of Headroom; start it in "
+            f"Headroom's folder there."
+        )
     return client
 
 
@@ -159,11 +201,15 @@ def release_here() -> str:
 @lru_cache(1)
 def _shared_catalogs(path: str, wanted: str) -> Catalogs:
     if release_here() != wanted:
-        raise TableError(f"The worker on {socket.gethostname()} has {release_here()}, the client {wanted}; install the same release there.")
+        raise TableError(
+            f"The worker on {socket.gethostname()} has {release_here()}, the client "
+            f"{wanted}; install the same release there."
+        )
     try:
         with read(path) as stream:
             return pickle.load(stream)
     except OSError:
         raise TableError(
-            f"The worker on {socket.gethostname()} has no {path}; workers need the same folders under the same paths."
+            f"The worker on {socket.gethostname()} has no {path}; workers need the same "
+            f"folders under the same paths."
         ) from None

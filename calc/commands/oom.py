@@ -28,7 +28,9 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        _, row, *_, catalogs = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
+        _, row, *_, catalogs = brought(
+            [(name, Path(name).read_bytes()) for name in run.split("+")], catalogs
+        )
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
     return "\n".join([f"# {log} and {run}", "", *explained_lines(text, row, catalogs)]) + "\n"
@@ -37,14 +39,24 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
     """The text explained beside a row, as lines of Markdown; raises LogProblem."""
     explanation = explained(text, row, catalogs)
-    lines = [f"- {sentence}" for sentence in (origin(explanation, catalogs), *explanation.sentences)]
+    lines = [
+        f"- {sentence}" for sentence in (origin(explanation, catalogs), *explanation.sentences)
+    ]
     if explanation.parts:
-        lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
+        lines += [
+            "",
+            "| part | measured, GiB | estimate, GiB | difference |",
+            "|---|---|---|---|",
+            *map(_part, explanation.parts),
+        ]
     changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
     mends = explanation.lacking_bytes > 0
     for stays, title in MACHINES.items():
         listed = changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")
-        effects = [f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}" for change in listed]
+        effects = [
+            f"- {change['change']}: {effect(change, explanation.row, catalogs, mends)}"
+            for change in listed
+        ]
         lines += ["", f"## {title}", "", *effects] if listed else []
     return lines if len(changes) else [*lines, "", NOTHING_FITS]
 
@@ -53,6 +65,10 @@ def _part(part: MeasuredPart) -> str:
     figures = part.in_gib()
     numbers = [
         "" if figures[name] is None else f"{figures[name]:{form}}"
-        for name, form in (("measured_gib", ".2f"), ("estimated_gib", ".2f"), ("difference_gib", "+.2f"))
+        for name, form in (
+            ("measured_gib", ".2f"),
+            ("estimated_gib", ".2f"),
+            ("difference_gib", "+.2f"),
+        )
     ]
     return f"| {part.name} | {' | '.join(numbers)} |"

@@ -22,7 +22,12 @@ class Progress:
         if self.seconds - self.reported >= (TERMINAL_SECONDS if self.terminal else QUIET_SECONDS):
             self.reported = self.seconds
             line = f"{self}{more}"
-            print(f"\r{line:<50}" if self.terminal else line, end="" if self.terminal else "\n", file=sys.stderr, flush=True)
+            print(
+                f"\r{line:<50}" if self.terminal else line,
+                end="" if self.terminal else "\n",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def close(self) -> None:
         """End the line of a terminal."""

@@ -16,10 +16,29 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plan = schedule(jobs, pools, catalogs)
     with written(options.output) as target:
         write_csv(plan.runs, target)
-    print(f"{len(plan.runs) - plan.left_out} of {len(plan.runs)} runs placed, ${plan.usd:,.0f}; {plan.how}.", file=sys.stderr)
+    print(
+        (
+            f"{len(plan.runs) - plan.left_out} of {len(plan.runs)} runs placed, "
+            f"${plan.usd:,.0f}; {plan.how}."
+        ),
+        file=sys.stderr,
+    )
     for pool in plan.pools.to_dict("records"):
-        idle = f", {pool['idle_hours']:,.0f} instance-hours paid and not used" if pool["idle_hours"] >= 1 else ""
-        print(f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, ${pool['usd']:,.0f}{idle}.", file=sys.stderr)
+        idle = (
+            f", {pool['idle_hours']:,.0f} instance-hours paid and not used"
+            if pool["idle_hours"] >= 1
+            else ""
+        )
+        print(
+            (
+                f"{pool['pool']}: {pool['instances']} of {pool['instances_most']} taken, "
+                f"${pool['usd']:,.0f}{idle}."
+            ),
+            file=sys.stderr,
+        )
     for row in next_to_buy(jobs, pools, catalogs).to_dict("records") if options.next else ():
-        print(f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD.", file=sys.stderr)
+        print(
+            f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD.",
+            file=sys.stderr,
+        )
     return 0

@@ -16,7 +16,9 @@ from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
 
 MISSING = "serve-mcp needs the package mcp, which is not installed: make agent."
-TOOLS: dict[str, tuple[Callable[..., str], str]] = {  # a tool, and the list of its columns in agent_tools.yaml
+TOOLS: dict[
+    str, tuple[Callable[..., str], str]
+] = {  # a tool, and the list of its columns in agent_tools.yaml
     "estimate": (estimate_tool, "scenario"),
     "answer": (answer_tool, "job"),
     "explain": (explain_tool, "scenario"),
@@ -45,7 +47,9 @@ def server(catalogs: Catalogs) -> Any:
     return tools
 
 
-def _typed(tool: Callable[..., str], names: Sequence[str], catalogs: Catalogs) -> Callable[..., Any]:
+def _typed(
+    tool: Callable[..., str], names: Sequence[str], catalogs: Catalogs
+) -> Callable[..., Any]:
     """The tool on these catalogs, its columns described by name, type and choices."""
     from mcp.types import CallToolResult, TextContent
     from pydantic import WithJsonSchema
@@ -54,11 +58,18 @@ def _typed(tool: Callable[..., str], names: Sequence[str], catalogs: Catalogs) -
         try:
             return tool(catalogs, **inputs)
         except (ValueError, CatalogError, ConfigError) as error:
-            return CallToolResult(content=[TextContent(type="text", text=str(error))], is_error=True)
+            return CallToolResult(
+                content=[TextContent(type="text", text=str(error))], is_error=True
+            )
 
     columns = Annotated[dict[str, Any] | None, WithJsonSchema(_schema(names))]
-    parameters = [parameter for name, parameter in signature(tool).parameters.items() if name != "catalogs"]
-    typed = [parameter.replace(annotation=columns) if parameter.name == "columns" else parameter for parameter in parameters]
+    parameters = [
+        parameter for name, parameter in signature(tool).parameters.items() if name != "catalogs"
+    ]
+    typed = [
+        parameter.replace(annotation=columns) if parameter.name == "columns" else parameter
+        for parameter in parameters
+    ]
     call.__signature__ = Signature(typed)  # type: ignore[attr-defined]
     return call
 
@@ -71,6 +82,15 @@ def _schema(names: Sequence[str]) -> dict[str, Any]:
         choices = [choice for choice in columns[name].choices if choice]
         more = {"enum": choices} if choices else {}
         about = command_table("agent_tools")["meanings"].get(name) or GLOSSARY[name].meaning
-        properties[name] = {"type": KINDS.get(columns[name].kind, "string"), "description": about, **more}
+        properties[name] = {
+            "type": KINDS.get(columns[name].kind, "string"),
+            "description": about,
+            **more,
+        }
     others = "Any other column of a scenario or a job is taken too."
-    return {"type": "object", "description": others, "properties": properties, "additionalProperties": {"type": ["string", "number"]}}
+    return {
+        "type": "object",
+        "description": others,
+        "properties": properties,
+        "additionalProperties": {"type": ["string", "number"]},
+    }

@@ -13,7 +13,18 @@ from calc.files.request import Answered, Request, assumed
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
-from calc.say.numbers import about, counted, duration, gib, is_missing, percent, size, span, three, usd
+from calc.say.numbers import (
+    about,
+    counted,
+    duration,
+    gib,
+    is_missing,
+    percent,
+    size,
+    span,
+    three,
+    usd,
+)
 from calc.say.place import cards, place
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
@@ -31,16 +42,33 @@ TIMES = {  # of a service: quantity -> words
 
 def sheet(result: Answered, request: Request) -> list[str]:
     """The estimate line by line."""
-    return [line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..." for line in _lines(result, request)]
+    return [
+        line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+        for line in _lines(result, request)
+    ]
 
 
 def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
     """The estimate for programs: every column of the row that has a value, and what was read."""
     row = {name: value for name in COLUMNS if not is_missing(value := result.row.get(name))}
-    row |= {name: result.row[name] for name in ("market", "usd", "hours", "usd_per_hour") if not is_missing(result.row.get(name))}
+    row |= {
+        name: result.row[name]
+        for name in ("market", "usd", "hours", "usd_per_hour")
+        if not is_missing(result.row.get(name))
+    }
     changes = [] if result.row["problem"] else _changes(result, request.catalogs)
-    about_text = {"read": request.read, "assumed": assumed(result.job, request), "not_understood": request.remark}
-    return {"estimate": row, "scenario": scenario_of(row), "changes": changes, **about_text, "lines": sheet(result, request)}
+    about_text = {
+        "read": request.read,
+        "assumed": assumed(result.job, request),
+        "not_understood": request.remark,
+    }
+    return {
+        "estimate": row,
+        "scenario": scenario_of(row),
+        "changes": changes,
+        **about_text,
+        "lines": sheet(result, request),
+    }
 
 
 def _lines(result: Answered, request: Request) -> Iterator[str]:
@@ -51,25 +79,45 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
     if not is_missing(row["memory_bytes"]):
         yield from _estimated(row, bool(result.job.get("have")), catalogs)
         changes = _changes(result, catalogs)
-        yield from (f"Change: {change}" for change in changes or ([NOTHING_FITS] if row["fits"] == "no" else []))
+        yield from (
+            f"Change: {change}"
+            for change in changes or ([NOTHING_FITS] if row["fits"] == "no" else [])
+        )
     if row["note"]:
         yield f"Note: {row['note']}"
-    yield from filter(None, (_read(request), " ".join(filter(None, (assumed(result.job, request), request.remark)))))
+    yield from filter(
+        None,
+        (_read(request), " ".join(filter(None, (assumed(result.job, request), request.remark)))),
+    )
 
 
 def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Setting: {setting(row, catalogs)}"
     market = f", {MARKETS[row['market']].label}" if row["instance"] else ""
-    yield f"On: {place(row, catalogs) if row['instance'] else cards(row, catalogs)}{market if row['market'] == 'on-demand' else ''}"
+    yield (
+        f"On: "
+        f"{place(row, catalogs) if row['instance'] else cards(row, catalogs)}{market if row['market'] == 'on-demand' else ''}"
+    )
     yield f"Memory: {memory_of(row)}"
     parts = parts_of(row).sort_values("gib", ascending=False)
-    for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(index=False):
+    for name, part_gib, share in parts.head(PARTS - 1 if len(parts) > PARTS else PARTS).itertuples(
+        index=False
+    ):
         yield f"  {GLOSSARY[name].label:<18}{gib(part_gib):>10}  {percent(share)}"
     if len(parts) > PARTS:
-        yield f"  {'Others':<18}{gib(parts['gib'][PARTS - 1 :].sum()):>10}  {percent(parts['share_ratio'][PARTS - 1 :].sum())}"
-    yield f"Peak: {row['peak_phase']}, {size(row['allocated_peak_bytes'])} allocated; {row['memory_basis']}"
+        yield (
+            f"  {'Others':<18}{gib(parts['gib'][PARTS - 1 :].sum()):>10}  "
+            f"{percent(parts['share_ratio'][PARTS - 1 :].sum())}"
+        )
+    yield (
+        f"Peak: {row['peak_phase']}, {size(row['allocated_peak_bytes'])} allocated; "
+        f"{row['memory_basis']}"
+    )
     card = (
-        f"{size(row['gpu_memory_bytes'])} as its driver reports, {size(max(row['headroom_bytes'], 0))} free"
+        (
+            f"{size(row['gpu_memory_bytes'])} as its driver reports, "
+            f"{size(max(row['headroom_bytes'], 0))} free"
+        )
         if row["gpu"]
         else "none is named"
     )
@@ -88,16 +136,26 @@ def _times(row: Row) -> Iterator[str]:
         yield f"{step} a step of {counted(int(row['step_tokens']), 'token')}"
     for name, words in TIMES.items() if row["work"] != "training" else ():
         if not is_missing(row[f"{name}_seconds"]):
-            yield f"{words} {duration(*(row[f'{name}_{end}seconds'] for end in ('', 'low_', 'high_')))}"
+            yield (
+                f"{words} "
+                f"{duration(*(row[f'{name}_{end}seconds'] for end in ('', 'low_', 'high_')))}"
+            )
     if not is_missing(row["tokens_per_second"]):
         ends = [three(row[f"{end}_tokens_per_second"]) for end in ("low", "high")]
-        yield f"{three(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), {row['time_basis']}"
+        yield (
+            f"{three(row['tokens_per_second'])} tokens a second ({' to '.join(ends)}), "
+            f"{row['time_basis']}"
+        )
 
 
 def _money(row: Row, catalogs: Catalogs) -> str:
     if is_missing(row["usd_per_hour"]):
         return NO_MONEY
-    total = "" if is_missing(row["usd"]) else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
+    total = (
+        ""
+        if is_missing(row["usd"])
+        else f"about {about(row['usd'])}{'' if ends_of(row) else ' a month'}, "
+    )
     trained = row.get("usd_per_million_trained_tokens")
     tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"
     day = price_facts(row, row["market"], catalogs).get("as_of") or row["prices_as_of"]
@@ -113,4 +171,8 @@ def _changes(result: Answered, catalogs: Catalogs) -> list[str]:
 
 
 def _read(request: Request) -> str:
-    return f"Read: {'; '.join(f'{phrase} ({meaning})' for phrase, meaning in request.read.items())}." if request.read else ""
+    return (
+        f"Read: {'; '.join(f'{phrase} ({meaning})' for phrase, meaning in request.read.items())}."
+        if request.read
+        else ""
+    )

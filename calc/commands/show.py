@@ -18,7 +18,11 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     documents += [(PASTED, prose.encode())] if prose else []
     request = request_of(documents, catalogs, options.columns)
     result = answered(request)
-    text = json.dumps(as_mapping(result, request), indent=1, default=float) if options.json else "\n".join(sheet(result, request))
+    text = (
+        json.dumps(as_mapping(result, request), indent=1, default=float)
+        if options.json
+        else "\n".join(sheet(result, request))
+    )
     return write_result(options, f"{text}\n")
 
 

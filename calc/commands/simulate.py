@@ -23,7 +23,17 @@ ROOT = Path(__file__).resolve().parents[2]
 OF_SIMULATE = ROOT / ".venv-simulate" / "bin" / "python"
 FORMATS = ("bf16", "amp")
 MOST_SECONDS = 1800
-SIMULATED = ("work", "tuning", "precision", "batch", "sequence_tokens", "recompute", "optimizer", "optimizer_kernel", "attention")
+SIMULATED = (
+    "work",
+    "tuning",
+    "precision",
+    "batch",
+    "sequence_tokens",
+    "recompute",
+    "optimizer",
+    "optimizer_kernel",
+    "attention",
+)
 BUILD_ARGUMENTS = ("lora_targets", "lora_rank")
 
 
@@ -33,7 +43,10 @@ def interpreter() -> str:
         return str(OF_SIMULATE)
     if find_spec("torch") and find_spec("transformers") and find_spec("peft"):
         return sys.executable
-    raise TableError("simulate runs the model's own class: PyTorch and transformers are missing; install them with make simulate.")
+    raise TableError(
+        "simulate runs the model's own class: PyTorch and transformers are missing; install "
+        "them with make simulate."
+    )
 
 
 def answer_of(request: dict[str, Any]) -> dict[str, Any]:
@@ -41,18 +54,30 @@ def answer_of(request: dict[str, Any]) -> dict[str, Any]:
     command = [interpreter(), "-m", "validation.simulate.here"]
     try:
         run = subprocess.run(
-            command, cwd=ROOT, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+            command,
+            cwd=ROOT,
+            input=json.dumps(request),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=MOST_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise TableError(f"the simulation took longer than {MOST_SECONDS / 60:.0f} minutes and was stopped.") from None
+        raise TableError(
+            f"the simulation took longer than {MOST_SECONDS / 60:.0f} minutes and was stopped."
+        ) from None
     try:
         return json.loads(run.stdout)
     except ValueError:
         last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1][:200]
-        raise TableError(f"the simulation did not run ({last}); it needs g++ and what make simulate installs.") from None
+        raise TableError(
+            f"the simulation did not run ({last}); it needs g++ and what make simulate installs."
+        ) from None
 
 
-def read_off(config: dict[str, Any], model_id: str, catalogs: Catalogs, progress: str = "") -> tuple[dict[str, Any], Path]:
+def read_off(
+    config: dict[str, Any], model_id: str, catalogs: Catalogs, progress: str = ""
+) -> tuple[dict[str, Any], Path]:
     """Read a model's blocks off and write its file; the answer and the path.
 
     `progress` is a file for the share that is done.
@@ -67,7 +92,11 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Simulate the rows of a plan whole, or read the model's blocks off."""
     config = _config(options.config)
     name = Path(options.config).stem
-    model_id = re.sub(r"[^a-z0-9._-]+", "-", (Path(options.config).resolve().parent.name if name == "config" else name).lower())
+    model_id = re.sub(
+        r"[^a-z0-9._-]+",
+        "-",
+        (Path(options.config).resolve().parent.name if name == "config" else name).lower(),
+    )
     if options.row:
         with written(options.output) as target:
             write_csv(_whole(config, plan_rows(options.row, catalogs)), target)
@@ -76,9 +105,13 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     with written(options.output) as target:
         read = answer["blocks"]
         target.write(
-            f"{model_id}: {read['parameters']:,} parameters, {len(read['kinds'])} kinds of block, read off in {read['seconds']:.0f} s "
+            f"{model_id}: {read['parameters']:,} parameters, {len(read['kinds'])} kinds of "
+            f"block, read off in {read['seconds']:.0f} s "
         )
-        target.write(f"with transformers {answer['transformers']}.\nWritten to {path}; rows and the page know it as {model_id}.\n")
+        target.write(
+            f"with transformers {answer['transformers']}.\nWritten to {path}; rows and the "
+            f"page know it as {model_id}.\n"
+        )
     return 0
 
 
@@ -96,9 +129,20 @@ def _config(path: str) -> dict[str, Any]:
 def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     """The peak of each row's own step beside the estimate's, or why there is none."""
     records = rows.to_dict("records")
-    requests = [{name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row} for row in records]
-    refused = ["" if row["gpus"] == 1 and row["implementation"] == "transformers" else ONE_GPU for row in records]
-    answer = answer_of({"config": config, "rows": [one for one, why in zip(requests, refused, strict=True) if not why]})
+    requests = [
+        {name: row[name] for name in (*SIMULATED, *BUILD_ARGUMENTS) if name in row}
+        for row in records
+    ]
+    refused = [
+        "" if row["gpus"] == 1 and row["implementation"] == "transformers" else ONE_GPU
+        for row in records
+    ]
+    answer = answer_of(
+        {
+            "config": config,
+            "rows": [one for one, why in zip(requests, refused, strict=True) if not why],
+        }
+    )
     simulated = iter(answer["rows"])
     made = [{"problem": why} if why else next(simulated) for why in refused]
     peaks = pd.Series([one.get("allocated_peak_bytes", float("nan")) for one in made])
@@ -109,10 +153,17 @@ def _whole(config: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
             "estimated_peak_gib": rows["allocated_peak_bytes"].to_numpy(dtype=float) / GIB,
             "parameters": [one.get("parameters", float("nan")) for one in made],
             "seconds": [one.get("seconds", float("nan")) for one in made],
-            "basis": [f"simulated here, transformers {answer['transformers']}" if "problem" not in one else "" for one in made],
+            "basis": [
+                f"simulated here, transformers {answer['transformers']}"
+                if "problem" not in one
+                else ""
+                for one in made
+            ],
             "problem": [one.get("problem", "") for one in made],
         }
     )
 
 
-ONE_GPU = "Only one GPU with implementation transformers is simulated; the estimate stands for the rest."
+ONE_GPU = (
+    "Only one GPU with implementation transformers is simulated; the estimate stands for the rest."
+)

@@ -22,7 +22,9 @@ from calc.search.inputs import JOB_BY_NAME, PACE
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
 USUAL_PACE = {column: float(str(JOB_BY_NAME[name].default)) for name, column in PACE.items()}
 MEMORY = "memory"
-Limited = tuple[np.ndarray, np.ndarray, Any]  # of each row the present value, the most, and what limits it
+Limited = tuple[
+    np.ndarray, np.ndarray, Any
+]  # of each row the present value, the most, and what limits it
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -54,13 +56,22 @@ def _solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     """For each pair of rows, the hourly price of B's instance at which both bills are equal."""
     if len(before) != len(after):
-        raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give both the same rows, in the same order.")
+        raise TableError(
+            f"the two plans have {len(before)} and {len(after)} rows; give both the same "
+            f"rows, in the same order."
+        )
     first, second = before.reset_index(drop=True), after.reset_index(drop=True)
     hourly = second["usd_per_hour"] / second["instances"]
     most = hourly * first["usd"] / second["usd"]
-    problems = [a or b or ("" if value == value else "one of the two has no bill: name instance and train_tokens.") for a, b, value in
-                zip(first["problem"], second["problem"], most, strict=True)]  # fmt: skip
-    return _table(second["scenario"], second["model"], "price", hourly, most, first["scenario"], problems)
+    problems = [
+        a
+        or b
+        or ("" if value == value else "one of the two has no bill: name instance and train_tokens.")
+        for a, b, value in zip(first["problem"], second["problem"], most, strict=True)
+    ]
+    return _table(
+        second["scenario"], second["model"], "price", hourly, most, first["scenario"], problems
+    )
 
 
 def _table(*columns: Any) -> pd.DataFrame:
@@ -68,14 +79,23 @@ def _table(*columns: Any) -> pd.DataFrame:
 
 
 def _of_column(column: str, name: str) -> Callable:
-    return lambda rows, _catalogs: (rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY)
+    return lambda rows, _catalogs: (
+        rows[name].to_numpy(dtype=float),
+        rows[column].to_numpy(dtype=float),
+        MEMORY,
+    )
 
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
     """Requests at once over all replicas, limited by memory and by the usual pace."""
-    copies = replicas({name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))})
+    copies = replicas(
+        {name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))}
+    )
     serves = (rows["work"] == "inference").to_numpy()
-    low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)
+    low, high = (
+        np.zeros(len(rows)),
+        np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan),
+    )
     fitting = high.copy()
     high = np.nan_to_num(high) + 1
     while (high - low > 1).any():
@@ -84,13 +104,24 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
         low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
         high = np.maximum(high, low + 1)
     most = np.where(np.isnan(fitting), np.nan, low * copies)
-    return rows["batch"].to_numpy(dtype=float) * copies, most, np.where(low < fitting, "pace", MEMORY)
+    return (
+        rows["batch"].to_numpy(dtype=float) * copies,
+        most,
+        np.where(low < fitting, "pace", MEMORY),
+    )
 
 
 def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     inputs = rows[[name for name in BY_NAME if name in rows]]
-    tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*USUAL_PACE, "problem"])
-    return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in USUAL_PACE.items()])
+    tried = estimate(
+        inputs.assign(batch=batch.astype(int)),
+        catalogs,
+        solve=False,
+        columns=[*USUAL_PACE, "problem"],
+    )
+    return np.logical_and.reduce(
+        [~(tried[name].to_numpy(dtype=float) > most) for name, most in USUAL_PACE.items()]
+    )
 
 
 def _unknown(field: str, row: Row) -> str:

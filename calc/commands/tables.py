@@ -24,10 +24,15 @@ def write_estimates(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the results of every scenario, of one table or of many files."""
     columns = options.results.split(",") if options.results else None
     if unknown := next((name for name in columns or () if name not in COLUMNS), ""):
-        raise TableError(f"There is no result column '{unknown}'; the first line of results without --columns names them.")
+        raise TableError(
+            f"There is no result column '{unknown}'; the first line of results without "
+            f"--columns names them."
+        )
     if options.cluster or is_many(options.table, options.output):
         return estimate_files(options.table, options.output, columns, options.cluster, catalogs)
-    return _stream(options, CHUNK_ROWS, lambda table: estimated_as_written(table, catalogs, columns), "rows")
+    return _stream(
+        options, CHUNK_ROWS, lambda table: estimated_as_written(table, catalogs, columns), "rows"
+    )
 
 
 def write_answers(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -35,7 +40,12 @@ def write_answers(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return _stream(options, CHUNK_JOBS, lambda table: answer(table, catalogs), "jobs")
 
 
-def _stream(options: argparse.Namespace, size: int, results_of: Callable[[pd.DataFrame], pd.DataFrame], unit: str) -> int:
+def _stream(
+    options: argparse.Namespace,
+    size: int,
+    results_of: Callable[[pd.DataFrame], pd.DataFrame],
+    unit: str,
+) -> int:
     """Write the results table by table; report progress on standard error."""
     name = "standard input" if options.table == "-" else options.table
     progress = Progress(unit)

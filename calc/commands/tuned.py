@@ -19,20 +19,36 @@ WORKS = ("training", "inference")
 def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each month; the service, the money and the day go to standard error."""
     rows = cells_of(arguments.jobs).to_dict("records")
-    answers = [options({name: cell for name, cell in row.items() if cell}, catalogs) for row in rows[: len(WORKS)]]
+    answers = [
+        options({name: cell for name, cell in row.items() if cell}, catalogs)
+        for row in rows[: len(WORKS)]
+    ]
     for problem in filter(None, (one.problem for one in answers)):
         raise TableError(f"{arguments.jobs}: {problem}")
     jobs = {one.job["work"]: one for one in answers}
     if len(rows) != len(WORKS) or {*jobs} != {*WORKS}:
-        raise TableError(f"{arguments.jobs} has no pair of jobs; give it one row that trains and one that serves.")
-    run, job = {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")}, jobs["inference"].job
+        raise TableError(
+            f"{arguments.jobs} has no pair of jobs; give it one row that trains and one that "
+            f"serves."
+        )
+    run, job = (
+        {**jobs["training"].rows[0], "have": jobs["training"].job.get("have")},
+        jobs["inference"].job,
+    )
     possible = services(job, run, arguments.models, catalogs)
     if possible[0].options.problem:
         raise TableError(f"{arguments.jobs}: {possible[0].options.problem}")
-    plan = tuned_plan(run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs)
+    plan = tuned_plan(
+        run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs
+    )
     with written(arguments.output) as target:
         write_csv(by_month(plan), target)
     larger = at_more_load(plan, job, run, arguments.models, catalogs)
-    for sentence in (plan_money(plan), serving(possible, catalogs), against_endpoint(plan, larger, catalogs), price_note(plan, catalogs)):
+    for sentence in (
+        plan_money(plan),
+        serving(possible, catalogs),
+        against_endpoint(plan, larger, catalogs),
+        price_note(plan, catalogs),
+    ):
         print(sentence, file=sys.stderr)
     return 0

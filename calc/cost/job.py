@@ -1,6 +1,7 @@
 """Cost and duration of a job on a market: a run, or a month of the wanted load in serving.
 
-The same sums serve the search, which has arrays, and the comparison of plans, which has result rows.
+The same sums serve the search, which has arrays, and the comparison of plans, which has result
+rows.
 """
 
 from typing import Any, NamedTuple
@@ -23,9 +24,10 @@ from calc.units import HOUR_SECONDS
 class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
-    `seconds` are those of the run, of one served token, or of a batch where a model answers no token; `slow_hours` are the hours
-    at the slow end of the range of time; a month's are the same. `billed_hours` are those charged. Of the instances those at
-    rest, on average, cost nothing where they are paid by use.
+    `seconds` are those of the run, of one served token, or of a batch where a model answers no
+    token; `slow_hours` are the hours at the slow end of the range of time; a month's are the same.
+    `billed_hours` are those charged. Of the instances those at rest, on average, cost nothing where
+    they are paid by use.
     """
 
     instances: np.ndarray
@@ -41,7 +43,9 @@ class Job(NamedTuple):
 def ends_of(rows: Any) -> Any:
     """Whether the work of a row or job, or of each row of a table, ends: a run, or offline work."""
     tokens = rows.get("tokens_total")
-    offline = bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0  # a job that is refused has its cell
+    offline = (
+        bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0
+    )  # a job that is refused has its cell
     return (rows["work"] == "training") | offline
 
 
@@ -53,21 +57,51 @@ def deployments(table: Columns, users: float) -> np.ndarray:
 
 
 def billed_hours(
-    market: str, ends: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray, attempts: np.ndarray | float = 1.0
+    market: str,
+    ends: np.ndarray,
+    hours: np.ndarray,
+    slow_hours: np.ndarray,
+    attempts: np.ndarray | float = 1.0,
 ) -> np.ndarray:
     """Hours that AWS charges on a market, whole days of a block and whole terms included. [h]"""
-    return terms.billed_hours(ends, attempts, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
+    return terms.billed_hours(
+        ends,
+        attempts,
+        hours,
+        slow_hours,
+        MARKETS[market].block_hours,
+        MARKETS[market].committed_years,
+    )
 
 
-def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
+def job(
+    table: Columns,
+    market: str,
+    instance_usd_per_hour: np.ndarray,
+    spot_overhead_ratio: np.ndarray | float,
+    copies: np.ndarray,
+) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     ends = table["ends"]
     work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
-    hours = terms.hours(ends, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
-    slow_hours = terms.slow_hours(ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
+    hours = terms.hours(
+        ends,
+        table["start_hours"],
+        work,
+        table["hours_per_month"],
+        MARKETS[market].interrupted,
+        spot_overhead_ratio,
+    )
+    slow_hours = terms.slow_hours(
+        ends, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"]
+    )
     of_load = table["instances_needed"] * copies
-    resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (MARKETS[market].committed_years == 0)
-    instances = of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
+    resting = evaluate(resting_instances, table | {"instances_needed": of_load}) * (
+        MARKETS[market].committed_years == 0
+    )
+    instances = (
+        of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
+    )
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
     token = table["time_per_output_token_seconds"]
@@ -80,30 +114,63 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows on a market each; NaN without a price there or an estimate."""
     numbers = (
-        *("batch", "run_tokens", "run_tokens_per_second", "hours_per_month", "tokens_per_second", "low_tokens_per_second"),
+        *(
+            "batch",
+            "run_tokens",
+            "run_tokens_per_second",
+            "hours_per_month",
+            "tokens_per_second",
+            "low_tokens_per_second",
+        ),
         *("instances_needed", "gpus"),
-        *("spare_instances", "standby_instances", "start_hours", "run_high_hours", "peak_to_mean", "attempts"),
-        *("served_tokens_per_second", "time_per_output_token_seconds", "burst_first_token_seconds", "spot_overhead_ratio"),
+        *(
+            "spare_instances",
+            "standby_instances",
+            "start_hours",
+            "run_high_hours",
+            "peak_to_mean",
+            "attempts",
+        ),
+        *(
+            "served_tokens_per_second",
+            "time_per_output_token_seconds",
+            "burst_first_token_seconds",
+            "spot_overhead_ratio",
+        ),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["ends"] = ends_of(rows).to_numpy(dtype=float)
     work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
     table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
-    degrees = {name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))}
+    degrees = {
+        name: rows[name].to_numpy(dtype=float) for name in ("gpus", *parameters_of(replica_gpus))
+    }
     table |= {"data_parallel": replicas(degrees), "replica_gpus": evaluate(replica_gpus, degrees)}
     table["scales_hourly"] = (rows["scales"] == "hourly").to_numpy(dtype=float)
     table["instance_gpus"] = rows["gpus_paid"].to_numpy(dtype=float) / table["instances_needed"]
     sold = price_at(catalogs, rows["instance"], rows["region"])
-    ratio, private = (rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour"))
+    ratio, private = (
+        rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour")
+    )
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
-            listed = np.where([sold_for(market, *of) for of in zip(rows["work"], ends_of(rows), strict=True)], listed, np.nan)
+            listed = np.where(
+                [sold_for(market, *of) for of in zip(rows["work"], ends_of(rows), strict=True)],
+                listed,
+                np.nan,
+            )
             has_private = MARKETS[market].takes_private & ~np.isnan(private)
-            done = job(table, market, np.where(has_private, private, listed) * ratio, table["spot_overhead_ratio"], copies)
+            done = job(
+                table,
+                market,
+                np.where(has_private, private, listed) * ratio,
+                table["spot_overhead_ratio"],
+                copies,
+            )
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

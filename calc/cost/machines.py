@@ -44,14 +44,18 @@ def spare_instances(ends, replica_gpus, instance_gpus, spot_spare_replicas, stan
     return np.where(ends > 0, 0.0, np.maximum(replicas, standby_instances))
 
 
-def resting_instances(ends, scales_hourly, peak_to_mean, instances_needed, replica_gpus, instance_gpus):
+def resting_instances(
+    ends, scales_hourly, peak_to_mean, instances_needed, replica_gpus, instance_gpus
+):
     """Instances that rest on average where a service scales by the hour. [instances]
 
     The mean load takes whole instances, whole replicas where these are larger, and at least one.
     """
     unit = np.ceil(replica_gpus / instance_gpus)
     running = unit * np.maximum(np.ceil(instances_needed / unit / peak_to_mean * (1 - ROUNDING)), 1)
-    return np.where((ends == 0) & (scales_hourly > 0), np.maximum(instances_needed - running, 0.0), 0.0)
+    return np.where(
+        (ends == 0) & (scales_hourly > 0), np.maximum(instances_needed - running, 0.0), 0.0
+    )
 
 
 def spans_instances(trains, instances_needed, replica_gpus, expert_parallel, instance_gpus):

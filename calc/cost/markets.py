@@ -11,7 +11,8 @@ from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 class Market:
     """A way to pay: label, key in prices.yaml, what it binds to, and its terms.
 
-    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
+    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the
+    day, listed prices by the month.
     """
 
     label: str
@@ -54,7 +55,10 @@ def _commitment(kind: str, years: int, payment: str) -> Market:
     return Market(
         f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
         COMMITMENTS[kind, years, payment],
-        f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or not; {PAYMENTS[payment][1]}. It is for {of}.",
+        (
+            f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or "
+            f"not; {PAYMENTS[payment][1]}. It is for {of}."
+        ),
         committed_years=years,
     )
 
@@ -63,13 +67,18 @@ def _cheapest(years: int) -> Market:
     return Market(
         f"{years}-year commitment",
         f"commit_{years}y",
-        f"The cheapest that is known of all commitments for {_terms(years)}; each hour is paid, used or not.",
+        (
+            f"The cheapest that is known of all commitments for {_terms(years)}; each hour is "
+            f"paid, used or not."
+        ),
         committed_years=years,
     )
 
 
 MARKETS = {
-    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True),
+    "on-demand": Market(
+        "on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True
+    ),
     "spot": Market(
         "spot",
         "spot",
@@ -82,7 +91,8 @@ MARKETS = {
     "capacity-block": Market(
         "capacity block",
         "capacity_block",
-        "Paid up front, ends on a date: booked to the slow end of the run, in whole days to 14 and whole weeks to 182, at most 64 "
+        "Paid up front, ends on a date: booked to the slow end of the run, in whole days to "
+        "14 and whole weeks to 182, at most 64 "
         "instances in one block; the one way to be sure of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
@@ -92,7 +102,10 @@ MARKETS = {
         f"sagemaker-{use}": Market(
             f"SageMaker {use}",
             f"sagemaker_{use}",
-            "ml.* instances that SageMaker runs: no idle cluster, its own quotas by type and use; capacity is not promised.",
+            (
+                "ml.* instances that SageMaker runs: no idle cluster, its own quotas by type and "
+                "use; capacity is not promised."
+            ),
             work=work,
         )
         for use, work in (("training", "training"), ("hosting", "inference"))
@@ -107,7 +120,8 @@ PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carr
 def sold_for(market: str, work: str, ends: bool = False) -> bool:
     """Whether a market serves a kind of work: SageMaker training serves training alone.
 
-    Offline work `ends`: a capacity block serves it, and an endpoint that SageMaker keeps up does not.
+    Offline work `ends`: a capacity block serves it, and an endpoint that SageMaker keeps up does
+    not.
     """
     if ends and work == "inference":
         return MARKETS[market].work == "" or MARKETS[market].block_hours > 0
@@ -116,11 +130,16 @@ def sold_for(market: str, work: str, ends: bool = False) -> bool:
 
 def spare_of(row: Mapping[str, Any]) -> float:
     """Instances of a row that its market keeps beyond the load, paid all the time. [instances]"""
-    return float(row.get("spare_instances" if MARKETS[row["market"]].interrupted else "standby_instances") or 0)
+    return float(
+        row.get("spare_instances" if MARKETS[row["market"]].interrupted else "standby_instances")
+        or 0
+    )
 
 
 MOST_BLOCK_INSTANCES = 64  # of one capacity block: EC2 User Guide, Capacity Blocks for ML
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
 OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
-SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
+SUMMED_UP = tuple(
+    f"commit-{years}y" for years in YEARS
+)  # the cheapest of the commitments of a term
 COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

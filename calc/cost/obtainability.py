@@ -9,14 +9,23 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import entry_of
 
-CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")  # the easiest first; without a report in the middle
-UNKNOWN, WAIT, AGREEMENT = (CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement"))
+CLASSES = (
+    "at-once",
+    "usually",
+    "unknown",
+    "wait-or-quota",
+    "by-agreement",
+)  # the easiest first; without a report in the middle
+UNKNOWN, WAIT, AGREEMENT = (
+    CLASSES.index(word) for word in ("unknown", "wait-or-quota", "by-agreement")
+)
 
 
 class Obtainability(NamedTuple):
     """The class of every instance type on a market, in the catalog's order.
 
-    `rank` is its place in CLASSES; of a run that needs `several` instances at once or more it is `several_rank`.
+    `rank` is its place in CLASSES; of a run that needs `several` instances at once or more it is
+    `several_rank`.
     """
 
     words: np.ndarray

@@ -30,23 +30,33 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
         cards, left_on="gpu", right_index=True, validate="many_to_one"
     )
     grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
-    table = grid.merge(catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one")
+    table = grid.merge(
+        catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one"
+    )
     for quota, interrupted in (("on_demand_quota", 0), ("spot_quota", 1)):
-        names = {family: quota_for(family, catalogs, interrupted).name for family in table["family"].unique()}
+        names = {
+            family: quota_for(family, catalogs, interrupted).name
+            for family in table["family"].unique()
+        }
         table[quota] = table["family"].map(names)
     for figure in OF_OFFERS:
         table[figure.__name__] = evaluate(figure, table)
     return table
 
 
-def entries_behind(row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand") -> dict[str, tuple[str, Mapping[str, Any]]]:
+def entries_behind(
+    row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand"
+) -> dict[str, tuple[str, Mapping[str, Any]]]:
     """The catalog entries behind a row of offers: catalog -> the entry's name and its row.
 
     usd_per_hour is the price of the market, and obtainable how hard it is to get there.
     """
     instance, region, gpu, terms = row["instance"], row["region"], row["gpu"], MARKETS[market]
     price = price_of(catalogs, instance, region)
-    facts = {f"usd_per_hour_{fact}": price.get(f"{terms.key}_{fact}", "") for fact in ("basis", "as_of", "source")}
+    facts = {
+        f"usd_per_hour_{fact}": price.get(f"{terms.key}_{fact}", "")
+        for fact in ("basis", "as_of", "source")
+    }
     reports = entry_of(row["family"], catalogs.obtainability)
     return {
         "prices": (f"{instance}, {region}", price | facts),
@@ -75,17 +85,24 @@ def _price_of(catalogs: Catalogs, row: int) -> dict[str, Any]:
 def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
     """Prices of an instance in a region over time: market, usd_per_hour, as_of, source.
 
-    Each holds until the next. The last price of a market is today's, with the day on which it was last seen; NaN means no
-    longer sold. Estimates and prices that follow from a rule are left out.
+    Each holds until the next. The last price of a market is today's, with the day on which it was
+    last seen; NaN means no longer sold. Estimates and prices that follow from a rule are left out.
     """
     keys = {market.key: name for name, market in MARKETS.items()}
     kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
-    rows = kept_rows[["market", "usd_per_hour", "as_of", "source"]].assign(market=kept_rows["market"].map(keys))
+    rows = kept_rows[["market", "usd_per_hour", "as_of", "source"]].assign(
+        market=kept_rows["market"].map(keys)
+    )
     price = price_of(catalogs, instance, region)
     current = [
-        {"market": name, **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")}}
+        {
+            "market": name,
+            **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")},
+        }
         for key, name in keys.items()
-        if price and price[f"{key}_usd_per_hour"] > 0 and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
+        if price
+        and price[f"{key}_usd_per_hour"] > 0
+        and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
     ]
     both = pd.concat([rows, pd.DataFrame(current, columns=list(rows))], ignore_index=True)
     return both.sort_values("as_of", kind="stable", ignore_index=True)
@@ -96,14 +113,18 @@ def by_rule(market: str, price: dict[str, Any]) -> bool:
     return bool(MARKETS[market].work) and price[f"{MARKETS[market].key}_basis"] == "derived"
 
 
-def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> float:
+def price_on(
+    catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand"
+) -> float:
     """USD per hour on a market on a day (ISO); NaN where nothing that old is known."""
     line = price_line(catalogs, instance, region)
     earlier = line[(line["market"] == market) & (line["as_of"] <= day)]
     return float(earlier["usd_per_hour"].iloc[-1]) if len(earlier) else float("nan")
 
 
-def price_change(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> dict[str, float]:
+def price_change(
+    catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand"
+) -> dict[str, float]:
     """USD per hour of an instance on a market, then and now, and the ratio by which it rose."""
     then = price_on(catalogs, instance, region, day, market)
     current = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))

@@ -10,12 +10,18 @@ from calc.evaluate import twin
 from calc.table import Words
 from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
 
-ON_SPOT = {"on_demand": "spot", "on demand": "on spot"}  # what makes the formula of a price on demand that of one on spot
+ON_SPOT = {
+    "on_demand": "spot",
+    "on demand": "on spot",
+}  # what makes the formula of a price on demand that of one on spot
 
 
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
     """One instance on demand: private or listed price, times the paid share. [USD per hour]"""
-    return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
+    return (
+        np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour)
+        * paid_ratio
+    )
 
 
 def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
@@ -33,7 +39,9 @@ def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_s
     return (instances_needed + spare_instances) * instance_usd_per_hour_spot
 
 
-def usd_per_gpu_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, instance_gpu_fraction):
+def usd_per_gpu_hour_on_demand(
+    instance_usd_per_hour_on_demand, instance_gpus, instance_gpu_fraction
+):
     """One whole GPU on demand; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
     return instance_usd_per_hour_on_demand / (instance_gpus * instance_gpu_fraction)
 
@@ -48,9 +56,13 @@ def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_
     return usd_per_gpu_hour_on_demand / (gpu_bf16_flops_per_second / PETA)
 
 
-def usd_per_month_on_demand(usd_per_hour_on_demand, resting_instances, instance_usd_per_hour_on_demand, hours_per_month):
+def usd_per_month_on_demand(
+    usd_per_hour_on_demand, resting_instances, instance_usd_per_hour_on_demand, hours_per_month
+):
     """A month on demand at the hours that it is up, without instances at rest. [USD per month]"""
-    return (usd_per_hour_on_demand - resting_instances * instance_usd_per_hour_on_demand) * hours_per_month
+    return (
+        usd_per_hour_on_demand - resting_instances * instance_usd_per_hour_on_demand
+    ) * hours_per_month
 
 
 usd_per_gpu_hour_spot = twin(usd_per_gpu_hour_on_demand, ON_SPOT)
@@ -105,29 +117,42 @@ def _usd_per_million(usd_per_hour, tokens_per_second):
 
 
 def input_tokens_per_second(
-    generates, generated_tokens, read_tokens, tokens_per_second, decode_tokens_per_second, prefill_tokens_per_second
+    generates,
+    generated_tokens,
+    read_tokens,
+    tokens_per_second,
+    decode_tokens_per_second,
+    prefill_tokens_per_second,
 ):
     """Input tokens over the machine time of a request that is not decoding. [tokens/s]
 
-    A request takes g / tokens_per_second of the machines' time, of which g / decode_tokens_per_second is decoding. The rest is
-    its prefill, and what the engine and the CPU add: most of the time of a tiny model.
+    A request takes g / tokens_per_second of the machines' time, of which g /
+    decode_tokens_per_second is decoding. The rest is its prefill, and what the engine and the CPU
+    add: most of the time of a tiny model.
     """
     g = generated_tokens
     beside_decode_seconds = g / tokens_per_second - g / decode_tokens_per_second
-    return np.where((generates > 0) & (g > 0), read_tokens / beside_decode_seconds, prefill_tokens_per_second)
+    return np.where(
+        (generates > 0) & (g > 0), read_tokens / beside_decode_seconds, prefill_tokens_per_second
+    )
 
 
 def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, input_tokens_per_second):
     """A million prompt tokens on demand: all but a request's decoding. [USD per million tokens]
 
-    With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
+    With usd_per_million_output_tokens it adds up to the price of a request: both share the same
+    machines in turn.
     """
-    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, input_tokens_per_second))
+    return np.where(
+        trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, input_tokens_per_second)
+    )
 
 
 def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
     """A million generated tokens on demand, while they are decoded. [USD per million tokens]"""
-    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, decode_tokens_per_second))
+    return np.where(
+        trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, decode_tokens_per_second)
+    )
 
 
 def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):
@@ -136,29 +161,49 @@ def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_se
 
 
 def paid_usd_per_million_input_tokens(
-    endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_input_tokens
+    endpoint_usd_per_million_input_tokens,
+    endpoint_usd_per_million_output_tokens,
+    listed_usd_per_million_input_tokens,
 ):
     """A million input tokens at an endpoint: as set, else as Amazon Bedrock lists it. [USD]"""
     is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
-    return np.where(is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens)
+    return np.where(
+        is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens
+    )
 
 
-SWAPPED = {"input": "OUTPUT", "output": "input", "OUTPUT": "output"}  # makes the price of output of that of input
+SWAPPED = {
+    "input": "OUTPUT",
+    "output": "input",
+    "OUTPUT": "output",
+}  # makes the price of output of that of input
 paid_usd_per_million_output_tokens = twin(paid_usd_per_million_input_tokens, SWAPPED)
 
 
 def endpoint_usd_per_million_tokens(
-    trains, sequence_tokens, prompt_tokens, paid_usd_per_million_input_tokens, paid_usd_per_million_output_tokens
+    trains,
+    sequence_tokens,
+    prompt_tokens,
+    paid_usd_per_million_input_tokens,
+    paid_usd_per_million_output_tokens,
 ):
     """Price of a million generated tokens at an endpoint, their prompts included. [USD]"""
     generated_tokens = sequence_tokens - prompt_tokens
-    usd = paid_usd_per_million_output_tokens + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
+    usd = (
+        paid_usd_per_million_output_tokens
+        + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
+    )
     return np.where((trains == 0) & (generated_tokens > 0) & (usd > 0), usd, np.nan)
 
 
 def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million_tokens):
     """Generated tokens a day beyond which instances cost less than the endpoint. [tokens]"""
-    return usd_per_month_on_demand * YEAR_MONTHS / YEAR_DAYS / (endpoint_usd_per_million_tokens / MILLION)
+    return (
+        usd_per_month_on_demand
+        * YEAR_MONTHS
+        / YEAR_DAYS
+        / (endpoint_usd_per_million_tokens / MILLION)
+    )
 
 
 def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hours_per_month):
@@ -166,7 +211,9 @@ def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hou
 
     Above 1 the instances never cost less.
     """
-    return endpoint_break_even_tokens / (tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS)
+    return endpoint_break_even_tokens / (
+        tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS
+    )
 
 
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
@@ -180,13 +227,25 @@ def load_instances(load_deployments, instances_needed):
     return load_deployments * instances_needed
 
 
-def load_resting_instances(load_instances, ends, scales_hourly, peak_to_mean, replica_gpus, instance_gpus):
+def load_resting_instances(
+    load_instances, ends, scales_hourly, peak_to_mean, replica_gpus, instance_gpus
+):
     """Of the instances of the wanted load those that rest on average. [instances]"""
-    return resting_instances(ends, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus)
+    return resting_instances(
+        ends, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus
+    )
 
 
 def load_usd_per_month_on_demand(
-    load_instances, load_resting_instances, standby_instances, instance_usd_per_hour_on_demand, hours_per_month
+    load_instances,
+    load_resting_instances,
+    standby_instances,
+    instance_usd_per_hour_on_demand,
+    hours_per_month,
 ):
     """A month on demand of the wanted load. [USD per month]"""
-    return (load_instances + standby_instances - load_resting_instances) * instance_usd_per_hour_on_demand * hours_per_month
+    return (
+        (load_instances + standby_instances - load_resting_instances)
+        * instance_usd_per_hour_on_demand
+        * hours_per_month
+    )

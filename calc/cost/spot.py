@@ -56,20 +56,40 @@ def stored_bytes(trains, kept_checkpoints, checkpoint_bytes, parameters, matrix_
     return np.where(trains > 0, kept_checkpoints * checkpoint_bytes, parameters * matrix_bytes_each)
 
 
-def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storage_usd_per_gib_month):
+def storage_usd_per_month(
+    stored_bytes, storage_usd_per_gib_month, listed_storage_usd_per_gib_month
+):
     """A month of storage, as set or on S3 Standard; not in the bill. [USD per month]"""
-    return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
+    return (
+        stored_bytes
+        / GIB
+        * np.where(
+            storage_usd_per_gib_month > 0,
+            storage_usd_per_gib_month,
+            listed_storage_usd_per_gib_month,
+        )
+    )
 
 
-def sober_overhead_ratio(ends, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours):
+def sober_overhead_ratio(
+    ends, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, attempt_hours
+):
     """Overhead of spot at the sober case's interruptions, at their best interval. [share]"""
-    interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, attempt_hours)
-    return spot_overhead_ratio(ends, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds)
+    interval = checkpoint_interval_seconds(
+        checkpoint_seconds, sober_uninterrupted_seconds, attempt_hours
+    )
+    return spot_overhead_ratio(
+        ends, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds
+    )
 
 
-def sober_run_hours(work_hours, start_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds):
+def sober_run_hours(
+    work_hours, start_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds
+):
     """The run on spot in the sober case, with the wait for capacity after each interruption. [h]"""
-    return start_hours + work_hours * (1 + sober_overhead_ratio) * (1 + spot_wait_seconds / sober_uninterrupted_seconds)
+    return start_hours + work_hours * (1 + sober_overhead_ratio) * (
+        1 + spot_wait_seconds / sober_uninterrupted_seconds
+    )
 
 
 def sober_run_usd(work_hours, start_hours, sober_overhead_ratio, usd_per_hour_spot):

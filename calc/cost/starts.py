@@ -2,8 +2,9 @@
 
 Source: catalogs/edited/starts.yaml.
 
-usual_, low_ and high_ are the middle and the ends of each phase; the phases of a start follow each other, and so do their ends.
-A card without an instance is not rented, and nothing of its start is counted.
+usual_, low_ and high_ are the middle and the ends of each phase; the phases of a start follow each
+other, and so do their ends. A card without an instance is not rented, and nothing of its start is
+counted.
 """
 
 import numpy as np
@@ -11,60 +12,103 @@ import numpy as np
 from calc.evaluate import twin
 from calc.units import HOUR_SECONDS
 
-PUBLISHED_BYTES_EACH = 2  # of a parameter in the file that a training reads, whatever it makes of it
+PUBLISHED_BYTES_EACH = (
+    2  # of a parameter in the file that a training reads, whatever it makes of it
+)
 LARGE_MACHINE_GPUS = 8  # on one NVLink
 LOW, HIGH = {"usual": "low"}, {"usual": "high"}
 
 
 def usual_launch_seconds(
-    spans_instances, instance_nvlink_domain_gpus, usual_joined_machines_seconds, usual_large_machine_seconds, usual_machine_seconds
-):  # fmt: skip
+    spans_instances,
+    instance_nvlink_domain_gpus,
+    usual_joined_machines_seconds,
+    usual_large_machine_seconds,
+    usual_machine_seconds,
+):
     """Launch and boot, until all machines that work together have joined. [s]"""
-    alone = np.where(instance_nvlink_domain_gpus >= LARGE_MACHINE_GPUS, usual_large_machine_seconds, usual_machine_seconds)
+    alone = np.where(
+        instance_nvlink_domain_gpus >= LARGE_MACHINE_GPUS,
+        usual_large_machine_seconds,
+        usual_machine_seconds,
+    )
     return np.where(spans_instances > 0, usual_joined_machines_seconds, alone)
 
 
-def usual_training_seconds(trains, gpus, compiles, usual_process_group_seconds, usual_compile_training_seconds):
+def usual_training_seconds(
+    trains, gpus, compiles, usual_process_group_seconds, usual_compile_training_seconds
+):
     """Start of the software that trains: process group and compilation. [s]"""
-    return trains * ((gpus > 1) * usual_process_group_seconds + compiles * usual_compile_training_seconds)
+    return trains * (
+        (gpus > 1) * usual_process_group_seconds + compiles * usual_compile_training_seconds
+    )
 
 
 def usual_serving_seconds(
-    is_engine, most_experts, replica_gpus, usual_engine_seconds, usual_engine_joined_seconds, usual_engine_experts_seconds,
+    is_engine,
+    most_experts,
+    replica_gpus,
+    usual_engine_seconds,
+    usual_engine_joined_seconds,
+    usual_engine_experts_seconds,
     usual_engine_joined_experts_seconds,
-):  # fmt: skip
+):
     """Start of a serving engine. [s]"""
     dense = np.where(replica_gpus > 1, usual_engine_joined_seconds, usual_engine_seconds)
-    experts = np.where(replica_gpus > 1, usual_engine_joined_experts_seconds, usual_engine_experts_seconds)
+    experts = np.where(
+        replica_gpus > 1, usual_engine_joined_experts_seconds, usual_engine_experts_seconds
+    )
     return is_engine * np.where(most_experts > 0, experts, dense)
 
 
 def usual_first_seconds(
-    start_seconds, instance_gpus, trains, usual_launch_seconds, usual_image_seconds, usual_training_seconds, usual_serving_seconds
-):  # fmt: skip
+    start_seconds,
+    instance_gpus,
+    trains,
+    usual_launch_seconds,
+    usual_image_seconds,
+    usual_training_seconds,
+    usual_serving_seconds,
+):
     """From the request to the first step or token: as set, else the sum of the phases. [s]"""
     software = np.where(trains > 0, usual_training_seconds, usual_serving_seconds)
-    phases = np.where(np.isnan(instance_gpus), 0.0, usual_launch_seconds + usual_image_seconds + software)
+    phases = np.where(
+        np.isnan(instance_gpus), 0.0, usual_launch_seconds + usual_image_seconds + software
+    )
     return np.where(np.isnan(start_seconds), phases, start_seconds)
 
 
 low_launch_seconds, high_launch_seconds = (twin(usual_launch_seconds, end) for end in (LOW, HIGH))
-low_training_seconds, high_training_seconds = (twin(usual_training_seconds, end) for end in (LOW, HIGH))
-low_serving_seconds, high_serving_seconds = (twin(usual_serving_seconds, end) for end in (LOW, HIGH))
+low_training_seconds, high_training_seconds = (
+    twin(usual_training_seconds, end) for end in (LOW, HIGH)
+)
+low_serving_seconds, high_serving_seconds = (
+    twin(usual_serving_seconds, end) for end in (LOW, HIGH)
+)
 low_first_seconds, high_first_seconds = (twin(usual_first_seconds, end) for end in (LOW, HIGH))
 
 
-def weights_read_seconds(trains, parameters, matrix_bytes_each, checkpoint_bytes_per_second, usual_first_seconds):
+def weights_read_seconds(
+    trains, parameters, matrix_bytes_each, checkpoint_bytes_per_second, usual_first_seconds
+):
     """Reading the published weights into every machine; 0 where no start is counted. [s]"""
     read_bytes = parameters * np.where(trains > 0, PUBLISHED_BYTES_EACH, matrix_bytes_each)
     return np.where(usual_first_seconds > 0, read_bytes / checkpoint_bytes_per_second, 0.0)
 
 
 def checkpoint_bytes(
-    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each
+    trained_parameters,
+    adapts,
+    adapter_bytes_each,
+    matrix_bytes_each,
+    master_bytes_each,
+    matrix_states,
+    state_width_bytes_each,
 ):
     """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
-    weights_bytes_each = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
+    weights_bytes_each = np.where(
+        adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each
+    )
     return trained_parameters * (weights_bytes_each + matrix_states * state_width_bytes_each)
 
 

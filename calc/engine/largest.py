@@ -1,8 +1,9 @@
 """The largest batch and the longest sequence that a card holds, exact for the formulas.
 
-Memory grows with both, so each row has a bracket (fits, does not fit). The memory of each moment is nearly a straight line;
-a line through two probes of each moment shows where the first of them meets the limit. Two probes a turn close the bracket
-there; where they do not (squares, a chunked loss), probes at its thirds do.
+Memory grows with both, so each row has a bracket (fits, does not fit). The memory of each moment is
+nearly a straight line; a line through two probes of each moment shows where the first of them meets
+the limit. Two probes a turn close the bracket there; where they do not (squares, a chunked loss),
+probes at its thirds do.
 """
 
 import numpy as np
@@ -16,7 +17,14 @@ from calc.table import Table, gathered
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 Probe = tuple[np.ndarray, np.ndarray]  # the values tried, in units, and the excess of each moment
-LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "context_limit_tokens")
+LIMITS = (
+    "limit_bytes",
+    "instance_gpus",
+    "instance_memory_bytes",
+    "usable_host_ratio",
+    "scores_once",
+    "context_limit_tokens",
+)
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
 
@@ -28,7 +36,9 @@ def largest_columns(table: Table) -> Columns:
     sequence = largest(table, "sequence_tokens", np.where(context > 1, 2 * context, 1.0))
     return {
         "max_batch": largest(table, "batch", np.ones(1)),
-        "max_sequence_tokens": np.where(table["scores_once"] > 0, np.nan, sequence),  # an image fixes its length
+        "max_sequence_tokens": np.where(
+            table["scores_once"] > 0, np.nan, sequence
+        ),  # an image fixes its length
     }
 
 
@@ -36,13 +46,22 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     """The largest multiple of `unit` that fits in the column `name`; 0 where not one unit fits."""
     rows = table["rows"]
     results = np.full(rows, np.nan)
-    limited = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
+    limited = np.flatnonzero(
+        ~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows))
+    )
     if not len(limited):
         return results
     part = (table | {"unit": unit}).take(limited)
-    keys = Table({key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(limited))
-    if name == "sequence_tokens":  # a length equal to the sequence's follows it, whatever its number
-        keys |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
+    keys = Table(
+        {key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(limited)
+    )
+    if (
+        name == "sequence_tokens"
+    ):  # a length equal to the sequence's follows it, whatever its number
+        keys |= {
+            other: np.where(part[other] == part[name], np.nan, part[other])
+            for other in SAME_AS_SEQUENCE
+        }
     first, copies = keys.distinct(keys.keys() - {"rows"}, share=1) or (np.arange(len(limited)),) * 2
     results[limited] = gathered(_solved(part.take(first), name), len(first), copies)
     return results
@@ -73,13 +92,17 @@ def _solved(table: Table, name: str) -> np.ndarray:
             is_unit = (values == np.floor(values)) & (values < high[todo])
             low[todo] = np.where(fits & is_unit, np.maximum(low[todo], values), low[todo])
             high[todo] = np.where(fits | ~is_unit, high[todo], np.minimum(high[todo], values))
-        guess = _where_lines_meet(first, second) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
+        guess = (
+            _where_lines_meet(first, second) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
+        )
         still = high[todo] - low[todo] > 1
         todo, guess = todo[still], guess[still]
         if not len(todo):
             break
         lower, upper = _next_probes(low[todo], high[todo], guess)
-        both = _excess_with(table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2))
+        both = _excess_with(
+            table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2)
+        )
         first, second = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
     return low * unit
 
@@ -93,7 +116,9 @@ def _where_lines_meet(first: Probe, second: Probe) -> np.ndarray:
     return np.where(np.isinf(nearest), np.nan, np.floor(nearest))
 
 
-def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _next_probes(
+    low: np.ndarray, high: np.ndarray, guess: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Two probes inside each bracket: the guess and its successor, or the thirds."""
     third = np.maximum(np.floor((high - low) / 3), 1)
     lower = np.clip(np.where(np.isnan(guess), low + third, guess), low + 1, high - 1)
@@ -106,7 +131,9 @@ def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) 
     part = table.take(rows)
     if name == "sequence_tokens":
         for other in SAME_AS_SEQUENCE:
-            part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
+            part[other] = np.where(
+                part[other] == part[name], values, np.minimum(part[other], values)
+            )
     part[name] = values
     return _excess(part, fullest_place(before_memory(part)))
 
@@ -116,7 +143,14 @@ def _excess(table: Columns, memory: Columns) -> np.ndarray:
 
     Shape (moments + 1, rows).
     """
-    host = host_memory_needed_bytes(memory["offloaded_bytes"], table["gpus"], table["instance_gpus"])
-    over_host = np.nan_to_num(host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf)
-    over = [total * memory["memory_run_ratio"] - table["limit_bytes"] for total in memory["moment_bytes"]]
+    host = host_memory_needed_bytes(
+        memory["offloaded_bytes"], table["gpus"], table["instance_gpus"]
+    )
+    over_host = np.nan_to_num(
+        host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf
+    )
+    over = [
+        total * memory["memory_run_ratio"] - table["limit_bytes"]
+        for total in memory["moment_bytes"]
+    ]
     return np.stack([np.broadcast_to(excess, table["rows"]) for excess in (*over, over_host)])

@@ -17,7 +17,9 @@ COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_by
 def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
     """The bounds of every row that is refused for its model alone; `problem` names the bound."""
     refused = words_of(catalogs, "models", "refused")[table["model_row"]]
-    rows = np.flatnonzero(np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused))
+    rows = np.flatnonzero(
+        np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused)
+    )
     if not len(rows):
         return {}
     refused_rows = walk(table.take(rows), MEMORY[:1])
@@ -29,7 +31,9 @@ def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
     trained = np.broadcast_to(refused_rows["trains"] * (1 - refused_rows["adapts"]) > 0, len(rows))
     for row, trains in zip(rows, trained, strict=True):
         what = "Weights, gradients and optimizer state" if trains else "Weights"
-        problems.text[row] += f" {what} take at least {lower['memory_low_bytes'][row] / GIB:,.1f} GiB on each GPU."
+        problems.text[row] += (
+            f" {what} take at least {lower['memory_low_bytes'][row] / GIB:,.1f} GiB on each GPU."
+        )
     return lower
 
 
@@ -54,17 +58,30 @@ def least_gradients_bytes(least_trained_parameters, gradient_width_bytes_each, g
 
 
 def least_optimizer_bytes(
-    least_trained_parameters, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
-):  # fmt: skip
+    least_trained_parameters,
+    matrix_states,
+    outer_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    optimizer_shards,
+):
     """The optimizer state, of matrices or the rest, whichever is less, and the master copy. [B]
 
     Rajbhandari et al. 2019, arXiv 1910.02054.
     """
-    parameter_bytes = np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each
+    parameter_bytes = (
+        np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each
+    )
     return least_trained_parameters / optimizer_shards * parameter_bytes
 
 
 FORMULAS = (
     *(states.gradient_width_bytes_each, states.state_width_bytes_each),
-    *(least_parameters, least_trained_parameters, least_weights_bytes, least_gradients_bytes, least_optimizer_bytes),
+    *(
+        least_parameters,
+        least_trained_parameters,
+        least_weights_bytes,
+        least_gradients_bytes,
+        least_optimizer_bytes,
+    ),
 )

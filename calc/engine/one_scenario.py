@@ -17,7 +17,9 @@ def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
     """The table of one scenario at the fullest place of its pipeline, with every column."""
     frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
     places = at_places(next(parts(frame, catalogs)).table)
-    return max((table for table, _ in places), key=lambda table: float(table["allocated_peak_bytes"][0]))
+    return max(
+        (table for table, _ in places), key=lambda table: float(table["allocated_peak_bytes"][0])
+    )
 
 
 def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
@@ -27,10 +29,16 @@ def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame
     totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
     rows = []
     for phase in PHASES:
-        of_phase = [number for number in happening(table, work_of(table)) if moments[number].phase == phase]
+        of_phase = [
+            number for number in happening(table, work_of(table)) if moments[number].phase == phase
+        ]
         if of_phase:
             largest = max(of_phase, key=totals.__getitem__)
             for name in ALLOCATED:
-                values = table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
-                rows.append({"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])})
+                values = (
+                    table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
+                )
+                rows.append(
+                    {"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])}
+                )
     return pd.DataFrame(rows)

@@ -17,7 +17,9 @@ from calc.scenarios import join
 from calc.scenarios.problems import Problems
 from calc.table import ORIGINS, Table
 
-PLACE = frozenset(["asked_gpu", "instance", "region", "private_prices"])  # the inputs that say where a job stands
+PLACE = frozenset(
+    ["asked_gpu", "instance", "region", "private_prices"]
+)  # the inputs that say where a job stands
 WORK = "work"  # the same in all rows of a table
 UNLIMITED = 10**6
 
@@ -32,7 +34,10 @@ def _head_row(model_row, catalogs):
 
 
 def _coefficients(catalogs):
-    return {"head_coefficients": head_coefficients(catalogs), "block_coefficients": block_coefficients(catalogs)}
+    return {
+        "head_coefficients": head_coefficients(catalogs),
+        "block_coefficients": block_coefficients(catalogs),
+    }
 
 
 STEPS: tuple[Callable, ...] = (*join.STEPS, _head_row, _coefficients)
@@ -48,14 +53,18 @@ class Origins:
     def deciding(self, read: frozenset[str]) -> tuple[str, ...]:
         """The fewest columns that decide all those read; of several such sets the nearest to them.
 
-        A column of several axes is no key, and a column that depends on the place is decided by itself alone: a layout is
-        worked out once for all cards on which these columns are equal.
+        A column of several axes is no key, and a column that depends on the place is decided by
+        itself alone: a layout is worked out once for all cards on which these columns are equal.
         """
         if read not in self.cuts:
             behind = self._behind(read)
             placed = {name for name in behind if self._behind({name}) & PLACE}
-            uncut = {name for name in behind if name in self.several_axes or name.startswith("stack_")} | (placed - read)
-            self.cuts[read] = tuple(sorted(smallest_cut(read, {name: self.made_of.get(name) for name in behind}, uncut)))
+            uncut = {
+                name for name in behind if name in self.several_axes or name.startswith("stack_")
+            } | (placed - read)
+            self.cuts[read] = tuple(
+                sorted(smallest_cut(read, {name: self.made_of.get(name) for name in behind}, uncut))
+            )
         return self.cuts[read]
 
     def _behind(self, names: Iterable[str]) -> set[str]:
@@ -76,12 +85,17 @@ def origins(catalogs: Catalogs) -> Origins:
     return Origins(made_of | formulas | {WORK: frozenset()}, several_axes)
 
 
-def smallest_cut(read: Iterable[str], made_of: Mapping[str, frozenset[str] | None], uncut: set[str]) -> set[str]:
+def smallest_cut(
+    read: Iterable[str], made_of: Mapping[str, frozenset[str] | None], uncut: set[str]
+) -> set[str]:
     """The fewest columns that cut every path from an input (None) to a column that is read.
 
-    Menger's theorem: as many as there are disjoint paths, found as a maximum flow (Edmonds and Karp 1972).
+    Menger's theorem: as many as there are disjoint paths, found as a maximum flow (Edmonds and Karp
+    1972).
     """
-    left: dict[Any, dict[Any, int]] = defaultdict(dict)  # the residual capacities; a column is an edge between two nodes
+    left: dict[Any, dict[Any, int]] = defaultdict(
+        dict
+    )  # the residual capacities; a column is an edge between two nodes
     for name, columns in made_of.items():
         left[name, "in"][name, "out"] = UNLIMITED if name in uncut else 1
         for origin in ["inputs"] if columns is None else [(column, "in") for column in columns]:

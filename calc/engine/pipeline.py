@@ -34,7 +34,11 @@ FEWEST_SCENARIOS = 64  # among which looking for equal ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 OF_THE_BILL = (*SECTIONS["time_and_cost"], "fits")  # empty where a row is refused for its place
 RESULTS = [section for section in SECTIONS if section not in ("remarks", "others")]
-COLUMNS = (*(name for section in RESULTS for name in SECTIONS[section]), *ASSUMED, *SECTIONS["remarks"])  # of a result, in order
+COLUMNS = (
+    *(name for section in RESULTS for name in SECTIONS[section]),
+    *ASSUMED,
+    *SECTIONS["remarks"],
+)  # of a result, in order
 WORDS = frozenset(name for name in COLUMNS if name in GLOSSARY and GLOSSARY[name].unit == "text")
 VERDICT = AFTER_MEMORY[:1]
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
@@ -49,28 +53,39 @@ class Part(NamedTuple):
 
 
 def estimate(
-    table: pd.DataFrame | dict, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+    table: pd.DataFrame | dict,
+    catalogs: Catalogs,
+    solve: bool = True,
+    columns: Iterable[str] | None = None,
 ) -> pd.DataFrame | dict:
     """Scenarios (a DataFrame, or one dict) with their defaults and results, in the same order.
 
-    Every row is present. Numbers are float64, words are categories. Without `solve` the largest batch and sequence are empty.
-    Naming the wanted `columns` is faster; all others are left out, the table's own too.
+    Every row is present. Numbers are float64, words are categories. Without `solve` the largest
+    batch and sequence are empty. Naming the wanted `columns` is faster; all others are left out,
+    the table's own too.
     """
     if isinstance(table, dict):
         distinct, _ = estimate_distinct(as_frame(table), catalogs, solve, columns)
-        return {name: value for name, value in table.items() if name not in COLUMNS and columns is None} | distinct.row(0)
+        return {
+            name: value for name, value in table.items() if name not in COLUMNS and columns is None
+        } | distinct.row(0)
     frame = as_frame(table)
     distinct, copies = estimate_distinct(frame, catalogs, solve, columns)
     results = distinct.frame(copies, len(frame))
     if "scenario" in results and "scenario" in frame:
         names = cell_words(frame["scenario"]).by_row(len(frame))
-        results["scenario"] = pd.Categorical(names, categories=pd.Index(sorted(set(names)), dtype=object))
+        results["scenario"] = pd.Categorical(
+            names, categories=pd.Index(sorted(set(names)), dtype=object)
+        )
     extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
     return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
 
 
 def estimate_distinct(
-    frame: pd.DataFrame, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+    frame: pd.DataFrame,
+    catalogs: Catalogs,
+    solve: bool = True,
+    columns: Iterable[str] | None = None,
 ) -> tuple[Results, np.ndarray | None]:
     """The results of each distinct scenario, and the number of each row's scenario.
 
@@ -79,23 +94,40 @@ def estimate_distinct(
     wanted = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
     unknown = [name for name in wanted if name not in COLUMNS]
     if unknown:
-        raise ValueError(f"There is no result column '{unknown[0]}'; choose from calc.engine.pipeline.COLUMNS.")
+        raise ValueError(
+            f"There is no result column '{unknown[0]}'; choose from calc.engine.pipeline.COLUMNS."
+        )
     solve = solve and bool(set(SOLVED) & set(wanted))
     first, copies = distinct_scenarios(frame)
     once = frame if copies is None else frame.iloc[first]
-    once = once if len(once) else pd.DataFrame({"model": [""]})  # an empty table gets the columns of one row
+    once = (
+        once if len(once) else pd.DataFrame({"model": [""]})
+    )  # an empty table gets the columns of one row
     results = Results(wanted, WORDS, len(once))
     for start in range(0, len(once), CHUNK_ROWS):
         chunk = once.iloc[start : start + CHUNK_ROWS]
         for part in parts(chunk, catalogs):
-            results.add(start + part.rows, _solved_alone(part) if set(wanted) <= set(SOLVED) else _finished(part, catalogs, solve, wanted))
+            results.add(
+                start + part.rows,
+                _solved_alone(part)
+                if set(wanted) <= set(SOLVED)
+                else _finished(part, catalogs, solve, wanted),
+            )
     return results, copies
 
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
     """The first row of each distinct scenario, and each row's scenario; None where few repeat."""
-    named = [name for name in (*inputs_by_name(), "problem") if name in frame.columns and name != "scenario"]
-    repeated = Table({name: frame[name] for name in named}, len(frame)).distinct(named) if len(frame) >= FEWEST_SCENARIOS else None
+    named = [
+        name
+        for name in (*inputs_by_name(), "problem")
+        if name in frame.columns and name != "scenario"
+    ]
+    repeated = (
+        Table({name: frame[name] for name in named}, len(frame)).distinct(named)
+        if len(frame) >= FEWEST_SCENARIOS
+        else None
+    )
     return repeated or (np.arange(len(frame)), None)
 
 
@@ -108,7 +140,11 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
         if len(rows):
             is_all = len(rows) == len(frame)
             of_part = problems if is_all else problems.of(rows)
-            yield Part(rows, settled_table(inputs if is_all else inputs.take(rows), catalogs, of_part), of_part)
+            yield Part(
+                rows,
+                settled_table(inputs if is_all else inputs.take(rows), catalogs, of_part),
+                of_part,
+            )
 
 
 def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
@@ -124,7 +160,15 @@ def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COL
     rows = np.arange(inputs["rows"])
     problems = Problems(len(rows))
     results = Results(columns, WORDS, len(rows))
-    results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False, results.columns))
+    results.add(
+        rows,
+        _finished(
+            Part(rows, settled_table(inputs, catalogs, problems), problems),
+            catalogs,
+            False,
+            results.columns,
+        ),
+    )
     return results
 
 
@@ -138,10 +182,14 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool, wanted: tuple[str, ..
     """The result columns of a part; a row with a problem has its inputs alone."""
     rows, problems = len(part.rows), part.problems
     inputs = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
-    counts = {name: np.where(part.table["unknown_model"], np.nan, part.table[name]) for name in SECTIONS["counts"]}
+    counts = {
+        name: np.where(part.table["unknown_model"], np.nan, part.table[name])
+        for name in SECTIONS["counts"]
+    }
     sound, table = sound_rows(part)
     results = {
-        name: spread(values, sound, rows) for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
+        name: spread(values, sound, rows)
+        for name, values in _sound_results(sound, table, problems, catalogs, solve, wanted).items()
     }
     for name, values in least(part.table, problems, catalogs).items():
         results[name] = np.where(np.isnan(values), results.get(name, np.nan), values)
@@ -157,7 +205,12 @@ def _solved_alone(part: Part) -> Columns:
 
 
 def _sound_results(
-    sound: np.ndarray, table: Table, problems: Problems, catalogs: Catalogs, solve: bool, wanted: tuple[str, ...]
+    sound: np.ndarray,
+    table: Table,
+    problems: Problems,
+    catalogs: Catalogs,
+    solve: bool,
+    wanted: tuple[str, ...],
 ) -> Columns:
     """The results of the sound rows; those without a place or a measured block get a problem."""
     if not len(sound):
@@ -167,7 +220,13 @@ def _sound_results(
         walk(table, AFTER_MEMORY, wanted)
     runs, note, timed = support(table, catalogs)
     results = _figures(table, solve)
-    untimed = {} if timed.all() else {name: emptied(results[name], ~timed) for name in RESTING_ON_TIME.intersection(results)}
+    untimed = (
+        {}
+        if timed.all()
+        else {
+            name: emptied(results[name], ~timed) for name in RESTING_ON_TIME.intersection(results)
+        }
+    )
     obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
     results |= {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
     results |= untimed | basis(table | untimed, catalogs)._asdict()
@@ -179,7 +238,10 @@ def _sound_results(
     refuse(placement.RULES, table, fresh)
     misplaced = ~fresh.sound
     if misplaced.any():
-        results = {name: emptied(values, misplaced) if name in OF_THE_BILL else values for name, values in results.items()}
+        results = {
+            name: emptied(values, misplaced) if name in OF_THE_BILL else values
+            for name, values in results.items()
+        }
         problems.text[sound[misplaced]] = fresh.text[misplaced]
     return results
 
@@ -187,10 +249,15 @@ def _sound_results(
 def _figures(table: Table, solve: bool) -> Columns:
     """The figures of a table whose rows are all sound."""
     sections = ("components", "memory", "card", "prices")
-    figures = {name: table[name] for section in sections for name in SECTIONS[section] if name in table}
+    figures = {
+        name: table[name] for section in sections for name in SECTIONS[section] if name in table
+    }
     phases = np.array([moment.phase for moment in MOMENTS[work_of(table)]], dtype=object)
     figures["memory_basis"] = Words(table["memory_basis"], BASES)
-    figures["peak_phase"], figures["fits"] = Words(table["peak_moment"], phases), Words(table["fits"], FITS)
+    figures["peak_phase"], figures["fits"] = (
+        Words(table["peak_moment"], phases),
+        Words(table["fits"], FITS),
+    )
     figures |= {name: _finite(table[name]) for name in SECTIONS["time_and_cost"] if name in table}
     return figures | (largest_columns(table) if solve else {})
 
@@ -202,7 +269,14 @@ def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
 
 def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
     """The reason why the memory of a row is not known."""
-    kind = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
+    kind = [*catalogs.blocks, *(f"any {kind}" for kind in KINDS)][
+        int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])
+    ]
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
-    chosen = ", ".join(f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute"))
-    return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."
+    chosen = ", ".join(
+        f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute")
+    )
+    return (
+        f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, "
+        f"attention or recompute."
+    )

@@ -15,10 +15,18 @@ class Results:
     def __init__(self, columns: Iterable[str], words: frozenset[str], rows: int):
         self.columns = tuple(columns)
         self.rows = rows
-        self.numbers = {name: line for line, name in enumerate(name for name in self.columns if name not in words)}
-        self.place, self.filled = np.zeros(rows, dtype=np.int64), 0  # where each row stands in the block
+        self.numbers = {
+            name: line
+            for line, name in enumerate(name for name in self.columns if name not in words)
+        }
+        self.place, self.filled = (
+            np.zeros(rows, dtype=np.int64),
+            0,
+        )  # where each row stands in the block
         self.block = np.full((len(self.numbers), rows), np.nan)
-        self.words: dict[str, dict[str, int]] = {name: {"": 0} for name in self.columns if name in words}
+        self.words: dict[str, dict[str, int]] = {
+            name: {"": 0} for name in self.columns if name in words
+        }
         self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
 
     def add(self, rows: np.ndarray, columns: dict[str, Any]) -> None:
@@ -44,15 +52,23 @@ class Results:
         """One row as a dict, in the order of the columns."""
         place = self.place[number]
         numbers = self.block[:, place].tolist()
-        words = {name: list(vocabulary)[self.codes[name][place]] for name, vocabulary in self.words.items()}
-        return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
+        words = {
+            name: list(vocabulary)[self.codes[name][place]]
+            for name, vocabulary in self.words.items()
+        }
+        return {
+            name: numbers[self.numbers[name]] if name in self.numbers else words[name]
+            for name in self.columns
+        }
 
     def column(self, name: str) -> np.ndarray:
         """A column of numbers in the order of the rows."""
         return self.block[self.numbers[name]][self.place]
 
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
-        """The results as a frame, repeated as `copies` says: numbers as views, words as categories."""
+        """The results as a frame, repeated as `copies` says: numbers as views, words as
+        categories.
+        """
         if copies is None:
             self._put_in_order()
         order = self.place[:rows] if copies is None else self.place[copies]
@@ -60,21 +76,28 @@ class Results:
         numbers = pd.DataFrame(block.T, columns=list(self.numbers), copy=False)
         words = {name: self._categories(name, order) for name in self.codes}
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
-        return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
+        return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[
+            list(self.columns)
+        ]
 
     def plain(self, **others: Any) -> pd.DataFrame:
         """A few rows in order, words as plain text; other columns come first or replace results."""
         rows, places = self.rows, self.place[: self.rows]
         numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, places], strict=True))
         words: dict[str, Any] = {
-            name: np.array(list(entries), dtype=object)[self.codes[name][places]] for name, entries in self.words.items()
+            name: np.array(list(entries), dtype=object)[self.codes[name][places]]
+            for name, entries in self.words.items()
         }
         for name, values in others.items():
             kind = words if np.asarray(values).dtype.kind in "OU" else numbers
-            kind[name] = np.broadcast_to(np.asarray(values, dtype=object if kind is words else float), rows)
+            kind[name] = np.broadcast_to(
+                np.asarray(values, dtype=object if kind is words else float), rows
+            )
         figures = pd.DataFrame(np.stack(list(numbers.values())).T, columns=list(numbers))
         texts = pd.DataFrame(np.stack(list(words.values())).T, columns=list(words), dtype=object)
-        return pd.concat([figures, texts], axis=1)[[*(name for name in others if name not in self.columns), *self.columns]]
+        return pd.concat([figures, texts], axis=1)[
+            [*(name for name in others if name not in self.columns), *self.columns]
+        ]
 
     def _put_in_order(self) -> None:
         """Sort the rows, column by column in the memory that they occupy."""

@@ -64,10 +64,10 @@ from calc.table import ORIGINS, Table
 class Stage:
     """Formulas that run together, in order: those of modules, and single ones.
 
-    `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN, components 0).
-    `shared`: worked out once for rows that are equal in all columns that decide its results.
-    `each_place`: memory that differs between the stages of a pipeline.
-    `on_demand`: walked only where one of its columns is wanted.
+    `work`: the one kind of work that the stage belongs to; in the other its columns are empty (NaN,
+    components 0). `shared`: worked out once for rows that are equal in all columns that decide its
+    results. `each_place`: memory that differs between the stages of a pipeline. `on_demand`: walked
+    only where one of its columns is wanted.
     """
 
     def __init__(
@@ -79,8 +79,18 @@ class Stage:
         each_place: bool = False,
         on_demand: bool = False,
     ):
-        self.name, self.work, self.shared, self.each_place, self.on_demand = name, work, shared, each_place, on_demand
-        self.formulas = tuple(formula for part in parts for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,)))
+        self.name, self.work, self.shared, self.each_place, self.on_demand = (
+            name,
+            work,
+            shared,
+            each_place,
+            on_demand,
+        )
+        self.formulas = tuple(
+            formula
+            for part in parts
+            for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,))
+        )
 
 
 STAGES = (
@@ -93,7 +103,20 @@ STAGES = (
     Stage("place in a pipeline", ends, each_place=True),
     Stage("weights and states", weights, states, each_place=True),
     Stage("log-probabilities", log_probabilities, work=TRAINING, each_place=True),
-    Stage("a training step", schedule, saved, loss, groups, head, places, block, last, step, work=TRAINING, each_place=True),
+    Stage(
+        "a training step",
+        schedule,
+        saved,
+        loss,
+        groups,
+        head,
+        places,
+        block,
+        last,
+        step,
+        work=TRAINING,
+        each_place=True,
+    ),
     Stage("other models and rollout", other_models, rollout_engine, work=TRAINING, each_place=True),
     Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_place=True),
     Stage("peak", peak, *moments.AT_PEAK, each_place=True),
@@ -118,14 +141,19 @@ PLACES = tuple(stage for stage in MEMORY if stage.each_place)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("runs of one's own") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
-EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # the columns and the components of a stage for the other kind of work
+EMPTY, NOTHING = (
+    np.full(1, np.nan),
+    np.zeros(1),
+)  # the columns and the components of a stage for the other kind of work
 
 
 @cache
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages read from outside."""
     made = {formula.__name__ for stage in stages for formula in stage.formulas}
-    read = {name for stage in stages for formula in stage.formulas for name in parameters_of(formula)}
+    read = {
+        name for stage in stages for formula in stage.formulas for name in parameters_of(formula)
+    }
     return frozenset(read - made)
 
 
@@ -136,14 +164,25 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
 
 def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages make, and those that later formulas make from them."""
-    later = (formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas)
-    return frozenset((*makes(stages), *(formula.__name__ for formula in resting(makes(stages), later))))
+    later = (
+        formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas
+    )
+    return frozenset(
+        (*makes(stages), *(formula.__name__ for formula in resting(makes(stages), later)))
+    )
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
-ON_THE_WAY = {"stages_before", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
+ON_THE_WAY = {
+    "stages_before",
+    "moment_bytes",
+    *(f"moment_{name}" for name in ALLOCATED),
+}  # made while memory is walked
 MEMORY_MADE = frozenset(makes(MEMORY))
-RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment", "memory_run_share"}
+RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {
+    "peak_moment",
+    "memory_run_share",
+}
 MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)
 
 
@@ -156,7 +195,8 @@ def _others_read(stage: Stage) -> frozenset[str]:
 
 OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
 LATER_READ = {
-    stage.name: frozenset(makes((stage,))) & reads(tuple(other for other in STAGES if other is not stage))
+    stage.name: frozenset(makes((stage,)))
+    & reads(tuple(other for other in STAGES if other is not stage))
     for stage in STAGES
     if stage.shared
 }
@@ -165,7 +205,11 @@ LATER_READ = {
 @cache
 def _memory_reads(work: str) -> frozenset[str]:
     """The columns that decide memory in a kind of work."""
-    return reads(tuple(stage for stage in MEMORY if stage.work in ("", work))) - MEMORY_MADE - ON_THE_WAY
+    return (
+        reads(tuple(stage for stage in MEMORY if stage.work in ("", work)))
+        - MEMORY_MADE
+        - ON_THE_WAY
+    )
 
 
 def before_memory(table: Table) -> Table:
@@ -194,7 +238,9 @@ def walk(table: Table, stages: tuple[Stage, ...], wanted: Iterable[str] = ()) ->
         if stage.on_demand and not set(makes((stage,))).intersection(wanted):
             continue
         if stage.work not in ("", work):
-            table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
+            table |= {
+                name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]
+            }
         elif stage.shared:
             table |= table.once(keys_of(stage, table), partial(_results_of, stage))
         else:
@@ -224,14 +270,25 @@ def _memory_of(table: Table) -> Columns:
 def at_places(table: Table) -> list[tuple[Table, np.ndarray]]:
     """Memory where a pipeline may hold the most, each place with the rows that have it.
 
-    The first stage; between the ends the first without the dense blocks that stand before routed ones; the last.
+    The first stage; between the ends the first without the dense blocks that stand before routed
+    ones; the last.
     """
     table = walk(table, MEMORY[: len(MEMORY) - len(PLACES)])
     rows = np.arange(table["rows"])
-    stages, between = np.broadcast_to(table["pipeline_parallel"], len(rows)), np.broadcast_to(table["stage_between"], len(rows))
-    others = [(np.flatnonzero(some), before[some] * 1.0) for some, before in ((between > 0, between), (stages > 1, stages - 1))]
+    stages, between = (
+        np.broadcast_to(table["pipeline_parallel"], len(rows)),
+        np.broadcast_to(table["stage_between"], len(rows)),
+    )
+    others = [
+        (np.flatnonzero(some), before[some] * 1.0)
+        for some, before in ((between > 0, between), (stages > 1, stages - 1))
+    ]
     places = [(walk(table | {"stages_before": np.zeros(1)}, PLACES), rows)]
-    return places + [(walk(table.take(some) | {"stages_before": before}, PLACES), some) for some, before in others if len(some)]
+    return places + [
+        (walk(table.take(some) | {"stages_before": before}, PLACES), some)
+        for some, before in others
+        if len(some)
+    ]
 
 
 def fullest_place(table: Table) -> Table:
@@ -241,9 +298,13 @@ def fullest_place(table: Table) -> Table:
     """
     settled, fullest = table | {}, _fullest(table)
     unlike = np.flatnonzero(np.broadcast_to(table["blocks_unknown"], table["rows"]))
-    for end, quantile in (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ():
+    for end, quantile in (
+        (("memory_low_bytes", 0.0), ("memory_high_bytes", 1.0)) if len(unlike) else ()
+    ):
         fullest[end] = np.broadcast_to(fullest[end], table["rows"]).copy()
-        fullest[end][unlike] = _fullest(settled.take(unlike) | {"block_quantile": np.full(1, quantile)})[end]
+        fullest[end][unlike] = _fullest(
+            settled.take(unlike) | {"block_quantile": np.full(1, quantile)}
+        )[end]
     return fullest
 
 

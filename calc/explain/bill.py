@@ -19,14 +19,22 @@ from calc.explain.derivation import chain, fact
 from calc.explain.traced import Traced, plain_number
 from calc.units import YEAR_MONTHS
 
-TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # run for one market, after the stages
+TERMS = {
+    formula.__name__: formula for formula in formulas_of(terms)
+}  # run for one market, after the stages
 FORMULAS = {
-    formula.__name__: formula for module in (machines, starts, prices, interruptions, spot) for formula in formulas_of(module)
+    formula.__name__: formula
+    for module in (machines, starts, prices, interruptions, spot)
+    for formula in formulas_of(module)
 } | TERMS
 OF_TERMS = ("committed_usd", "break_even_hours_per_month")
 OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),
-    "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens", "endpoint_break_even_tokens"),
+    "inference": (
+        "usd_per_million_input_tokens",
+        "usd_per_million_output_tokens",
+        "endpoint_break_even_tokens",
+    ),
 }
 THE_OTHERS = "the_others"  # figures of price, spot and storage that no top rests on
 MARKET_PRICE = "market_usd_per_hour"
@@ -41,7 +49,11 @@ class BillExplanation(NamedTuple):
 
 
 def explain_bill(
-    scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number
+    scenario: Mapping[str, Any],
+    market: str,
+    bill: Mapping[str, Any],
+    catalogs: Catalogs,
+    written: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
     """The formulas and facts behind a scenario's bill, its row of bill.billed."""
     table = one_scenario(dict(scenario), catalogs)
@@ -56,19 +68,29 @@ def explain_bill(
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
     bound = table["committed_years"] + table["block_hours"] > 0
     tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
-    traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
+    traced = {
+        name: Traced(values, name)
+        for name, values in table.items()
+        if isinstance(values, np.ndarray)
+    }
     rows: list[dict] = []
     facts: dict[str, bool] = {}
     unbound = () if bound else ("committed_hours", *OF_TERMS)
     priced = [
-        name for name in FORMULAS if name not in unbound and isinstance(table.get(name), np.ndarray) and np.isfinite(table[name]).all()
+        name
+        for name in FORMULAS
+        if name not in unbound
+        and isinstance(table.get(name), np.ndarray)
+        and np.isfinite(table[name]).all()
     ]
     for top, names in ({top: [top] for top in tops} | {THE_OTHERS: priced}).items():
         seen = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             steps = chain(names, seen, traced, (), facts, written, FORMULAS)
         rows += [{"component": top, "step": step, **row} for step, row in enumerate(steps)]
-    origins = [fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts]
+    origins = [
+        fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts
+    ]
     return BillExplanation(pd.DataFrame(rows), pd.DataFrame(origins))
 
 
@@ -78,14 +100,23 @@ def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs)
         price = price_of(catalogs, bill["instance"], bill["region"])
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
         entry = f"{label_of('prices')}, {bill['instance']}, {bill['region']}, {key}"
-        return {"from": entry, "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else ""}
+        return {
+            "from": entry,
+            "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else "",
+        }
     if name == "period_months":
         return {"from": "calc/cost/terms.py", "source": "a year"}
     if name.startswith("listed_"):
         file = "storage_and_traffic" if "storage" in name else "endpoints"
         return {"from": label_of(file), "source": catalogs.about[file]["source"]}
     if name in catalogs.assumptions.index:
-        return {"from": f"{label_of('assumptions')}, {name}", "source": catalogs.assumptions.at[name, "source"]}
+        return {
+            "from": f"{label_of('assumptions')}, {name}",
+            "source": catalogs.assumptions.at[name, "source"],
+        }
     if name in STAGE_FORMULAS:
-        return {"from": f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py", "source": "from the choices"}
+        return {
+            "from": f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py",
+            "source": "from the choices",
+        }
     return {"from": "calc/cost/markets.py", "source": ""} if name in TERM_COLUMNS else {}

@@ -1,6 +1,7 @@
 """The results of four published calculators for a scenario, next to our own estimate.
 
-A system is its formula, as its own text states it, and the choices that it can express (calculators.yaml).
+A system is its formula, as its own text states it, and the choices that it can express
+(calculators.yaml).
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,10 @@ WITHOUT: dict[str, Row] = {  # what a system counts instead of what it does not 
     "on one GPU": {"gpus": 1.0, "sharding": "none", **dict.fromkeys(PARALLEL, 1.0)},
     "with every activation kept": {"recompute": "none"},
 }
-INSTEAD = {**dict.fromkeys(("sharding", *PARALLEL), "on one GPU"), "recompute": "with every activation kept"}
+INSTEAD = {
+    **dict.fromkeys(("sharding", *PARALLEL), "on one GPU"),
+    "recompute": "with every activation kept",
+}
 
 
 class System(NamedTuple):
@@ -42,7 +46,9 @@ class System(NamedTuple):
     degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
     warns: str = ""  # of a mixture of experts
     slip: Mapping[str, Any] | None = None  # a figure of its text that cannot be
-    also_trains_in: Mapping[str, str] = {}  # formats that are not estimated here, each with what is to be said of it
+    also_trains_in: Mapping[
+        str, str
+    ] = {}  # formats that are not estimated here, each with what is to be said of it
 
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -58,12 +64,24 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
     One that lacks only the layout or the recompute has the same without it, and says so.
     """
     read = system.choices | (system.training_choices if scenario["trains"] else {})
-    unknown = {column: str(scenario[column]) for column, numbers in read.items() if scenario[column] not in numbers}
-    unknown |= {column: "layout" for column in PARALLEL if scenario[column] > 1 and column not in system.degrees}
+    unknown = {
+        column: str(scenario[column])
+        for column, numbers in read.items()
+        if scenario[column] not in numbers
+    }
+    unknown |= {
+        column: "layout"
+        for column in PARALLEL
+        if scenario[column] > 1 and column not in system.degrees
+    }
     instead = {INSTEAD[column] for column in unknown if column in INSTEAD}
-    counted = scenario | {name: value for words in instead for name, value in WITHOUT[words].items()}
+    counted = scenario | {
+        name: value for words in instead for name, value in WITHOUT[words].items()
+    }
     numbers = {column: values.get(counted[column], np.nan) for column, values in read.items()}
-    values = worked_out(system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get)
+    values = worked_out(
+        system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get
+    )
     result = {name: value for name, value in values.items() if name in COMPONENTS}
     if not unknown:
         return result, ""
@@ -77,21 +95,39 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
 def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     """Our estimate and that of each calculator, a row each, with the range that it states.
 
-    A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in `problem`; a component that it
-    leaves out is 0. `warns`: what its own text says of such a model.
+    A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in
+    `problem`; a component that it leaves out is 0. `warns`: what its own text says of such a model.
     """
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
-    columns = {name: joined[name].by_row(1) if isinstance(joined[name], Words) else joined[name] for name in joined}
+    columns = {
+        name: joined[name].by_row(1) if isinstance(joined[name], Words) else joined[name]
+        for name in joined
+    }
     scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
-    named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
-    rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}]
+    named = (
+        "work",
+        "fits",
+        "gpu_memory_bytes",
+        "memory_bytes",
+        "memory_low_bytes",
+        "memory_high_bytes",
+        "problem",
+        *COMPONENTS,
+    )
+    rows = [
+        {name: ours[name] for name in named}
+        | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}
+    ]
     has_experts = scenario["active_parameters"] < scenario["parameters"]
     formats = [
         (system, precision, title, remark)
         for system in SYSTEMS
         for precision, title, remark in (
             (scenario["precision"], system.title, system.leaves_out),
-            *((name, f"{system.title}, {catalogs.precisions['name'][name]}", remark) for name, remark in system.also_trains_in.items()),
+            *(
+                (name, f"{system.title}, {catalogs.precisions['name'][name]}", remark)
+                for name, remark in system.also_trains_in.items()
+            ),
         )
     ]
     for system, precision, title, remark in formats:
@@ -99,10 +135,26 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
         total = sum(result.values())
         if precision != scenario["precision"] and (np.isnan(total) or not scenario["trains"]):
             continue
-        stated = {"memory_low_bytes": total - system.range_bytes, "memory_high_bytes": total + system.range_bytes}
-        of_system = {"system": system.letter, "title": title, "leaves_out": remark, "problem": problem, "fits": ""}
+        stated = {
+            "memory_low_bytes": total - system.range_bytes,
+            "memory_high_bytes": total + system.range_bytes,
+        }
+        of_system = {
+            "system": system.letter,
+            "title": title,
+            "leaves_out": remark,
+            "problem": problem,
+            "fits": "",
+        }
         of_system["warns"] = system.warns if has_experts else ""
-        rows.append(rows[0] | dict.fromkeys(COMPONENTS, 0 * total) | result | {"memory_bytes": total} | stated | of_system)
+        rows.append(
+            rows[0]
+            | dict.fromkeys(COMPONENTS, 0 * total)
+            | result
+            | {"memory_bytes": total}
+            | stated
+            | of_system
+        )
     return pd.DataFrame(rows)
 
 
@@ -113,7 +165,8 @@ def slips(catalogs: Catalogs) -> pd.DataFrame:
             "system": system.letter,
             "of": system.slip["of"],
             "printed_bytes": system.slip["printed_gb"] * GB,
-            "least_bytes": float(catalogs.models["parameters"][system.slip["model"]]) * system.slip["bytes_each"],
+            "least_bytes": float(catalogs.models["parameters"][system.slip["model"]])
+            * system.slip["bytes_each"],
             "why": system.slip["why"],
         }
         for system in SYSTEMS

@@ -1,6 +1,7 @@
 """The formulas behind every component of a scenario at its peak, with their numbers.
 
-The formulas themselves run, on columns that remember their names (traced.py), so what is shown is what is computed.
+The formulas themselves run, on columns that remember their names (traced.py), so what is shown is
+what is computed.
 """
 
 import re
@@ -31,12 +32,33 @@ from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
 from calc.table import ORIGINS
 
-FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
+FORMULAS = {
+    formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas
+}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
-SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(ends))  # of several components, explained once
-PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
-COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks", "tower_forms": "blocks"}
-RULE_COLUMNS = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on", "confidence")
+SHARED = tuple(
+    formula.__name__ for formula in formulas_of(layout) + formulas_of(ends)
+)  # of several components, explained once
+PREFIXES = {
+    "implementation": "implementation_",
+    "gpu": "gpu_",
+}  # of a choice's columns in the joined table
+COEFFICIENTS = {
+    "head_coefficients": "heads",
+    "outside_coefficients": "heads",
+    "linear_forms": "blocks",
+    "tower_forms": "blocks",
+}
+RULE_COLUMNS = (
+    "what",
+    "verdict",
+    "effect",
+    "needs",
+    "instead",
+    "source",
+    "checked_on",
+    "confidence",
+)
 ENDINGS = (
     ("_bytes_per_token", "B per token"),
     ("_bytes_each", "B per element"),
@@ -58,13 +80,21 @@ class Explanation(NamedTuple):
     blocks: pd.DataFrame
 
 
-def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number) -> Explanation:
+def explain(
+    scenario: dict | pd.Series,
+    catalogs: Catalogs,
+    written: Callable[[str, Any], str] = plain_number,
+) -> Explanation:
     """The Explanation of a scenario; `written(name, value)` writes its numbers."""
     table = one_scenario(scenario, catalogs)
     moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)
-    traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
+    traced = {
+        name: Traced(values, name)
+        for name, values in table.items()
+        if isinstance(values, np.ndarray)
+    }
     chains: list[dict] = []
     facts: dict[str, bool] = {}
     for component in EXPLAINED:
@@ -72,13 +102,22 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
         if top in PASSING:
             rows = [_row(component, "Nothing at this moment.", Traced(0.0), Traced(0.0), written)]
         else:
-            rows = chain([top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written)
+            rows = chain(
+                [top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written
+            )
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
     shared = [name for row in chains for name in row["reads"] if name in SHARED]
     rows = chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     fact_table = pd.DataFrame([fact(name, table, catalogs) for name in facts])
-    return Explanation(moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs))
+    return Explanation(
+        moment.phase,
+        moment.says,
+        _moments(moments, table),
+        pd.DataFrame(chains),
+        fact_table,
+        block_tables(table, catalogs),
+    )
 
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
@@ -90,7 +129,10 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
             "says": moment.says,
             "bytes": float(np.ravel(total)[0]),
         }
-        for moment, total in ((moments[number], table["moment_bytes"][number]) for number in happening(table, work_of(table)))
+        for moment, total in (
+            (moments[number], table["moment_bytes"][number])
+            for number in happening(table, work_of(table))
+        )
     ]
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
@@ -98,7 +140,11 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
 def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     """The (place, stack) at which a moment inside a block is largest; empty for others."""
     total = at_blocks(sum(table[column] for column in moment.parts.values()), table)
-    return tuple(int(index) for index in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
+    return (
+        tuple(int(index) for index in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1]))
+        if np.ndim(total) > 1
+        else ()
+    )
 
 
 def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
@@ -115,7 +161,9 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
             continue
         made = evaluate(formula, traced)
         made = made if isinstance(made, Traced) else Traced(made)
-        if place and name.startswith(("place_", "products_", "attention_", "gradients_", "reduction_")):
+        if place and name.startswith(
+            ("place_", "products_", "attention_", "gradients_", "reduction_")
+        ):
             made = at_place(made, place)
         shown = live(made)
         rows.append(_row(name, _says(formula), made, shown, written))
@@ -129,7 +177,11 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
         return node
     value = node.value
     value = value[place] if value.ndim == 3 else value[place[-1]] if value.ndim == 2 else value
-    parts = node.parts if node.op in ("sum", "max", "cumsum", "stack") else [at_place(part, place) for part in node.parts]
+    parts = (
+        node.parts
+        if node.op in ("sum", "max", "cumsum", "stack")
+        else [at_place(part, place) for part in node.parts]
+    )
     return Traced(value, name=node.name, op=node.op, parts=parts)
 
 
@@ -164,7 +216,14 @@ def fact(name: str, table: Columns, catalogs: Catalogs) -> dict:
     entry = GLOSSARY.get(name)
     means = entry.meaning if entry else name.removeprefix("stack_").replace("_", " ")
     value = np.ravel(table[name])
-    return {"column": name, "means": means, "unit": unit_of(name), "value": value, "from": came_from, "source": source}
+    return {
+        "column": name,
+        "means": means,
+        "unit": unit_of(name),
+        "value": value,
+        "from": came_from,
+        "source": source,
+    }
 
 
 def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
@@ -175,14 +234,25 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         formula = FORMULAS[name]
         file = f"{formula.__module__.replace('.', '/')}.py"
         used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
-        return (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")) if used else (file, "from the choices")
-    read = {column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())}  # by the step of the join that makes it
+        return (
+            (f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", ""))
+            if used
+            else (file, "from the choices")
+        )
+    read = {
+        column.removeprefix("asked_") for column in table[ORIGINS].made_of.get(name, ())
+    }  # by the step of the join that makes it
     for choice, catalog in (CATALOG_OF | LIST_OF | {"model_kind": "model_kinds"}).items():
         frame, entry = getattr(catalogs, catalog), table[choice].in_row(0)
-        if choice not in read | {"model_kind"} or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns:
+        if (
+            choice not in read | {"model_kind"}
+            or name.removeprefix(PREFIXES.get(choice, "")) not in frame.columns
+        ):
             continue
         if choice in CATALOG_OF and entry in frame.index:
-            return _entry_source(name.removeprefix(PREFIXES.get(choice, "")), catalog, entry, catalogs)
+            return _entry_source(
+                name.removeprefix(PREFIXES.get(choice, "")), catalog, entry, catalogs
+            )
         return f"{label_of('choices')}, {catalog}, {entry}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
         return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
@@ -195,35 +265,70 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
 
 def _entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> tuple[str, str]:
     """The place of a column of an entry, and its source with its day."""
-    (source,) = sources_of(column, {catalog: (entry, getattr(catalogs, catalog).loc[entry])}, catalogs)
+    (source,) = sources_of(
+        column, {catalog: (entry, getattr(catalogs, catalog).loc[entry])}, catalogs
+    )
     return source.place, ", ".join(filter(None, (source.text, source.day)))
 
 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     """What a block of each stack keeps, and needs at most: coefficient times size. [B per token]
 
-    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it. A block that was not read
-    off has no coefficients of its own.
+    `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
+    A block that was not read off has no coefficients of its own.
     """
     rows, kinds = [], list(catalogs.blocks)
     trains = bool(table["trains"][0] > 0)
-    every_size = {name: np.broadcast_to(values, table["stack_layers"].shape) for name, values in table["block_sizes"].items()}
-    for stack in np.flatnonzero(np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])):
+    every_size = {
+        name: np.broadcast_to(values, table["stack_layers"].shape)
+        for name, values in table["block_sizes"].items()
+    }
+    for stack in np.flatnonzero(
+        np.ravel((table["stack_layers"] > 0) & ~table["stack_block_unknown"])
+    ):
         kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
-        number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
+        number_format, attention = (
+            FORMATS[int(table["activation_format"][0])],
+            block_forms.CASES[case],
+        )
         forms = catalogs.blocks[kinds[kind]]["forms"]
         measured = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form: dict[str, Any] = next((measured[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in measured), {})
+        form: dict[str, Any] = next(
+            (
+                measured[name]
+                for name in (attention, *block_forms.FALLBACKS[attention])
+                if name in measured
+            ),
+            {},
+        )
         sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
         kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
         for moment in ("backward", "recomputed") if trains else ("forward",):
-            kept[moment] = max(form.get(moment) or [{}], key=lambda vector: sum(vector[size] * sizes[size] for size in vector))
+            kept[moment] = max(
+                form.get(moment) or [{}],
+                key=lambda vector: sum(vector[size] * sizes[size] for size in vector),
+            )
         for vector, coefficients in kept.items():
             total = sum(coefficients[size] * sizes[size] for size in coefficients)
-            alive = vector in block_forms.VECTORS and np.isclose(total, table["stack_kept_bytes_per_token"][stack, 0])
+            alive = vector in block_forms.VECTORS and np.isclose(
+                total, table["stack_kept_bytes_per_token"][stack, 0]
+            )
             of_stack = (stack, kinds[kind], number_format, attention, vector, bool(alive))
-            rows += [(*of_stack, size, float(coefficient), sizes[size]) for size, coefficient in coefficients.items()]
-    names = ["stack", "block", "format", "attention", "vector", "kept", "size", "coefficient", "size_value"]
+            rows += [
+                (*of_stack, size, float(coefficient), sizes[size])
+                for size, coefficient in coefficients.items()
+            ]
+    names = [
+        "stack",
+        "block",
+        "format",
+        "attention",
+        "vector",
+        "kept",
+        "size",
+        "coefficient",
+        "size_value",
+    ]
     forms = pd.DataFrame(rows, columns=names)
     return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])
 

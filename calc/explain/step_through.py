@@ -1,8 +1,9 @@
 """The moments of a step as surfaces over batch and tokens, for a browser to walk through.
 
-With layout, method and accumulation fixed, a component at a moment is c0 + c1·batch + c2·tokens + c3·batch·tokens; where attention
-keeps its scores, also c4·tokens² + c5·batch·tokens². A moment that is the largest of several such forms bends upwards over the batch:
-it gets the forms at its smallest batches and that at its largest, and the largest counts. Where these miss the estimate, as at a
+With layout, method and accumulation fixed, a component at a moment is c0 + c1·batch + c2·tokens +
+c3·batch·tokens; where attention keeps its scores, also c4·tokens² + c5·batch·tokens². A moment that
+is the largest of several such forms bends upwards over the batch: it gets the forms at its smallest
+batches and that at its largest, and the largest counts. Where these miss the estimate, as at a
 length that fills a window, the lengths are halved.
 """
 
@@ -23,21 +24,35 @@ from calc.scenarios.lookups import work_of
 from calc.table import Table
 from calc.units import GIB
 
-COEFFICIENTS = ("c", "c_batch", "c_tokens", "c_batch_tokens", "c_tokens2", "c_batch_tokens2")  # GiB; tokens in thousands of 1,024
+COEFFICIENTS = (
+    "c",
+    "c_batch",
+    "c_tokens",
+    "c_batch_tokens",
+    "c_tokens2",
+    "c_batch_tokens2",
+)  # GiB; tokens in thousands of 1,024
 THOUSAND = 1024
 NO_SLOPE_GIB = 1e-6
 CHECKED_POINTS, MOST_MISS = 20, 0.005  # of each piece, closer at short lengths; of the peak
 SMALLEST, LARGEST, LENGTHS = 4, 2, 3  # batches, and lengths, at which a form can be taken
-FORMS = [slice(None)], [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)]  # points: of one form, or of several
+FORMS = (
+    [slice(None)],
+    [slice(6), slice(3, 9), slice(6, 12), slice(12, 18)],
+)  # points: of one form, or of several
 SINGULAR = 1e-12  # as much smaller than the largest singular value is none
 ZERO_GRAD = Moment(
-    "zero_grad", "What stays between steps.", {"weights_bytes": "stored_weights_bytes", "optimizer_bytes": "resident_optimizer_bytes"}
+    "zero_grad",
+    "What stays between steps.",
+    {"weights_bytes": "stored_weights_bytes", "optimizer_bytes": "resident_optimizer_bytes"},
 )
 STOPS = {
     "training": ("load", "forward", "backward", "gradients done", "optimizer step", "zero_grad"),
     "inference": ("load", "prefill", "decode"),
 }
-IN_PAGES = np.array([int(name == "kv_cache_bytes") for name in ALLOCATED])  # the components whose length counts in pages
+IN_PAGES = np.array(
+    [int(name == "kv_cache_bytes") for name in ALLOCATED]
+)  # the components whose length counts in pages
 Values = dict[str, np.ndarray]  # the bytes of each component, a value per row
 
 
@@ -53,16 +68,19 @@ class Bounds(NamedTuple):
     @property
     def lengths(self) -> np.ndarray:
         """All lengths, the shortest first. [tokens]"""
-        lengths = np.append(self.step_tokens * np.arange(1.0, self.most_steps + 1), self.plan_tokens)
+        lengths = np.append(
+            self.step_tokens * np.arange(1.0, self.most_steps + 1), self.plan_tokens
+        )
         return np.unique(lengths[lengths == lengths])
 
 
 class Surfaces(NamedTuple):
     """The coefficients by variant, length, moment and component, and how far the peak misses.
 
-    Columns of `rows`: variant (its number), over_tokens, to_tokens, page_tokens, stop (its number), moment, component, COEFFICIENTS.
-    A row counts for lengths from over_tokens to to_tokens, in whole pages where page_tokens is above 0.
-    `miss_ratio` is the largest of a variant's checked points.
+    Columns of `rows`: variant (its number), over_tokens, to_tokens, page_tokens, stop (its number),
+    moment, component, COEFFICIENTS. A row counts for lengths from over_tokens to to_tokens, in
+    whole pages where page_tokens is above 0. `miss_ratio` is the largest of a variant's checked
+    points.
     """
 
     rows: pd.DataFrame
@@ -78,44 +96,79 @@ def stop_of(moment: Moment) -> str:
 
 def moments_of(work: str) -> tuple[Moment, ...]:
     """The moments of a request, or of a training's update with what stays between steps."""
-    return (*(moment for moment in MOMENTS[work] if moment.phase not in WHERE), *([ZERO_GRAD] if work == "training" else []))
+    return (
+        *(moment for moment in MOMENTS[work] if moment.phase not in WHERE),
+        *([ZERO_GRAD] if work == "training" else []),
+    )
 
 
 def surfaces(variants: pd.DataFrame, bounds: Bounds, catalogs: Catalogs) -> Surfaces:
     """The coefficients of variants of one kind of work that can all be estimated.
 
-    `batch` and `sequence_tokens` of the variants are not read; lengths that are equal to the sequence are to be left out.
+    `batch` and `sequence_tokens` of the variants are not read; lengths that are equal to the
+    sequence are to be left out.
     """
     lengths, batches = bounds.lengths, (bounds.least_batch, bounds.most_batch)
-    ends = np.clip([*(batches[0] + np.arange(SMALLEST)), *(batches[1] + np.arange(1 - LARGEST, 1))], *batches)
+    ends = np.clip(
+        [*(batches[0] + np.arange(SMALLEST)), *(batches[1] + np.arange(1 - LARGEST, 1))], *batches
+    )
     rng, rows, miss_ratio = np.random.default_rng(0), [], np.zeros(len(variants))
     pieces = np.array([(number, 0, len(lengths) - 1) for number in range(len(variants))])
     while len(pieces):
         number, first, last = pieces.T
         drawn = (CHECKED_POINTS, len(pieces))
-        batch = np.concatenate([np.repeat(ends, LENGTHS)[:, None] + 0 * number, rng.integers(*batches, drawn, endpoint=True)]).T
+        batch = np.concatenate(
+            [
+                np.repeat(ends, LENGTHS)[:, None] + 0 * number,
+                rng.integers(*batches, drawn, endpoint=True),
+            ]
+        ).T
         solved = np.tile([first, first + (last - first + 3) // 4, last], (len(ends), 1))
         tokens = lengths[
-            np.concatenate([solved, first + (last - first) * np.arange(CHECKED_POINTS)[:, None] ** 2 // (CHECKED_POINTS - 1) ** 2])
+            np.concatenate(
+                [
+                    solved,
+                    first
+                    + (last - first)
+                    * np.arange(CHECKED_POINTS)[:, None] ** 2
+                    // (CHECKED_POINTS - 1) ** 2,
+                ]
+            )
         ].T
-        frame = with_point(variants.iloc[number.repeat(batch.shape[1])], batch.ravel(), tokens.ravel())
+        frame = with_point(
+            variants.iloc[number.repeat(batch.shape[1])], batch.ravel(), tokens.ravel()
+        )
         missed = np.zeros(len(pieces))
-        for place, (miss, piece) in enumerate(_solved(batch, tokens, next(parts(frame, catalogs)).table)):
+        for place, (miss, piece) in enumerate(
+            _solved(batch, tokens, next(parts(frame, catalogs)).table)
+        ):
             missed[place] = miss
             if miss <= MOST_MISS or first[place] == last[place]:
                 over = lengths[first[place] - 1] if first[place] else 0.0
-                rows.append(piece.assign(variant=number[place], over_tokens=over, to_tokens=lengths[last[place]]))
+                rows.append(
+                    piece.assign(
+                        variant=number[place], over_tokens=over, to_tokens=lengths[last[place]]
+                    )
+                )
                 miss_ratio[number[place]] = max(miss_ratio[number[place]], miss)
         number, first, last = pieces[(missed > MOST_MISS) & (first < last)].T
         middle = (first + last) // 2
-        pieces = np.concatenate([np.stack([number, first, middle], axis=1), np.stack([number, middle + 1, last], axis=1)])
+        pieces = np.concatenate(
+            [
+                np.stack([number, first, middle], axis=1),
+                np.stack([number, middle + 1, last], axis=1),
+            ]
+        )
     return Surfaces(pd.concat(rows, ignore_index=True), miss_ratio)
 
 
 def with_point(scenarios: pd.DataFrame, batch: Any, tokens: Any) -> pd.DataFrame:
     """Scenarios with other batches and lengths; a prompt keeps its share of the length."""
     moved = scenarios.reset_index(drop=True)
-    changed = {"batch": np.asarray(batch, dtype=float), "sequence_tokens": np.asarray(tokens, dtype=float)}
+    changed = {
+        "batch": np.asarray(batch, dtype=float),
+        "sequence_tokens": np.asarray(tokens, dtype=float),
+    }
     if "prompt_tokens" in moved:
         share = moved["prompt_tokens"].astype(float) / moved["sequence_tokens"].astype(float)
         changed["prompt_tokens"] = np.maximum(np.round(share * changed["sequence_tokens"]), 1)
@@ -126,13 +179,18 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
     """Each moment with the bytes of its components, at every place in a block and a pipeline."""
     for end in stages:
         rows = end["rows"]
-        always = {name: end[name] for name in ALLOCATED if name not in named_in(work) and name in end}
+        always = {
+            name: end[name] for name in ALLOCATED if name not in named_in(work) and name in end
+        }
         for moment in moments_of(work):
             passing = {name: end[column] for name, column in moment.parts.items()}
             total = sum(passing.values())
             places = np.shape(total)[:-1] if np.ndim(total) > 1 else ()
             alive = at_blocks(np.ones(np.shape(total)), end) if places else np.ones(rows)
-            shaped = {name: np.broadcast_to(values, (*places, rows)) * alive for name, values in passing.items()}
+            shaped = {
+                name: np.broadcast_to(values, (*places, rows)) * alive
+                for name, values in passing.items()
+            }
             for place in np.ndindex(*places):
                 yield (
                     moment,
@@ -149,35 +207,61 @@ def terms(batch: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
     """Lengths in whole pages, where an engine caches in pages. [tokens]"""
-    return np.where(page_tokens > 0, np.ceil(tokens / np.maximum(page_tokens, 1)) * page_tokens, tokens)
+    return np.where(
+        page_tokens > 0, np.ceil(tokens / np.maximum(page_tokens, 1)) * page_tokens, tokens
+    )
 
 
-def _solved(batch: np.ndarray, tokens: np.ndarray, table: Table) -> Iterator[tuple[float, pd.DataFrame]]:
+def _solved(
+    batch: np.ndarray, tokens: np.ndarray, table: Table
+) -> Iterator[tuple[float, pd.DataFrame]]:
     """How far each piece, a row of points, misses as a share of the peak, and its surfaces."""
     stages = [stage for stage, rows in at_places(table) if len(rows) == batch.size]
     work = work_of(table)
     walked = list(_moments_at(stages, work))
     stops = np.array([STOPS[work].index(stop_of(moment)) for moment, _ in walked])
     nothing = np.zeros(batch.size)
-    values = np.stack([np.stack([parts.get(name, nothing) for name in ALLOCATED]) for _, parts in walked]) / GIB
+    values = (
+        np.stack(
+            [np.stack([parts.get(name, nothing) for name in ALLOCATED]) for _, parts in walked]
+        )
+        / GIB
+    )
     values = values.reshape(*values.shape[:2], *batch.shape)
-    pages = np.broadcast_to(stages[0]["page_tokens"] if work == "inference" else 0.0, batch.size).reshape(batch.shape)
+    pages = np.broadcast_to(
+        stages[0]["page_tokens"] if work == "inference" else 0.0, batch.size
+    ).reshape(batch.shape)
     multiplied = np.stack([terms(batch, tokens), terms(batch, in_pages(tokens, pages))])
     for piece, page in enumerate(pages[:, 0]):
-        solved = (_of_form(form, values[:, :, piece], multiplied[:, piece], stops, page) for form in FORMS)
+        solved = (
+            _of_form(form, values[:, :, piece], multiplied[:, piece], stops, page) for form in FORMS
+        )
         miss, rows = next(solved)
-        yield (miss, rows) if miss <= MOST_MISS else min((miss, rows), next(solved), key=lambda result: result[0])
+        yield (
+            (miss, rows)
+            if miss <= MOST_MISS
+            else min((miss, rows), next(solved), key=lambda result: result[0])
+        )
 
 
-def _of_form(form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float) -> tuple[float, pd.DataFrame]:
+def _of_form(
+    form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float
+) -> tuple[float, pd.DataFrame]:
     """How far a piece misses with the surfaces through some of its points, and those.
 
-    `values`: (moments, components, points). Of several forms one that exceeds its stop straddles a jump and is left out.
+    `values`: (moments, components, points). Of several forms one that exceeds its stop straddles a
+    jump and is left out.
     """
     most = _most_by_stop(values.sum(axis=1), stops)
     weights = 1 / most.max(axis=0)
-    weighed = [((multiplied * weights[:, None])[:, points], (values * weights)[:, :, points]) for points in form]
-    fitted = [np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES]) for by, bytes_ in weighed]
+    weighed = [
+        ((multiplied * weights[:, None])[:, points], (values * weights)[:, :, points])
+        for points in form
+    ]
+    fitted = [
+        np.einsum("mcp,cqp->mcq", bytes_, np.linalg.pinv(by, rcond=SINGULAR)[IN_PAGES])
+        for by, bytes_ in weighed
+    ]
     surface, stops = np.concatenate(fitted), np.tile(stops, len(form))
     totals = np.einsum("mcq,cpq->mp", surface, multiplied[IN_PAGES])
     totals[(len(form) > 1) & np.any(totals > (1 + MOST_MISS) * most[stops], axis=1)] = 0
@@ -195,17 +279,25 @@ def _ever_largest(totals: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """The moments that are the largest of their stop somewhere; of equals the first."""
     least = 1e-9 * totals.max()
     ahead, number = totals - totals[:, None], np.arange(len(totals))
-    exceeds = np.any(ahead > least, axis=2) | (np.all(ahead >= -least, axis=2) & (number < number[:, None]))
+    exceeds = np.any(ahead > least, axis=2) | (
+        np.all(ahead >= -least, axis=2) & (number < number[:, None])
+    )
     smaller = (stops == stops[:, None]) & np.all(ahead >= -least, axis=2) & exceeds
     return number[~smaller.any(axis=1)]
 
 
-def _rows(surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, page_tokens: float) -> pd.DataFrame:
+def _rows(
+    surface: np.ndarray, kept: np.ndarray, stops: np.ndarray, page_tokens: float
+) -> pd.DataFrame:
     """A row for each component that a moment has anything of; a moment without any keeps one."""
     has_any = np.any(np.abs(surface) > 1e-9, axis=2)
     has_any[~has_any.any(axis=1), 0] = True
     moment, component = np.nonzero(has_any)
-    named: dict[str, Any] = {"page_tokens": page_tokens * IN_PAGES[component], "stop": stops[kept][moment], "moment": kept[moment]}
+    named: dict[str, Any] = {
+        "page_tokens": page_tokens * IN_PAGES[component],
+        "stop": stops[kept][moment],
+        "moment": kept[moment],
+    }
     named["component"] = np.array(ALLOCATED, dtype=object)[component]
     return pd.DataFrame(named | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))
 
@@ -217,11 +309,24 @@ def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     """
     table = at_places(next(parts(scenarios, catalogs)).table)[0][0]
     evaluate_all((limit_bytes, sure_limit_bytes), table)
-    taken = table["context_bytes"] + table["graphs_bytes"] + table["matrix_waste_bytes"] + table["reduction_pool_bytes"]
+    taken = (
+        table["context_bytes"]
+        + table["graphs_bytes"]
+        + table["matrix_waste_bytes"]
+        + table["reduction_pool_bytes"]
+    )
     free = table["gpu_memory_bytes"] - taken
-    shown = np.minimum(free / (1 + table["slack_ratio"]), free - table["least_cached_bytes"] * table["trains"])
-    sure = np.where(table["is_engine"] > 0, table["limit_bytes"], table["sure_limit_bytes"] - table["parts_left_out_bytes"])
-    return np.broadcast_to(np.maximum(np.minimum(shown, sure) / table["memory_run_ratio"] / GIB, 0), len(scenarios))
+    shown = np.minimum(
+        free / (1 + table["slack_ratio"]), free - table["least_cached_bytes"] * table["trains"]
+    )
+    sure = np.where(
+        table["is_engine"] > 0,
+        table["limit_bytes"],
+        table["sure_limit_bytes"] - table["parts_left_out_bytes"],
+    )
+    return np.broadcast_to(
+        np.maximum(np.minimum(shown, sure) / table["memory_run_ratio"] / GIB, 0), len(scenarios)
+    )
 
 
 class Figures(NamedTuple):
@@ -236,14 +341,23 @@ class Figures(NamedTuple):
 
 def figures_at(rows: pd.DataFrame, batch: float, tokens: float, safe_gib: float) -> Figures:
     """The figures of one variant at a batch and length."""
-    none, one = (_gib_at(rows, batches, tokens).groupby(["stop", "moment"])["gib"].sum() for batches in (0, 1))
+    none, one = (
+        _gib_at(rows, batches, tokens).groupby(["stop", "moment"])["gib"].sum()
+        for batches in (0, 1)
+    )
     total = none + (one - none) * batch
     peak = total.idxmax()
     slopes = (one - none).to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        leaves = np.where(slopes > NO_SLOPE_GIB, (safe_gib - none.to_numpy()) / slopes, np.where(none > safe_gib, 0.0, np.inf))
+        leaves = np.where(
+            slopes > NO_SLOPE_GIB,
+            (safe_gib - none.to_numpy()) / slopes,
+            np.where(none > safe_gib, 0.0, np.inf),
+        )
     room = max(np.floor(leaves.min() + NO_SLOPE_GIB), 0.0)
-    return Figures(peak[0], float(total[peak]), float(none[peak]), float(one[peak] - none[peak]), room)
+    return Figures(
+        peak[0], float(total[peak]), float(none[peak]), float(one[peak] - none[peak]), room
+    )
 
 
 def _gib_at(rows: pd.DataFrame, batch: float, tokens: float) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Numbers that remember how they were made: a formula run on them also returns its equation.
 
-The formulas of this package are plain functions of arrays and run unchanged on `Traced` columns. `text` writes the
-equation with names or with numbers; `live` leaves out idle parts: zeros, factors of one, branches not taken.
+The formulas of this package are plain functions of arrays and run unchanged on `Traced` columns.
+`text` writes the equation with names or with numbers; `live` leaves out idle parts: zeros, factors
+of one, branches not taken.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-INFIX = {"add": (" + ", 1), "subtract": (" - ", 1), "multiply": (" · ", 2), "divide": (" / ", 2), "power": ("^", 3)}
+INFIX = {
+    "add": (" + ", 1),
+    "subtract": (" - ", 1),
+    "multiply": (" · ", 2),
+    "divide": (" / ", 2),
+    "power": ("^", 3),
+}
 COMPARED = {
     "greater": ">",
     "greater_equal": "≥",
@@ -34,7 +41,9 @@ class Traced(NDArrayOperatorsMixin):
         self.value, self.name, self.op, self.parts = np.asarray(value), name, op, tuple(parts)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return Traced(getattr(ufunc, method)(*_plain(inputs), **options), op=ufunc.__name__, parts=inputs)
+        return Traced(
+            getattr(ufunc, method)(*_plain(inputs), **options), op=ufunc.__name__, parts=inputs
+        )
 
     def __array_function__(self, function, types, inputs, options):
         return Traced(function(*_plain(inputs), **options), op=function.__name__, parts=inputs)
@@ -44,7 +53,9 @@ class Traced(NDArrayOperatorsMixin):
 
     def __getitem__(self, key):
         value = self.value[_plain(key)]
-        return Traced(value, name=self.name) if self.name else Traced(value, op="item", parts=(self,))
+        return (
+            Traced(value, name=self.name) if self.name else Traced(value, op="item", parts=(self,))
+        )
 
     def __bool__(self):
         return bool(self.value)
@@ -68,7 +79,11 @@ def _plain(operand):
     """The operand as a plain array."""
     if isinstance(operand, Traced):
         return operand.value
-    return type(operand)(_plain(part) for part in operand) if isinstance(operand, tuple | list) else operand
+    return (
+        type(operand)(_plain(part) for part in operand)
+        if isinstance(operand, tuple | list)
+        else operand
+    )
 
 
 def _all(value, number):
@@ -95,7 +110,11 @@ def live(node: Any) -> Any:
         return live(parts[0])
     if (node.op == "add" and _all(parts[0], 0)) or (node.op == "multiply" and _all(parts[0], 1)):
         return live(parts[1])
-    return Traced(node.value, op=node.op, parts=[live(part) if isinstance(part, Traced) else part for part in parts])
+    return Traced(
+        node.value,
+        op=node.op,
+        parts=[live(part) if isinstance(part, Traced) else part for part in parts],
+    )
 
 
 def _branch(op, parts):
@@ -116,8 +135,18 @@ def _branch(op, parts):
 def columns_of_formula(node: Any) -> list[str]:
     """The names of the columns in an equation, in the order of its terms."""
     if isinstance(node, Traced):
-        return [node.name] if node.name else list(dict.fromkeys(name for part in node.parts for name in columns_of_formula(part)))
-    return [name for part in node for name in columns_of_formula(part)] if isinstance(node, tuple | list) else []
+        return (
+            [node.name]
+            if node.name
+            else list(
+                dict.fromkeys(name for part in node.parts for name in columns_of_formula(part))
+            )
+        )
+    return (
+        [name for part in node for name in columns_of_formula(part)]
+        if isinstance(node, tuple | list)
+        else []
+    )
 
 
 def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
@@ -142,12 +171,30 @@ def _text(node, written):
         return _in_brackets(left, left[1] < binds) + sign + _in_brackets(right, loose), binds
     if node.op in COMPARED:
         left, right = (_text(part, written) for part in node.parts)
-        return f"{_in_brackets(left, not left[1])} {COMPARED[node.op]} {_in_brackets(right, not right[1])}", 0
+        return (
+            (
+                f"{_in_brackets(left, not left[1])} {COMPARED[node.op]} "
+                f"{_in_brackets(right, not right[1])}"
+            ),
+            0,
+        )
     if node.op in ("where", "select"):
         cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
-        branches = [f"{_inner(choice, written)} if {_text(condition, written)[0]}" for condition, choice in cases]
-        return f"{', '.join(branches)} else {_inner(node.parts[2], written) if len(node.parts) > 2 else 0}", 0
-    return f"{SHORT.get(node.op, node.op)}({', '.join(_text(part, written)[0] for part in node.parts)})", 9
+        branches = [
+            f"{_inner(choice, written)} if {_text(condition, written)[0]}"
+            for condition, choice in cases
+        ]
+        return (
+            (
+                f"{', '.join(branches)} else "
+                f"{_inner(node.parts[2], written) if len(node.parts) > 2 else 0}"
+            ),
+            0,
+        )
+    return (
+        f"{SHORT.get(node.op, node.op)}({', '.join(_text(part, written)[0] for part in node.parts)})",
+        9,
+    )
 
 
 def _inner(node, written):

@@ -15,7 +15,14 @@ from calc.files.simulated import model_entry
 from calc.scenarios.inputs import BY_NAME
 
 Documents = list[tuple[str, bytes]]
-MODEL_KEYS = {"architectures", "hidden_size", "d_model", "n_embd", "num_hidden_layers", "vocab_size"}  # of a config.json one of them
+MODEL_KEYS = {
+    "architectures",
+    "hidden_size",
+    "d_model",
+    "n_embd",
+    "num_hidden_layers",
+    "vocab_size",
+}  # of a config.json one of them
 
 
 class Brought(NamedTuple):
@@ -37,21 +44,39 @@ class Brought(NamedTuple):
 def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brought:
     """The run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
-    Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face config.json among the documents,
-    else `model`.
+    Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face
+    config.json among the documents, else `model`.
     """
     models = model_entries(documents, catalogs)
     extended = add_models(catalogs, models) if models else catalogs
-    run = read_run([document for document in documents if not is_model(document[1])], extended, next(iter(models), model))
+    run = read_run(
+        [document for document in documents if not is_model(document[1])],
+        extended,
+        next(iter(models), model),
+    )
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
     row = estimate({"model": "", **choices}, extended, solve=False)
-    row |= {"problem": run.row["problem"] or row["problem"], "note": f"{run.row['note']} {row['note']}".strip()}
-    return Brought({name: row[name] for name in choices if name != "scenario"}, row, run.lines, run.row["source_tool"], models, extended)
+    row |= {
+        "problem": run.row["problem"] or row["problem"],
+        "note": f"{run.row['note']} {row['note']}".strip(),
+    }
+    return Brought(
+        {name: row[name] for name in choices if name != "scenario"},
+        row,
+        run.lines,
+        run.row["source_tool"],
+        models,
+        extended,
+    )
 
 
 def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
     """The entries of the Hugging Face configs among the documents, by id."""
-    ids = {model_name(name): content.decode("utf-8-sig") for name, content in documents if is_model(content)}
+    ids = {
+        model_name(name): content.decode("utf-8-sig")
+        for name, content in documents
+        if is_model(content)
+    }
     return {model: model_entry(text, model, catalogs) for model, text in ids.items()}
 
 

@@ -1,7 +1,7 @@
 """A model by its repository id on the Hugging Face hub, where there is a network.
 
-Needs huggingface_hub (requirements/hub.txt), which reads the token and the hub's address from its usual variables. It requests two
-files and sends only their names.
+Needs huggingface_hub (requirements/hub.txt), which reads the token and the hub's address from its
+usual variables. It requests two files and sends only their names.
 """
 
 import json
@@ -18,19 +18,28 @@ INSTEAD = "paste its config.json instead"
 
 def model_of(repository: str) -> str:
     """The id of a repository's model: its name in lower case, qwen3-8b for Qwen/Qwen3-8B."""
-    return re.sub(r"[^a-z0-9.-]+", "-", repository.rpartition("/")[2].lower()).strip("-.") or "my-model"
+    return (
+        re.sub(r"[^a-z0-9.-]+", "-", repository.rpartition("/")[2].lower()).strip("-.")
+        or "my-model"
+    )
 
 
 def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
     """The entry of the model in a repository (org/name); raises ConfigError."""
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
-        raise ConfigError(f"{repository[:80]!r} is not a repository of the hub; write it as org/name.")
+        raise ConfigError(
+            f"{repository[:80]!r} is not a repository of the hub; write it as org/name."
+        )
     text = _file(repository, "config.json")
     index = _file(repository, INDEX, needed=False)
     stored = _stored_bytes(index)
     entry = read_config_text(f"{text}\n{index}" if stored else text, model_of(repository), catalogs)
     size = f" Its checkpoint on the hub has {stored / 1e9:,.1f} GB." if stored else ""
-    about = {"name": repository.rpartition("/")[2], "hf_repo": repository, "source": f"config.json of {repository} on the Hugging Face hub"}
+    about = {
+        "name": repository.rpartition("/")[2],
+        "hf_repo": repository,
+        "source": f"config.json of {repository} on the Hugging Face hub",
+    }
     return {**entry, **about, "notes": (entry.get("notes", "") + size).strip()}
 
 
@@ -49,12 +58,16 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
         errors.EntryNotFoundError: f"it has no {name}, so it is no model of transformers; choose another repository",
     }
     try:
-        return Path(hf_hub_download(repository, name, etag_timeout=10)).read_text(encoding="utf-8-sig")
+        return Path(hf_hub_download(repository, name, etag_timeout=10)).read_text(
+            encoding="utf-8-sig"
+        )
     except Exception as error:
         kind = next((kind for kind in reasons if isinstance(error, kind)), None)
         if kind is errors.EntryNotFoundError and not needed:
             return ""
-        reason = reasons[kind] if kind else f"the hub did not answer ({type(error).__name__}); {INSTEAD}"
+        reason = (
+            reasons[kind] if kind else f"the hub did not answer ({type(error).__name__}); {INSTEAD}"
+        )
         raise ConfigError(f"{repository}: {reason}.") from None
 
 

@@ -21,16 +21,34 @@ SPARE_RATIO = 1.1  # of the plan's own dollars and hours: what the check allows
 def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
     """Name -> content: the kit, plan.csv with the row, and plan.yml, which checks the plan."""
     plan = to_csv(pd.DataFrame([{**row, "market": market}]))
-    values = {"--usd-most": row.get(f"run_usd_{MARKETS[market].key}"), "--hours-most": row.get("run_hours")}
-    limits = "".join(f" {flag} {SPARE_RATIO * value:.3g}" for flag, value in values.items() if value and value == value)
-    return {**{name: text.encode() for name, text in kit.files.items()}, "plan.csv": plan, "plan.yml": check_file(limits).encode()}
+    values = {
+        "--usd-most": row.get(f"run_usd_{MARKETS[market].key}"),
+        "--hours-most": row.get("run_hours"),
+    }
+    limits = "".join(
+        f" {flag} {SPARE_RATIO * value:.3g}"
+        for flag, value in values.items()
+        if value and value == value
+    )
+    return {
+        **{name: text.encode() for name, text in kit.files.items()},
+        "plan.csv": plan,
+        "plan.yml": check_file(limits).encode(),
+    }
 
 
 def warned(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
     """The files, each saying on top why not to start it; JSON and CSV cannot, so a README does."""
-    line, silent = f"# WARNING: {warning}\n".encode(), [name for name in files if name.endswith((".json", ".csv"))]
+    line, silent = (
+        f"# WARNING: {warning}\n".encode(),
+        [name for name in files if name.endswith((".json", ".csv"))],
+    )
     readme = f"WARNING: {warning} {' and '.join(silent)} cannot say so themselves.\n"
-    commented = {name: re.sub(rb"\A(#!.*\n)?", lambda start: start[0] + line, text) for name, text in files.items() if name not in silent}
+    commented = {
+        name: re.sub(rb"\A(#!.*\n)?", lambda start: start[0] + line, text)
+        for name, text in files.items()
+        if name not in silent
+    }
     return {**files, **commented, "README.txt": readme.encode()}
 
 

@@ -14,9 +14,15 @@ INDEX = ".safetensors.index.json"
 def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
     """Ids and entries of the configs; in a folder, an unreadable one refuses only its own rows."""
     for path in map(Path, paths):
-        files = [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)] if path.is_dir() else [path]
+        files = (
+            [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)]
+            if path.is_dir()
+            else [path]
+        )
         if not files:
-            raise ConfigError(f"{path}: there is no *.json in this folder; put config.json files there.")
+            raise ConfigError(
+                f"{path}: there is no *.json in this folder; put config.json files there."
+            )
         for file in files:
             try:
                 yield file.stem, read_config_text(_text(file) + _index(file), file.stem, catalogs)
@@ -31,7 +37,9 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
+        raise ConfigError(
+            f"{file} is not UTF-8 text (byte {error.start}); give a config.json."
+        ) from None
 
 
 def _index(file: Path) -> str:

@@ -29,23 +29,44 @@ class Part(NamedTuple):
 
 def is_many(source: str, target: str) -> bool:
     """Whether a table is named that stands in several files, or goes into a folder."""
-    return source.endswith(PARQUET) or target.endswith("/") or Path(target).is_dir() or (has_magic(source) and not Path(source).exists())
+    return (
+        source.endswith(PARQUET)
+        or target.endswith("/")
+        or Path(target).is_dir()
+        or (has_magic(source) and not Path(source).exists())
+    )
 
 
 def parts_of_files(pattern: str, folder: str) -> list[Part]:
     """The parts of every file, in order, for a folder that is new or empty; raises TableError."""
-    paths = [Path(path).resolve() for path in sorted(glob(pattern, recursive=True)) if not Path(path).is_dir()]
+    paths = [
+        Path(path).resolve()
+        for path in sorted(glob(pattern, recursive=True))
+        if not Path(path).is_dir()
+    ]
     if not paths:
-        raise TableError(f"{pattern}: no file matches; name CSV or Parquet files, the pattern in quotes.")
+        raise TableError(
+            f"{pattern}: no file matches; name CSV or Parquet files, the pattern in quotes."
+        )
     if other := next((path for path in paths if path.suffix not in (PARQUET, CSV)), None):
-        raise TableError(f"{other} is neither {CSV} nor {PARQUET}; choose a pattern that only tables match.")
+        raise TableError(
+            f"{other} is neither {CSV} nor {PARQUET}; choose a pattern that only tables match."
+        )
     results = Path(folder).resolve()
     if folder == "-" or (results.exists() and not results.is_dir()):
-        raise TableError(f"The results of many files go into a folder, and {folder} is none; name one: -o results/")
+        raise TableError(
+            f"The results of many files go into a folder, and {folder} is none; name one: -o "
+            f"results/"
+        )
     if results.exists() and any(results.iterdir()):
-        raise TableError(f"{folder} is not empty; name a new folder, so that no earlier result is taken for one of these.")
+        raise TableError(
+            f"{folder} is not empty; name a new folder, so that no earlier result is taken "
+            f"for one of these."
+        )
     root = os.path.commonpath([path.parent for path in paths])
-    parts = [part for path in paths for part in _parts_of_file(path, results / path.relative_to(root))]
+    parts = [
+        part for path in paths for part in _parts_of_file(path, results / path.relative_to(root))
+    ]
     for target in {Path(part.target).parent for part in parts}:
         target.mkdir(parents=True, exist_ok=True)
     return parts
@@ -56,12 +77,17 @@ def _parts_of_file(path: Path, target: Path) -> list[Part]:
     if path.suffix == CSV:
         return [Part(str(path), str(target))]
     metadata = _parquet_file(str(path)).metadata
-    rows = np.array([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
+    rows = np.array(
+        [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int
+    )
     number = (np.cumsum(rows) - rows) // PART_ROWS
     groups = [tuple(np.flatnonzero(number == part).tolist()) for part in np.unique(number)]
     if len(groups) < 2:
         return [Part(str(path), str(target))]
-    return [Part(str(path), str(target / f"{part:05}{PARQUET}"), of_part) for part, of_part in enumerate(groups)]
+    return [
+        Part(str(path), str(target / f"{part:05}{PARQUET}"), of_part)
+        for part, of_part in enumerate(groups)
+    ]
 
 
 def tables_of(part: Part, rows: int) -> Iterator[pd.DataFrame]:
@@ -78,9 +104,14 @@ def tables_of(part: Part, rows: int) -> Iterator[pd.DataFrame]:
 
 def _parquet_tables(part: Part, rows: int) -> Iterator[pd.DataFrame]:
     file = _parquet_file(part.source)
-    names, batches = file.schema_arrow.names, file.iter_batches(rows, row_groups=list(part.groups) or None)
+    names, batches = (
+        file.schema_arrow.names,
+        file.iter_batches(rows, row_groups=list(part.groups) or None),
+    )
     if "model" not in names:
-        raise TableError(f"{missing_column(part.source, names, 'model')}; rename the one that names the models.")
+        raise TableError(
+            f"{missing_column(part.source, names, 'model')}; rename the one that names the models."
+        )
     batch = file.schema_arrow.empty_table()
     while batch is not None:
         try:
@@ -126,13 +157,24 @@ def _write_parquet(part: Part, tables: Iterable[pd.DataFrame]) -> None:
     with written(part.target, binary=True) as target:
         try:
             for table in tables:
-                schema = pa.schema([(name, types.get(name) or further.field(name).type) for name in table])
+                schema = pa.schema(
+                    [(name, types.get(name) or further.field(name).type) for name in table]
+                )
                 writer = writer or ParquetWriter(target, schema, compression="zstd")
-                mixed = {name: table[name] for name in types if name in table and table[name].dtype == object}
-                plain = {
-                    name: cells.astype(str) if name in WORDS else pd.to_numeric(cells, errors="coerce") for name, cells in mixed.items()
+                mixed = {
+                    name: table[name]
+                    for name in types
+                    if name in table and table[name].dtype == object
                 }
-                writer.write_table(pa.Table.from_pandas(table.assign(**plain), schema, preserve_index=False))
+                plain = {
+                    name: cells.astype(str)
+                    if name in WORDS
+                    else pd.to_numeric(cells, errors="coerce")
+                    for name, cells in mixed.items()
+                }
+                writer.write_table(
+                    pa.Table.from_pandas(table.assign(**plain), schema, preserve_index=False)
+                )
         finally:
             if writer:
                 writer.close()

@@ -12,7 +12,14 @@ import pandas as pd
 from calc.catalogs.load import Catalogs, add_models
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.files.brought import Brought, Documents, brought, is_model, model_entries, sorted_documents
+from calc.files.brought import (
+    Brought,
+    Documents,
+    brought,
+    is_model,
+    model_entries,
+    sorted_documents,
+)
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
@@ -39,10 +46,17 @@ KINDS = {  # what a text is, in words
     "run": "configs or launch commands of a run",
     "log": "an error, a log or a benchmark of a run",
 }
-LENGTHS = ("sequence_tokens", "prompt_tokens", "answer_tokens")  # which a model may cut where nobody names them
+LENGTHS = (
+    "sequence_tokens",
+    "prompt_tokens",
+    "answer_tokens",
+)  # which a model may cut where nobody names them
 SAID_OTHERWISE = ("work", "tuning", "region", "hours_most")  # on screen
 SIZES = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
-DEFAULT_FIELDS = {name: str(field.default).split("+") if name in SEVERAL else field.default for name, field in JOB.items()}
+DEFAULT_FIELDS = {
+    name: str(field.default).split("+") if name in SEVERAL else field.default
+    for name, field in JOB.items()
+}
 OF_EXAMPLES = ("example_tokens", "epochs")  # which count where examples are named
 TELLING = {  # what a reader wants to know of a job that leaves it open
     "training": ("method", "train_tokens", *OF_EXAMPLES, "sequence_tokens", "regions"),
@@ -65,13 +79,17 @@ INSTEAD = {  # what says the same otherwise
     **dict.fromkeys(("prompt_tokens", "answer_tokens"), ("context_tokens", "sequence_tokens")),
     "regions": ("region", "have"),
 }
-NO_MODEL = "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging Face hub, or its config.json."
+NO_MODEL = (
+    "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
+    "Face hub, or its config.json."
+)
 
 
 class Request(NamedTuple):
     """What a text or files are and set, what was left out, and the models that they add.
 
-    `columns`: fields of a job and columns of a scenario; `run`: of configs; `logs`: texts of errors and benchmarks.
+    `columns`: fields of a job and columns of a scenario; `run`: of configs; `logs`: texts of errors
+    and benchmarks.
     """
 
     kinds: tuple[str, ...]
@@ -93,7 +111,12 @@ class Answered(NamedTuple):
     options: Options | None
 
 
-def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, Any] | None = None, model: str = "") -> Request:
+def request_of(
+    documents: Documents,
+    catalogs: Catalogs,
+    columns: Mapping[str, Any] | None = None,
+    model: str = "",
+) -> Request:
     """What documents (name, bytes) and columns ask for; raises ConfigProblem, ConfigError.
 
     `columns` stand over those that the documents name; `model` over a run that names none.
@@ -104,7 +127,15 @@ def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, A
     if query := link_query(text):
         choices, complaints = link.parse(query, catalogs)
         fields = {name: value for name, value in choices.items() if name in JOB or name in BY_HAND}
-        return Request(("link",), fields, {}, " ".join(complaints), "", choices.get("custom_models", {}), catalogs)
+        return Request(
+            ("link",),
+            fields,
+            {},
+            " ".join(complaints),
+            "",
+            choices.get("custom_models", {}),
+            catalogs,
+        )
     worded = read_words(text, catalogs)
     named = worded.columns | dict(columns or {})
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
@@ -117,19 +148,46 @@ def request_of(documents: Documents, catalogs: Catalogs, columns: Mapping[str, A
     catalogs = add_models(catalogs, models) if models else catalogs
     if models and named.get("model", "") not in catalogs.models.index:
         named["model"] = next(iter(models))
-    settings = [document for document in configs if document not in prose and not is_model(document[1])]
-    run = brought([document for document in configs if document not in prose], catalogs, named.get("model", model)) if settings else None
+    settings = [
+        document for document in configs if document not in prose and not is_model(document[1])
+    ]
+    run = (
+        brought(
+            [document for document in configs if document not in prose],
+            catalogs,
+            named.get("model", model),
+        )
+        if settings
+        else None
+    )
     documents_of = {"words": prose, "model": models, "run": settings, "log": logs}
     kinds = tuple(name for name, several in documents_of.items() if several)
-    remark = worded.remark + (f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else "")
-    return Request(kinds, named, worded.read, remark.strip(), worded.question, models, catalogs, run, tuple(content for _, content in logs))
+    remark = worded.remark + (
+        f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else ""
+    )
+    return Request(
+        kinds,
+        named,
+        worded.read,
+        remark.strip(),
+        worded.question,
+        models,
+        catalogs,
+        run,
+        tuple(content for _, content in logs),
+    )
 
 
 def answered(request: Request) -> Answered:
     """The row of a request: columns and configs as they stand, words by the ranked table."""
     if request.logs and not request.columns:
-        raise TableError("This is an error or a log: explain it beside its plan or its config, `python -m calc oom LOG PLAN`.")
-    if request.run or ("words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()):
+        raise TableError(
+            "This is an error or a log: explain it beside its plan or its config, `python -m "
+            "calc oom LOG PLAN`."
+        )
+    if request.run or (
+        "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
+    ):
         return Answered(row_of_request(request), {}, None)
     ranked = options(job_of_columns(with_model(request)), request.catalogs)
     return Answered(ranked.rows[0], ranked.job, ranked)
@@ -141,9 +199,14 @@ def row_of_request(request: Request) -> Row:
     if request.run and not scenario:
         row = request.run.row  # with what its files contradict
     else:
-        scenario = {**request.run.scenario, **scenario} if request.run else _scenario(with_model(request))
+        scenario = (
+            {**request.run.scenario, **scenario} if request.run else _scenario(with_model(request))
+        )
         row = estimate(scenario, request.catalogs, solve=False)
-    return billed_row({**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]}, request.catalogs)
+    return billed_row(
+        {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
+        request.catalogs,
+    )
 
 
 def billed_row(row: Row, catalogs: Catalogs) -> Row:
@@ -160,30 +223,46 @@ def with_model(request: Request) -> dict[str, Any]:
 
 def _scenario(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The scenario of a job's columns: its goal, method and lengths as a scenario has them."""
-    scenario = {name: listed(value)[0] for name, value in columns.items() if name in BY_NAME and listed(value)}
+    scenario = {
+        name: listed(value)[0]
+        for name, value in columns.items()
+        if name in BY_NAME and listed(value)
+    }
     if "goal" in columns:
         scenario["work"] = "inference" if columns["goal"] == "serve" else "training"
     if "method" in columns:
         scenario["tuning"] = "full" if columns["method"] == "full" else "lora"
-        scenario |= {"precision": "nf4"} if columns["method"] == "qlora" and "precision" not in columns else {}
+        scenario |= (
+            {"precision": "nf4"}
+            if columns["method"] == "qlora" and "precision" not in columns
+            else {}
+        )
     if "context_tokens" in columns or {"prompt_tokens", "answer_tokens"} <= columns.keys():
         lengths = (columns.get(name, 0) for name in ("prompt_tokens", "answer_tokens"))
         scenario["sequence_tokens"] = columns.get("context_tokens") or sum(map(float, lengths))
     scenario |= {"batch": columns["users"]} if "users" in columns and "batch" not in columns else {}
-    return scenario | ({"region": columns["regions"][0]} if columns.get("regions", ["anywhere"]) != ["anywhere"] else {})
+    return scenario | (
+        {"region": columns["regions"][0]}
+        if columns.get("regions", ["anywhere"]) != ["anywhere"]
+        else {}
+    )
 
 
 def job_of_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The job of some columns, all else as on a first visit."""
     choices = job_choices(columns)
     rest = {name: listed(value) for name, value in choices.items() if name not in JOB}
-    job = job_of(DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest)
+    job = job_of(
+        DEFAULT_FIELDS | {name: value for name, value in choices.items() if name in JOB}, rest
+    )
     return {name: value for name, value in job.items() if name not in LENGTHS or name in columns}
 
 
 def job_choices(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Columns as the fields of a job and what is set by hand, as screen and link have them."""
-    choices = {name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE}
+    choices = {
+        name: _cell(name, value) for name, value in columns.items() if name not in SAID_OTHERWISE
+    }
     if "work" in columns:
         choices.setdefault("goal", "serve" if columns["work"] == "inference" else "tune")
     if "tuning" in columns:
@@ -208,10 +287,21 @@ def assumed(job: Mapping[str, Any], request: Request) -> str:
     if job.get("model") not in request.catalogs.models.index:
         return ""
     columns, values = request.columns, settled(job, request.catalogs)
-    names = [name for name in TELLING[values["work"]] if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]]
+    names = [
+        name
+        for name in TELLING[values["work"]]
+        if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]
+    ]
     names = [name for name in names if name not in OF_EXAMPLES or "examples" in columns]
-    names = [name for name in names if name not in LENGTHS or (values[name] > 1 and (values["generates"] or name != "answer_tokens"))]
-    values["regions"] = ", ".join(region_name(region, request.catalogs) for region in values["regions"])
+    names = [
+        name
+        for name in names
+        if name not in LENGTHS
+        or (values[name] > 1 and (values["generates"] or name != "answer_tokens"))
+    ]
+    values["regions"] = ", ".join(
+        region_name(region, request.catalogs) for region in values["regions"]
+    )
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
     words += [ASSUMED_WORDS[name].format(values[name]) for name in names]
     return f"Assumed: {', '.join(words)}." if words else ""

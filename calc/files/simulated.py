@@ -1,7 +1,8 @@
 """Models whose blocks were read off on this machine, a file each in a folder of the user's.
 
-The folder is HEADROOM_CATALOGS, else ~/.headroom/catalogs. A form holds bytes per token, per pair of tokens and per position at the
-widths of that one model; tensor parallel is taken to divide none of them, which is an upper bound.
+The folder is HEADROOM_CATALOGS, else ~/.headroom/catalogs. A form holds bytes per token, per pair
+of tokens and per position at the widths of that one model; tensor parallel is taken to divide none
+of them, which is an upper bound.
 """
 
 import hashlib
@@ -21,7 +22,12 @@ from calc.models.huggingface.config import read_config, read_config_text
 from calc.models.huggingface.not_covered import read_documents
 
 VECTORS, MOMENTS = ("saved", "frozen", "checkpoint"), ("backward", "recomputed", "forward")
-TRAITS = {(True, False): "block", (True, True): "moe_block", (False, False): "linear_block", (False, True): "linear_moe_block"}
+TRAITS = {
+    (True, False): "block",
+    (True, True): "moe_block",
+    (False, False): "linear_block",
+    (False, True): "linear_moe_block",
+}
 
 
 def own_folder() -> Path:
@@ -41,9 +47,14 @@ def with_simulated(catalogs: Catalogs, folder: Path | None = None) -> Catalogs:
             blocks |= of_model
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise CatalogError(
-                f"{file}: it cannot be read ({type(error).__name__}); simulate the model again, or delete the file."
+                f"{file}: it cannot be read ({type(error).__name__}); simulate the model "
+                f"again, or delete the file."
             ) from None
-    return add_models(replace(catalogs, blocks=catalogs.blocks | blocks), entries) if entries else catalogs
+    return (
+        add_models(replace(catalogs, blocks=catalogs.blocks | blocks), entries)
+        if entries
+        else catalogs
+    )
 
 
 def simulated_id(config: Mapping[str, Any]) -> str:
@@ -62,23 +73,52 @@ def model_entry(text: str, model_id: str, catalogs: Catalogs) -> dict[str, Any]:
         return json.loads(stream.read())["entry"] | {"name": entry["name"]}
 
 
-def simulated_model(config: Mapping[str, Any], model_id: str, answer: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def simulated_model(
+    config: Mapping[str, Any], model_id: str, answer: Mapping[str, Any], catalogs: Catalogs
+) -> dict[str, Any]:
     """A model with the parameters of its class and blocks of its own, as a document."""
     entry, simulated = read_config(config, model_id, catalogs), answer["blocks"]
     _, stacks = model_table({model_id: entry | {"source": "", "notes": ""}}, catalogs.families)
     counted = model_table({model_id: entry}, catalogs.families)[0].loc[model_id]
     release = ".".join(answer["transformers"].split(".")[:2])
-    further = (simulated["parameters"] - counted["parameters"]) / counted["layers"] + entry.get("further_parameters", 0)
-    fields = {"further_parameters": further, "sized": 0, "left_out": "", "left_out_parameters": 0, "simulated_here": 1}
+    further = (simulated["parameters"] - counted["parameters"]) / counted["layers"] + entry.get(
+        "further_parameters", 0
+    )
+    fields = {
+        "further_parameters": further,
+        "sized": 0,
+        "left_out": "",
+        "left_out_parameters": 0,
+        "simulated_here": 1,
+    }
     blocks = {}
     for trait in TRAITS.values():
-        kinds = [kind for kind in simulated["kinds"] if TRAITS[kind["attends"], kind["experts"]] == trait]
+        kinds = [
+            kind for kind in simulated["kinds"] if TRAITS[kind["attends"], kind["experts"]] == trait
+        ]
         block = f"simulated-{model_id}-{trait}"
-        forms = mean_forms(kinds if _stacks_are(simulated["kinds"], stacks) and kinds else simulated["kinds"])
-        blocks[block] = {"families": [], "source": f"simulated here, transformers {release}", "forms": forms}
+        forms = mean_forms(
+            kinds if _stacks_are(simulated["kinds"], stacks) and kinds else simulated["kinds"]
+        )
+        blocks[block] = {
+            "families": [],
+            "source": f"simulated here, transformers {release}",
+            "forms": forms,
+        }
         fields[trait] = block
-    about = f"Simulated here, transformers {release}: its blocks are read off its class; tensor parallel is taken to divide none of them."
-    return {"entry": {**entry, **fields, "remark": about, "source": f"simulated here, transformers {release}"}, "blocks": blocks}
+    about = (
+        f"Simulated here, transformers {release}: its blocks are read off its class; tensor "
+        f"parallel is taken to divide none of them."
+    )
+    return {
+        "entry": {
+            **entry,
+            **fields,
+            "remark": about,
+            "source": f"simulated here, transformers {release}",
+        },
+        "blocks": blocks,
+    }
 
 
 def _stacks_are(kinds: list[dict[str, Any]], stacks: Any) -> bool:
@@ -97,12 +137,19 @@ def mean_forms(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for every in zip(*(kind["forms"] for kind in kinds), strict=True):
         form = {name: every[0][name] for name in ("format", "attention")}
         of_kinds = list(zip(kinds, every, strict=True))
-        masked = [(kind, one) for kind, one in of_kinds if one["saved"] != kind["forms"][usual[form["format"]]]["saved"]]
+        masked = [
+            (kind, one)
+            for kind, one in of_kinds
+            if one["saved"] != kind["forms"][usual[form["format"]]]["saved"]
+        ]
         counts = masked if masked and form["attention"] == "sdpa-window" else of_kinds
         layers, same = sum(kind["layers"] for kind, _ in counts), [one for _, one in counts]
         for name in VECTORS:
             sizes = dict.fromkeys(size for one in same for size in one[name])
-            form[name] = {size: sum(kind["layers"] / layers * one[name].get(size, 0) for kind, one in counts) for size in sizes}
+            form[name] = {
+                size: sum(kind["layers"] / layers * one[name].get(size, 0) for kind, one in counts)
+                for size in sizes
+            }
         for name in MOMENTS:
             if name in same[0]:
                 form[name] = [moment for one in same for moment in one[name]]

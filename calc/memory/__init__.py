@@ -1,6 +1,7 @@
 """What stands in a GPU's memory, by component, and when it is most. Bytes on one GPU.
 
-A component is a formula; `moments` says which of them are alive when; `peak` takes the largest moment; `overhead` adds what the
-driver and the allocator hold. A name tells the shape of its column: `stack_` has the shape (stacks of like blocks, rows), `place_`
-(places in a stack, stacks, rows); all else has one value per row.
+A component is a formula; `moments` says which of them are alive when; `peak` takes the largest
+moment; `overhead` adds what the driver and the allocator hold. A name tells the shape of its
+column: `stack_` has the shape (stacks of like blocks, rows), `place_` (places in a stack, stacks,
+rows); all else has one value per row.
 """

@@ -1,15 +1,24 @@
 """What LoRA adds to the saved tensors of a block (peft 0.21). Bytes per token.
 
-An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit one; a 16-bit adapter
-shares the input with its neighbours, and the output projection's with attention. Each keeps its `rank` wide product.
+An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit
+one; a 16-bit adapter shares the input with its neighbours, and the output projection's with
+attention. Each keeps its `rank` wide product.
 """
 
 import numpy as np
 
 from calc.scenarios.stacks import ADAPTED
 
-IN_BLOCK = ADAPTED[: ADAPTED.index("router")]  # matrices whose inputs a block saves; those of experts are merged with their adapters
-READ_TOGETHER = (("q", "k", "v"), ("gate", "up"), ("down",), ("mixer",), ("beside",))  # matrices that read the same input
+IN_BLOCK = ADAPTED[
+    : ADAPTED.index("router")
+]  # matrices whose inputs a block saves; those of experts are merged with their adapters
+READ_TOGETHER = (
+    ("q", "k", "v"),
+    ("gate", "up"),
+    ("down",),
+    ("mixer",),
+    ("beside",),
+)  # matrices that read the same input
 
 
 def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
@@ -17,7 +26,9 @@ def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
     return ((autocast_bytes_each > 0) | ((widens_outputs > 0) & (matrix_bytes_each == 2))) * 1.0
 
 
-def copies_input_bytes_each(adapter_bytes_each, runs_autocast, compute_bytes_each, matrix_bytes_each):
+def copies_input_bytes_each(
+    adapter_bytes_each, runs_autocast, compute_bytes_each, matrix_bytes_each
+):
     """Width of the copy that each adapted matrix keeps of its input; 0 where they share. [B]
 
     Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice.
@@ -25,7 +36,9 @@ def copies_input_bytes_each(adapter_bytes_each, runs_autocast, compute_bytes_eac
     """
     wide = (runs_autocast == 0) & (compute_bytes_each < 4)
     autocast = np.where(matrix_bytes_each < 2, 4.0, 2.0)
-    return (adapter_bytes_each == 4) * np.where(runs_autocast > 0, autocast, np.where(wide, 4.0, 0.0))
+    return (adapter_bytes_each == 4) * np.where(
+        runs_autocast > 0, autocast, np.where(wide, 4.0, 0.0)
+    )
 
 
 def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):
@@ -60,7 +73,9 @@ def stack_copied_elements(stack_adapter_inputs):
 def stack_shared_elements(stack_adapter_inputs):
     """Inputs of all adapted matrices, one for those that read the same. [elements]"""
     alike = (_inputs(stack_adapter_inputs, *together) for together in READ_TOGETHER)
-    return sum(np.select(list(inputs > 0), list(inputs)) for inputs in alike)  # of each group the first that is adapted
+    return sum(
+        np.select(list(inputs > 0), list(inputs)) for inputs in alike
+    )  # of each group the first that is adapted
 
 
 def _inputs(stack_adapter_inputs, *matrices):
@@ -91,7 +106,12 @@ def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, s
 
 
 def stack_fused_adapter_bytes_per_token(
-    stack_adapter_inputs, stack_copied_elements, stack_adapters, stack_padded_elements, adapter_bytes_each, lora_rank
+    stack_adapter_inputs,
+    stack_copied_elements,
+    stack_adapters,
+    stack_padded_elements,
+    adapter_bytes_each,
+    lora_rank,
 ):
     """Saved by litgpt's adapters: products, padding, the dropped input and its mask. [B]
 
@@ -99,7 +119,9 @@ def stack_fused_adapter_bytes_per_token(
     """
     joint = _inputs(stack_adapter_inputs, "q", "k", "v")
     inputs = stack_copied_elements - np.sum(joint, axis=0) + np.max(joint, axis=0)
-    return (adapter_bytes_each + 1) * inputs + adapter_bytes_each * (stack_adapters * lora_rank + stack_padded_elements)
+    return (adapter_bytes_each + 1) * inputs + adapter_bytes_each * (
+        stack_adapters * lora_rank + stack_padded_elements
+    )
 
 
 def stack_adapter_saved_bytes_per_token(
@@ -114,6 +136,9 @@ def stack_adapter_saved_bytes_per_token(
     stack_fused_adapter_bytes_per_token,
 ):
     """Saved by the adapters of a block: copies of their inputs, and products of rank width. [B]"""
-    inputs = copies_input_bytes_each * stack_copied_elements + shared_input_bytes_each * stack_shared_elements
+    inputs = (
+        copies_input_bytes_each * stack_copied_elements
+        + shared_input_bytes_each * stack_shared_elements
+    )
     apart = inputs + rank_product_bytes_each * (stack_rank_products * lora_rank)
     return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)

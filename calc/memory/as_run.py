@@ -11,7 +11,9 @@ def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementa
     """
     page = np.maximum(implementation_pages_tokens, 1)
     shared = np.minimum(np.nan_to_num(shared_prompt_tokens), prompt_tokens - 1)
-    return np.where((trains == 0) & (implementation_pages_tokens > 0), np.floor(shared / page) * page, 0.0)
+    return np.where(
+        (trains == 0) & (implementation_pages_tokens > 0), np.floor(shared / page) * page, 0.0
+    )
 
 
 def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):

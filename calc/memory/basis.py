@@ -1,7 +1,8 @@
 """What a memory figure rests on, and how much wider its range is for it.
 
-The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario lies beyond all that was
-simulated or published (the known_ entries of catalogs/calibrated/overheads.yaml), which doubles the range.
+The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario
+lies beyond all that was simulated or published (the known_ entries of
+catalogs/calibrated/overheads.yaml), which doubles the range.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,9 +11,9 @@ import numpy as np
 
 from calc.evaluate import Columns, evaluate, reading
 
-# Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and tensor parallel;
-# torchtitan under both, with pipelines, context and expert parallel (validation/data); not adapters on experts (peft,
-# tuners/lora/layer.py).
+# Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU
+# memory), DDP and tensor parallel; torchtitan under both, with pipelines, context and expert
+# parallel (validation/data); not adapters on experts (peft, tuners/lora/layer.py).
 GROUNDS: dict[str, Callable] = {
     "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
     "simulated here: the blocks of its class, read off on this machine": lambda simulated_here, implementation_simulated: (
@@ -28,9 +29,15 @@ GROUNDS: dict[str, Callable] = {
         (implementation_simulated == 0) & (implementation_measured == 0)
     ),
     "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
-    "derived from source: 8-bit products": lambda trains, compute_bytes_each: trains * (compute_bytes_each == 1) > 0,
-    "derived from source: a divided master copy": lambda trains, partitions_master: trains * partitions_master > 0,
-    "derived from source: trained experts": lambda trains, stack_adapts_experts: (trains > 0) & np.any(stack_adapts_experts, axis=0),
+    "derived from source: 8-bit products": lambda trains, compute_bytes_each: (
+        trains * (compute_bytes_each == 1) > 0
+    ),
+    "derived from source: a divided master copy": lambda trains, partitions_master: (
+        trains * partitions_master > 0
+    ),
+    "derived from source: trained experts": lambda trains, stack_adapts_experts: (
+        (trains > 0) & np.any(stack_adapts_experts, axis=0)
+    ),
     "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
         (stack_layers > 0) & stack_block_unlike, axis=0
     ),
@@ -59,14 +66,25 @@ AXES: dict[str, Callable] = {
     "its tokens per sequence": lambda sequence_tokens, context_parallel, known_tokens, is_engine: (
         (sequence_tokens / context_parallel > known_tokens) & (is_engine == 0)
     ),
-    "its sequences at once": lambda batch, known_sequences, is_engine: (batch > known_sequences) & (is_engine == 0),
+    "its sequences at once": lambda batch, known_sequences, is_engine: (
+        (batch > known_sequences) & (is_engine == 0)
+    ),
     "its GPUs": lambda training_gpus, known_gpus: training_gpus > known_gpus,
-    "its tensor parallel degree": lambda tensor_parallel, known_tensor_parallel: tensor_parallel > known_tensor_parallel,
-    "its pipeline stages": lambda pipeline_parallel, known_pipeline_stages: pipeline_parallel > known_pipeline_stages,
+    "its tensor parallel degree": lambda tensor_parallel, known_tensor_parallel: (
+        tensor_parallel > known_tensor_parallel
+    ),
+    "its pipeline stages": lambda pipeline_parallel, known_pipeline_stages: (
+        pipeline_parallel > known_pipeline_stages
+    ),
 }
 DERIVED = list(GROUNDS).index("derived from source: this software")
 BASES = np.array(
-    [ground + (f"; extrapolated in {axis}, the range doubled" if axis else "") for ground in GROUNDS for axis in AXES], dtype=object
+    [
+        ground + (f"; extrapolated in {axis}, the range doubled" if axis else "")
+        for ground in GROUNDS
+        for axis in AXES
+    ],
+    dtype=object,
 )
 
 
@@ -119,4 +137,6 @@ def memory_basis(memory_ground, beyond_axis):
 
 def widening_ratio(memory_ground, beyond_axis, derived_spread_ratio):
     """Width of the range over that of a simulated figure inside the known box. [ratio]"""
-    return np.where(memory_ground >= DERIVED, derived_spread_ratio, 1.0) * np.where(beyond_axis > 0, 2.0, 1.0)
+    return np.where(memory_ground >= DERIVED, derived_spread_ratio, 1.0) * np.where(
+        beyond_axis > 0, 2.0, 1.0
+    )

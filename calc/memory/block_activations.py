@@ -1,6 +1,7 @@
 """What one block saves for the backward pass and needs at its worst. Bytes per token.
 
-Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block; catalogs/read_off/blocks.yaml for all others.
+Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block;
+catalogs/read_off/blocks.yaml for all others.
 """
 
 import numpy as np
@@ -16,7 +17,14 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
     return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
 
 
-def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split, stack_shares_form):
+def stack_fused_norm_bytes_per_token(
+    rms_norms,
+    stack_hidden,
+    stack_layers,
+    implementation_fuses_norms,
+    sequence_split,
+    stack_shares_form,
+):
     """The fp32 copies that fused norms do not keep. [B]"""
     fused = implementation_fuses_norms * (1 - stack_shares_form)
     return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
@@ -28,7 +36,12 @@ def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_p
 
 
 def stack_adapted_bytes_per_token(
-    linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width
+    linear_forms,
+    adapts,
+    stack_adapter_saved_bytes_per_token,
+    kept_input_bytes_each,
+    stack_hidden,
+    stack_ffn_width,
 ):
     """Saved by a frozen block with its adapters, and by bitsandbytes' int8 products. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
@@ -50,7 +63,10 @@ def stack_trained_bytes_per_token(
     Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
     """
     eight_bit = (compute_bytes_each == 1) & stack_shares_form
-    alone = linear_forms("saved_alone", trains * (batch_sequences == 1)) - stack_fused_norm_bytes_per_token
+    alone = (
+        linear_forms("saved_alone", trains * (batch_sequences == 1))
+        - stack_fused_norm_bytes_per_token
+    )
     saved = np.where(batch_sequences == 1, alone, stack_several_bytes_per_token)
     return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
 
@@ -70,13 +86,23 @@ def stack_saved_bytes_per_token(
     stack_waveform_active_parameters,
 ):
     """What autograd saves of one block; less where compiled, unless it is a waveform's. [B]"""
-    saved = np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token) + stack_widened_norm_bytes_per_token
+    saved = (
+        np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
+        + stack_widened_norm_bytes_per_token
+    )
     compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
     return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
 
 
 def stack_checkpoint_bytes_per_token(
-    linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts
+    linear_forms,
+    keeps_input,
+    sequence_split,
+    kept_input_bytes_each,
+    stack_hidden,
+    stack_query_width,
+    stack_ffn_width,
+    adapts,
 ):
     """The input that a checkpointed block keeps, divided where the sequence is. [B]
 
@@ -88,13 +114,20 @@ def stack_checkpoint_bytes_per_token(
 
 
 def stack_products_bytes_per_token(
-    linear_forms, keeps_products, activation_bytes_each, stack_hidden, sequence_split, tensor_parallel, compiles
+    linear_forms,
+    keeps_products,
+    activation_bytes_each,
+    stack_hidden,
+    sequence_split,
+    tensor_parallel,
+    compiles,
 ):
     """Kept by torchtitan's policy: attention's outputs and every second product. [B]
 
-    With sequence parallelism also the outputs of both reduce-scatters, and the last product whole, as it is before it. A
-    compiled block does not keep the last product, which its backward pass does not read.
-    Source: torchtitan, distributed/activation_checkpoint.py, and two of its published runs; validation/data/parallel/tp.csv.
+    With sequence parallelism also the outputs of both reduce-scatters, and the last product whole,
+    as it is before it. A compiled block does not keep the last product, which its backward pass
+    does not read. Source: torchtitan, distributed/activation_checkpoint.py, and two of its
+    published runs; validation/data/parallel/tp.csv.
     """
     split = (sequence_split > 1) * 1.0
     kept = np.where(
@@ -119,25 +152,35 @@ def stack_kept_bytes_per_token(
     """What one block keeps for the backward pass under the chosen recompute. [B]
 
     Full: its input. Selective: all but attention's core, or the products that torchtitan keeps.
-    Source: Chen et al. 2016, arXiv 1604.06174; Korthikanti et al. 2022, arXiv 2205.05198, section 5.
+    Source: Chen et al. 2016, arXiv 1604.06174; Korthikanti et al. 2022, arXiv 2205.05198, section
+    5.
     """
     without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
     kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
-    kept = np.where(keeps_products > 0, np.minimum(stack_products_bytes_per_token, stack_saved_bytes_per_token), kept)
+    kept = np.where(
+        keeps_products > 0,
+        np.minimum(stack_products_bytes_per_token, stack_saved_bytes_per_token),
+        kept,
+    )
     return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept)
 
 
 def _worst(linear_forms, attention, trains, keeps_all):
     """The worst of the backward pass, with all kept or after a second forward pass."""
     kept = linear_forms.worst(f"backward{attention}", trains * (keeps_all > 0))
-    return np.where(keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0)))
+    return np.where(
+        keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0))
+    )
 
 
-def stack_recomputed_end_bytes_per_token(keeps_all, runs_autocast, copies_input_bytes_each, stack_adapter_inputs, stack_hidden):
+def stack_recomputed_end_bytes_per_token(
+    keeps_all, runs_autocast, copies_input_bytes_each, stack_adapter_inputs, stack_hidden
+):
     """Beside what a recomputed block saves as its last adapted product ends. [B]
 
-    The product's input and, under autocast, its fp32 copy; both products, their sum, and the gradient that waits for it.
-    Source: peft 0.21, tuners/lora/layer.py, Linear.forward; simulated (validation/data/post_training.csv).
+    The product's input and, under autocast, its fp32 copy; both products, their sum, and the
+    gradient that waits for it. Source: peft 0.21, tuners/lora/layer.py, Linear.forward; simulated
+    (validation/data/post_training.csv).
     """
     last = stack_adapter_inputs[ADAPTED.index("down")]
     inputs = (2 + 4 * runs_autocast) * last
@@ -154,12 +197,21 @@ def stack_backward_bytes_per_token(
     stack_recomputed_end_bytes_per_token,
 ):
     """One block at the worst moment of its backward pass. [B]"""
-    worst = np.maximum(_worst(linear_forms, "", trains, keeps_all) - stack_several_bytes_per_token, 0)
-    return stack_saved_bytes_per_token + np.maximum(worst, adapts * stack_recomputed_end_bytes_per_token)
+    worst = np.maximum(
+        _worst(linear_forms, "", trains, keeps_all) - stack_several_bytes_per_token, 0
+    )
+    return stack_saved_bytes_per_token + np.maximum(
+        worst, adapts * stack_recomputed_end_bytes_per_token
+    )
 
 
 def stack_attention_peak_bytes_per_token(
-    linear_forms, trains, adapts, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token
+    linear_forms,
+    trains,
+    adapts,
+    keeps_all,
+    stack_saved_bytes_per_token,
+    stack_several_bytes_per_token,
 ):
     """One block at attention's worst moment, when its network's activations are gone. [B]"""
     worst = _worst(linear_forms, "_attention", trains, keeps_all)

@@ -12,7 +12,9 @@ from calc.memory.sizes import SIZES
 from calc.scenarios.join_choices import FORMATS
 from calc.scenarios.stacks import blocks_of_kinds
 
-FALLBACKS = {  # where a kind of block does not tell a case of attention apart, the first of these that it has stands for it
+# where a kind of block does not tell a case of attention apart, the first of these that it has
+# stands for it
+FALLBACKS = {
     "sdpa": ("eager",),
     "sdpa-grouped": ("sdpa", "eager"),
     "sdpa-window": ("sdpa", "eager"),
@@ -25,9 +27,26 @@ FALLBACKS = {  # where a kind of block does not tell a case of attention apart, 
 CASES = tuple(FALLBACKS)
 VECTORS = ("saved", "saved_alone", "saved_eight_bit", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
-OF_NETWORK = ("ffn", "gated_ffn", "plain_ffn", "routed_ffn", "shared_ffn", "experts_ffn")  # freed once the network's backward pass is done
+OF_NETWORK = (
+    "ffn",
+    "gated_ffn",
+    "plain_ffn",
+    "routed_ffn",
+    "shared_ffn",
+    "experts_ffn",
+)  # freed once the network's backward pass is done
 HIDDEN = (  # sizes that tensor parallel does not divide
-    *("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "rms_hidden", "layer_norm_hidden", "one"),
+    *(
+        "hidden",
+        "mask",
+        "hidden_dropout",
+        "source_hidden",
+        "shared_mask",
+        "shared_hidden",
+        "rms_hidden",
+        "layer_norm_hidden",
+        "one",
+    ),
 )
 ATTENTION_CORE = (
     *("heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout"),
@@ -56,48 +75,88 @@ def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
 def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
     """Many formats and cases share the same coefficients: each set is split once."""
     pairs = [(name, float(value)) for name, value in coefficients if value]
-    return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is hidden) for hidden in (True, False)))
+    return Form(
+        *(
+            tuple(pair for pair in pairs if (pair[0] in HIDDEN) is hidden)
+            for hidden in (True, False)
+        )
+    )
 
 
 @kept("families", "blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     """The Form of every vector, per kind of block, format and case; None: unknown.
 
-    The row of a kind, format and case is (kind · formats + format) · cases + case; behind the blocks of the catalog stand those
-    of a kind together. `core` is what is saved without attention's own scores and statistics, `compiled` what a compiled block
-    saves.
+    The row of a kind, format and case is (kind · formats + format) · cases + case; behind the
+    blocks of the catalog stand those of a kind together. `core` is what is saved without
+    attention's own scores and statistics, `compiled` what a compiled block saves.
     """
-    tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, *(f"{name}_attention" for name in MOMENTS), "core", "compiled")}
+    tables: dict[str, list] = {
+        name: []
+        for name in (
+            *VECTORS,
+            *MOMENTS,
+            *(f"{name}_attention" for name in MOMENTS),
+            "core",
+            "compiled",
+        )
+    }
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
     for block in catalogs.blocks.values():
         forms = {(form["format"], form["attention"]): form for form in block["forms"]}
         for number_format in FORMATS:
             for case in CASES:
                 first = _first(forms, number_format, (case, *FALLBACKS[case]))
-                kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if case == "eager" else first
+                kernel = (
+                    _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"]))
+                    if case == "eager"
+                    else first
+                )
                 saved = kernel.get("saved")
                 for name in VECTORS:
-                    usual = first.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
+                    usual = (
+                        first.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
+                    )
                     tables[name].append(form_of(first.get(name, usual)))
                 for name in MOMENTS:
-                    moments = first.get(name) or (first.get("backward") if name == "recomputed" else None) or ()
-                    of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
+                    moments = (
+                        first.get(name)
+                        or (first.get("backward") if name == "recomputed" else None)
+                        or ()
+                    )
+                    of_attention = [
+                        moment for moment in moments if not set(OF_NETWORK) & set(moment)
+                    ]
                     tables[name].append(tuple(form_of(moment) for moment in moments))
-                    tables[f"{name}_attention"].append(tuple(form_of(moment) for moment in of_attention))
-                core = None if saved is None else {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
+                    tables[f"{name}_attention"].append(
+                        tuple(form_of(moment) for moment in of_attention)
+                    )
+                core = (
+                    None
+                    if saved is None
+                    else {
+                        name: value for name, value in saved.items() if name not in ATTENTION_CORE
+                    }
+                )
                 tables["core"].append(form_of(core))
                 tables["compiled"].append(compiled)
     for blocks in blocks_of_kinds(catalogs):
-        first_rows = [list(catalogs.blocks).index(block) * len(FORMATS) * len(CASES) for block in blocks]
+        first_rows = [
+            list(catalogs.blocks).index(block) * len(FORMATS) * len(CASES) for block in blocks
+        ]
         for row in range(len(FORMATS) * len(CASES)):
             for table in tables.values():
-                table.append(AnyOf(table[first + row] for first in first_rows if table[first + row]))
+                table.append(
+                    AnyOf(table[first + row] for first in first_rows if table[first + row])
+                )
     return tables
 
 
 def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[str, ...]) -> dict:
     """The form of the first of these cases that the block has; empty where it has none."""
-    return next((forms[number_format, case] for case in cases if (number_format, case) in forms), {})
+    return next(
+        (forms[number_format, case] for case in cases if (number_format, case) in forms), {}
+    )
 
 
 @kept("models", "heads")
@@ -106,8 +165,15 @@ def head_rows(catalogs: Catalogs) -> np.ndarray:
     entries = list(catalogs.heads.values())
     owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
     first = next(number for number, head in enumerate(entries) if not head["families"])
-    usual = np.where(catalogs.models["softcap"] > 0, list(catalogs.heads).index("causal-softcap"), first)
-    return np.array([owner.get(kind, head) for kind, head in zip(catalogs.models["model_type"], usual, strict=True)])
+    usual = np.where(
+        catalogs.models["softcap"] > 0, list(catalogs.heads).index("causal-softcap"), first
+    )
+    return np.array(
+        [
+            owner.get(kind, head)
+            for kind, head in zip(catalogs.models["model_type"], usual, strict=True)
+        ]
+    )
 
 
 @kept("heads")
@@ -131,22 +197,33 @@ class AnyOf(tuple):
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
-    With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
-    gathers them again; without it all that is `hidden` wide stays whole. Each form is summed over the rows that have it. Of the
-    blocks of a kind the one at the `quantile` counts.
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
+    With sequence parallelism all is divided but the gathered outputs of the two norms, and those
+    too where the backward pass gathers them again; without it all that is `hidden` wide stays
+    whole. Each form is summed over the rows that have it. Of the blocks of a kind the one at the
+    `quantile` counts. Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
     """
 
-    def __init__(self, coefficients: dict[str, list], form: np.ndarray, present: np.ndarray, columns: dict[str, np.ndarray]):
+    def __init__(
+        self,
+        coefficients: dict[str, list],
+        form: np.ndarray,
+        present: np.ndarray,
+        columns: dict[str, np.ndarray],
+    ):
         """`columns`: sizes, `whole_most`, `tensor_parallel`, as (stacks, rows); `quantile`."""
         self.coefficients, self.columns = coefficients, columns
-        self.shape = np.broadcast_shapes(form.shape, present.shape, *(np.shape(values) for values in columns.values()))
+        self.shape = np.broadcast_shapes(
+            form.shape, present.shape, *(np.shape(values) for values in columns.values())
+        )
         of_row = np.broadcast_to(form, self.shape).ravel()
         rows = np.flatnonzero(np.broadcast_to(present, self.shape).ravel())
         self.order = rows[np.argsort(of_row[rows], kind="stable")]
         forms, starts = np.unique(of_row[self.order], return_index=True)
         ends = [*starts[1:].tolist(), len(self.order)][: len(forms)]
-        self.parts = [(form, slice(start, end)) for form, start, end in zip(forms.tolist(), starts.tolist(), ends, strict=True)]
+        self.parts = [
+            (form, slice(start, end))
+            for form, start, end in zip(forms.tolist(), starts.tolist(), ends, strict=True)
+        ]
         self.sorted: dict[str, np.ndarray] = {}
 
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
@@ -160,25 +237,39 @@ class LinearForms:
         nothing = 0.0 if name.endswith("_attention") else np.nan
 
         def largest(of_block: Sequence[Form | None], part: slice) -> Any:
-            return np.fmax.reduce([self._sum(moment, part, True) for moment in of_block]) if of_block else nothing
+            return (
+                np.fmax.reduce([self._sum(moment, part, True) for moment in of_block])
+                if of_block
+                else nothing
+            )
 
         return self._spread(moments, largest, needed)
 
-    def _spread(self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any) -> np.ndarray:
+    def _spread(
+        self, entries: Sequence[Any], make: Callable[[Any, slice], Any], needed: Any
+    ) -> np.ndarray:
         """The results of `make` for the rows of each entry, back in the places of the rows."""
         out = np.zeros(self.shape)
         if np.any(needed):
             total = np.empty(len(self.order))
             for form, part in self.parts:
                 entry = entries[form]
-                total[part] = self._one_of(entry, make, part) if isinstance(entry, AnyOf) else make(entry, part)
+                total[part] = (
+                    self._one_of(entry, make, part)
+                    if isinstance(entry, AnyOf)
+                    else make(entry, part)
+                )
             out.reshape(-1)[self.order] = total
         return out
 
     def _one_of(self, entries: AnyOf, make: Callable[[Any, slice], Any], part: slice) -> Any:
         """The block of a kind at the quantile, row by row; NaN where none has this form."""
-        made = np.array([np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries])
-        return np.quantile(made, float(self.columns["quantile"][0]), axis=0) if len(made) else np.nan
+        made = np.array(
+            [np.broadcast_to(make(entry, part), part.stop - part.start) for entry in entries]
+        )
+        return (
+            np.quantile(made, float(self.columns["quantile"][0]), axis=0) if len(made) else np.nan
+        )
 
     def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
         """One form over the rows that have it."""
@@ -188,7 +279,9 @@ class LinearForms:
         if not divided:
             return self._terms(form.divided, part) + hidden
         undivided = np.minimum(hidden, self._column("whole_most")[part])
-        return (self._terms(form.divided, part) + hidden - undivided) / self._column("tensor_parallel")[part] + undivided
+        return (self._terms(form.divided, part) + hidden - undivided) / self._column(
+            "tensor_parallel"
+        )[part] + undivided
 
     def _terms(self, terms: tuple[tuple[str, float], ...], part: slice) -> Any:
         """The sum of coefficient · size."""

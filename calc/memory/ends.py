@@ -13,11 +13,20 @@ def holds_head(stages_before, pipeline_parallel):
     return (stages_before == pipeline_parallel - 1) * 1.0
 
 
-def stage_blocks(stack_layers, pipeline_parallel, most_stage_blocks, stages_before, holds_head, implementation_torch_pipeline, trains):
+def stage_blocks(
+    stack_layers,
+    pipeline_parallel,
+    most_stage_blocks,
+    stages_before,
+    holds_head,
+    implementation_torch_pipeline,
+    trains,
+):
     """Blocks of this stage; what is left over goes to stages between the ends. [blocks]
 
-    The first counts as one of them outside torch.distributed.pipelining.
-    torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; vLLM, distributed/utils.py, get_pp_indices.
+    The first counts as one of them outside torch.distributed.pipelining. torchtitan,
+    distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; vLLM, distributed/utils.py,
+    get_pp_indices.
     """
     fewest = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel), 1)
     has_fewest = np.where(stages_before == 0, implementation_torch_pipeline * trains, holds_head)
@@ -26,7 +35,10 @@ def stage_blocks(stack_layers, pipeline_parallel, most_stage_blocks, stages_befo
 
 def first_blocks_here(first_blocks, stages_before, most_stage_blocks, stage_blocks, stack_layers):
     """Blocks of this stage that are dense before all routed ones. [blocks]"""
-    blocks_before = np.minimum(stages_before * most_stage_blocks, np.maximum(np.sum(stack_layers, axis=0) - stage_blocks, 0))
+    blocks_before = np.minimum(
+        stages_before * most_stage_blocks,
+        np.maximum(np.sum(stack_layers, axis=0) - stage_blocks, 0),
+    )
     return np.clip(first_blocks - blocks_before, 0, stage_blocks)
 
 
@@ -36,7 +48,10 @@ def stack_layers_here(stack_layers, stack_experts, first_blocks, first_blocks_he
     Shape: (stacks, rows).
     """
     others = np.maximum(np.sum(stack_layers, axis=0) - first_blocks, 1)
-    of_others, of_first = (stage_blocks - first_blocks_here) / others, first_blocks_here / np.maximum(first_blocks, 1)
+    of_others, of_first = (
+        (stage_blocks - first_blocks_here) / others,
+        first_blocks_here / np.maximum(first_blocks, 1),
+    )
     return stack_layers * np.where((first_blocks > 0) & (stack_experts == 0), of_first, of_others)
 
 
@@ -50,7 +65,15 @@ def stage_head_here(head_elements_here, holds_head):
     return head_elements_here * holds_head
 
 
-def outside_parameters_here(outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split):
+def outside_parameters_here(
+    outside_parameters,
+    embedding_parameters,
+    head_parameters,
+    tied,
+    holds_embedding,
+    holds_head,
+    vocabulary_split,
+):
     """Parameters outside the blocks on one GPU. [parameters]
 
     The embedding at a pipeline's first stage, the head at its last, and the small rest at both.
@@ -60,7 +83,9 @@ def outside_parameters_here(outside_parameters, embedding_parameters, head_param
     return rest + (embedding + head_parameters * holds_head) / vocabulary_split
 
 
-def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds_head, vocabulary_split):
+def embedding_parameters_here(
+    embedding_parameters, tied, holds_embedding, holds_head, vocabulary_split
+):
     """Elements of the embedding on one GPU. [parameters]"""
     return embedding_parameters * np.maximum(holds_embedding, tied * holds_head) / vocabulary_split
 
@@ -68,7 +93,8 @@ def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds
 def tower_parameters_here(tower_parameters, tensor_parallel):
     """Parameters of the vision tower and its projector on one GPU. [parameters]
 
-    vLLM, model_executor/models/vision.py and the towers that use it: their matrices are parallel by heads and columns.
+    vLLM, model_executor/models/vision.py and the towers that use it: their matrices are parallel by
+    heads and columns.
     """
     return tower_parameters / tensor_parallel
 
@@ -78,9 +104,15 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
-def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains_all):
+def spread_experts_here(
+    stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains_all
+):
     """What trained experts count more because fewer ranks divide their states. [elements]"""
-    return trains_all * np.sum(stack_layers_here * stack_block_experts_here, axis=0) * (expert_copies_ratio - 1)
+    return (
+        trains_all
+        * np.sum(stack_layers_here * stack_block_experts_here, axis=0)
+        * (expert_copies_ratio - 1)
+    )
 
 
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):

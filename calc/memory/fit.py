@@ -1,7 +1,8 @@
 """Whether a card holds it: what is left, and the largest peaks that live. Bytes.
 
-The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks), so a run needs
-its allocated peak, what fragmentation loses of it, and the context; the stated range, of a roomy card, is for display.
+The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
+release_cached_blocks), so a run needs its allocated peak, what fragmentation loses of it, and the
+context; the stated range, of a roomy card, is for display.
 """
 
 import numpy as np
@@ -18,14 +19,28 @@ def headroom_bytes(gpu_memory_bytes, memory_bytes):
 
 
 def limit_bytes(
-    gpu_memory_bytes, context_bytes, graphs_bytes, is_engine, memory_utilization, serving_counts_graphs, matrix_waste_bytes, lost_ratio
+    gpu_memory_bytes,
+    context_bytes,
+    graphs_bytes,
+    is_engine,
+    memory_utilization,
+    serving_counts_graphs,
+    matrix_waste_bytes,
+    lost_ratio,
 ):
     """The largest allocated peak that lives if the estimate is exact. [B]
 
-    For a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context, and the CUDA graphs if it counts them.
+    For a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context, and
+    the CUDA graphs if it counts them.
     """
     plain = (gpu_memory_bytes - context_bytes - matrix_waste_bytes) / (1 + lost_ratio)
-    return np.where(is_engine > 0, memory_utilization * gpu_memory_bytes - context_bytes - serving_counts_graphs * graphs_bytes, plain)
+    return np.where(
+        is_engine > 0,
+        memory_utilization * gpu_memory_bytes
+        - context_bytes
+        - serving_counts_graphs * graphs_bytes,
+        plain,
+    )
 
 
 def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
@@ -36,10 +51,13 @@ def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
 def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
     """What must fit for a run to live: its peak. [B]
 
-    A serving engine starts with the cache of one sequence: if that of all at once fits as estimated and turns out too small, some wait.
-    Source: vLLM, vllm/v1/core/kv_cache_utils.py, check_enough_kv_cache_memory.
+    A serving engine starts with the cache of one sequence: if that of all at once fits as estimated
+    and turns out too small, some wait. Source: vLLM, vllm/v1/core/kv_cache_utils.py,
+    check_enough_kv_cache_memory.
     """
-    return run_peak_bytes - is_engine * (run_peak_bytes <= limit_bytes) * kv_cache_bytes * (1 - 1 / np.maximum(batch, 1))
+    return run_peak_bytes - is_engine * (run_peak_bytes <= limit_bytes) * kv_cache_bytes * (
+        1 - 1 / np.maximum(batch, 1)
+    )
 
 
 def sure_limit_bytes(limit_bytes, reduction_pool_bytes, lost_ratio, sure_ratio):
@@ -47,17 +65,36 @@ def sure_limit_bytes(limit_bytes, reduction_pool_bytes, lost_ratio, sure_ratio):
     return (limit_bytes - reduction_pool_bytes / (1 + lost_ratio)) / sure_ratio
 
 
-def unknown_bytes(memory_high_bytes, memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio):
+def unknown_bytes(
+    memory_high_bytes,
+    memory_bytes,
+    allocated_peak_bytes,
+    spread_ratio,
+    least_spread_bytes,
+    memory_run_width_ratio,
+):
     """What uncounted parts and blocks that were not read off take beyond the usual range. [B]"""
-    usual = memory_bytes + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    usual = (
+        memory_bytes
+        + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
+    )
     return np.maximum(memory_high_bytes - usual, 0)
 
 
-def fits(run_peak_bytes, needed_bytes, sure_limit_bytes, limit_bytes, memory_bytes, gpu_memory_bytes, unknown_bytes):
+def fits(
+    run_peak_bytes,
+    needed_bytes,
+    sure_limit_bytes,
+    limit_bytes,
+    memory_bytes,
+    gpu_memory_bytes,
+    unknown_bytes,
+):
     """Whether the card holds it, as a number into FITS.
 
-    yes: all that a roomy card shows is within, and what the run needs is 95 times of 100, with what is not known of its model; tight:
-    as estimated, once the allocator has returned what it cached; no: not even then.
+    yes: all that a roomy card shows is within, and what the run needs is 95 times of 100, with what
+    is not known of its model; tight: as estimated, once the allocator has returned what it cached;
+    no: not even then.
     """
     surely = (needed_bytes + unknown_bytes <= sure_limit_bytes) & (memory_bytes <= gpu_memory_bytes)
     verdict = np.where(run_peak_bytes <= limit_bytes, np.where(surely, 0, 1), 2)
@@ -76,16 +113,28 @@ def _probability(needed_bytes, room_bytes, need_scale_ratio):
         return np.where(np.isinf(odds), 1.0, odds / (1 + odds))
 
 
-def fit_probability(needed_bytes, limit_bytes, reduction_pool_bytes, lost_ratio, need_scale_ratio, returned_ratio, unknown_bytes):
+def fit_probability(
+    needed_bytes,
+    limit_bytes,
+    reduction_pool_bytes,
+    lost_ratio,
+    need_scale_ratio,
+    returned_ratio,
+    unknown_bytes,
+):
     """How likely the card holds it, by the spread of measured peaks of its kind. [0 to 1]
 
-    Once with what FSDP's reductions hold on a stream of their own, once with that returned; the end of what is not known of its model
-    is the 95th of 100 as well. At least 0.95 where it is said to fit, at most one half where it is said not to.
-    Source: catalogs/calibrated/overheads.yaml; held against published runs, each with the spread of the others' models
-    (validation/probability.py).
+    Once with what FSDP's reductions hold on a stream of their own, once with that returned; the end
+    of what is not known of its model is the 95th of 100 as well. At least 0.95 where it is said to
+    fit, at most one half where it is said not to. Source: catalogs/calibrated/overheads.yaml; held
+    against published runs, each with the spread of the others' models (validation/probability.py).
     """
-    scale_ratio = need_scale_ratio + np.log1p(unknown_bytes / np.maximum(needed_bytes, 1)) / np.log(SURE_ODDS)
-    with_pool = _probability(needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), scale_ratio)
+    scale_ratio = need_scale_ratio + np.log1p(unknown_bytes / np.maximum(needed_bytes, 1)) / np.log(
+        SURE_ODDS
+    )
+    with_pool = _probability(
+        needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), scale_ratio
+    )
     alone = _probability(needed_bytes, limit_bytes, scale_ratio)
     return (1 - returned_ratio) * with_pool + returned_ratio * alone
 

@@ -1,6 +1,7 @@
 """Keys and values of cached tokens, and states of layers that keep these instead. Bytes.
 
-Source: layers · elements per token · tokens · bytes each / GPUs that divide the heads, Pope et al. 2022, arXiv 2211.05102, section 3.3.
+Source: layers · elements per token · tokens · bytes each / GPUs that divide the heads, Pope et al.
+2022, arXiv 2211.05102, section 3.3.
 """
 
 import numpy as np
@@ -18,10 +19,13 @@ def prompt_share(prompt_tokens, sequence_tokens):
     return np.minimum(prompt_tokens / sequence_tokens, 1)
 
 
-def page_tokens(implementation_pages_tokens, stack_layers, stack_cached_bytes_per_token, stack_state_bytes):
+def page_tokens(
+    implementation_pages_tokens, stack_layers, stack_cached_bytes_per_token, stack_state_bytes
+):
     """Tokens of one page; where layers keep states, a page holds at least one. [tokens]
 
-    Source: vLLM, platforms/interface.py: pages of all layers are of one size, that of a state or more.
+    Source: vLLM, platforms/interface.py: pages of all layers are of one size, that of a state or
+    more.
     """
     token_bytes = np.max((stack_layers > 0) * stack_cached_bytes_per_token, axis=0)
     state_bytes = np.max((stack_layers > 0) * stack_state_bytes, axis=0)
@@ -29,7 +33,14 @@ def page_tokens(implementation_pages_tokens, stack_layers, stack_cached_bytes_pe
     return implementation_pages_tokens * np.where(token_bytes > 0, np.maximum(pages, 1), 1)
 
 
-def states_bytes(stack_layers_here, stack_state_bytes, stack_cached_bytes_per_token, page_tokens, implementation_pages_tokens, batch):
+def states_bytes(
+    stack_layers_here,
+    stack_state_bytes,
+    stack_cached_bytes_per_token,
+    page_tokens,
+    implementation_pages_tokens,
+    batch,
+):
     """States of all layers and sequences; a paging engine gives each a whole page. [B]
 
     Source: Gu and Dao 2023, arXiv 2312.00752, section 3; pages: vLLM, platforms/interface.py.
@@ -45,7 +56,10 @@ def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
     Source: PagedAttention, Kwon et al. 2023, arXiv 2309.06180.
     """
     page = np.maximum(page_tokens, 1)
-    return np.where(page_tokens > 0, np.ceil(stack_sequence / page) * page, stack_sequence) / context_parallel
+    return (
+        np.where(page_tokens > 0, np.ceil(stack_sequence / page) * page, stack_sequence)
+        / context_parallel
+    )
 
 
 def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
@@ -56,17 +70,28 @@ def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
     return np.minimum(stack_cached_tokens, stack_window_tokens)
 
 
-def stack_prefilled_tokens(stack_window_cached_tokens, implementation_pages_tokens, stack_cached_tokens, prompt_share):
+def stack_prefilled_tokens(
+    stack_window_cached_tokens, implementation_pages_tokens, stack_cached_tokens, prompt_share
+):
     """Cached tokens after the prompt; a paged engine counts the whole sequence's. [tokens]
 
     In transformers a sliding layer's window is a view of all tokens until the first decode step.
     Source: transformers, cache_utils.py.
     """
-    return np.where(implementation_pages_tokens > 0, stack_window_cached_tokens, stack_cached_tokens * prompt_share)
+    return np.where(
+        implementation_pages_tokens > 0,
+        stack_window_cached_tokens,
+        stack_cached_tokens * prompt_share,
+    )
 
 
 def cross_cache_bytes(
-    stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each, stack_cache_split
+    stack_layers_here,
+    stack_cross_cached_elements_per_token,
+    stack_source_tokens,
+    batch,
+    kv_bytes_each,
+    stack_cache_split,
 ):
     """Keys and values of the source that cross attention keeps. [B]
 
@@ -87,37 +112,53 @@ def stack_shared_tokens(stack_cached_tokens, stack_window_cached_tokens, cached_
 def stack_decode_tokens(batch, stack_window_cached_tokens, stack_shared_tokens):
     """Tokens of all sequences that a layer keeps; what they share it keeps once. [tokens]
 
-    Source: vLLM, automatic prefix caching; SGLang's RadixAttention, Zheng et al. 2023, arXiv 2312.07104.
+    Source: vLLM, automatic prefix caching; SGLang's RadixAttention, Zheng et al. 2023, arXiv
+    2312.07104.
     """
     return batch * stack_window_cached_tokens - (batch - 1) * stack_shared_tokens
 
 
 def decode_cache_bytes(
-    stack_layers_here, stack_cached_bytes_per_token, stack_decode_tokens, draft_cached_ratio, cross_cache_bytes, states_bytes
+    stack_layers_here,
+    stack_cached_bytes_per_token,
+    stack_decode_tokens,
+    draft_cached_ratio,
+    cross_cache_bytes,
+    states_bytes,
 ):
     """Cache of all sequences: blocks · bytes per token · tokens, and a draft's. [B]"""
     cached = np.sum(stack_layers_here * stack_cached_bytes_per_token * stack_decode_tokens, axis=0)
     return cached * (1 + draft_cached_ratio) + cross_cache_bytes + states_bytes
 
 
-AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled", "of all sequences": "after the prompts"}
+AFTER_PROMPT = {
+    "decode": "prefill",
+    "stack_window_cached": "stack_prefilled",
+    "of all sequences": "after the prompts",
+}
 stack_prefill_tokens = twin(stack_decode_tokens, AFTER_PROMPT)
 prefill_cache_bytes = twin(decode_cache_bytes, AFTER_PROMPT)
 
 
-def kv_offload_tokens(kv_offload_bytes, stack_layers, stack_cached_bytes_per_token, tensor_parallel):
+def kv_offload_tokens(
+    kv_offload_bytes, stack_layers, stack_cached_bytes_per_token, tensor_parallel
+):
     """Tokens whose keys and values a replica keeps in CPU memory; NaN without. [tokens]
 
-    They save a new prefill of prefixes and of requests that wait. A decode step reads the cards' cache alone, so that no more
-    sequences are decoded at once.
-    Source: vLLM, vllm/v1/kv_offload.
+    They save a new prefill of prefixes and of requests that wait. A decode step reads the cards'
+    cache alone, so that no more sequences are decoded at once. Source: vLLM, vllm/v1/kv_offload.
     """
     token_bytes = np.sum(stack_layers * stack_cached_bytes_per_token, axis=0) * tensor_parallel
     return kv_offload_bytes / np.where(token_bytes > 0, token_bytes, np.nan)
 
 
 def stack_copied_bytes_per_token(
-    stack_cached_bytes_per_token, stack_layers_here, stack_latent_width, stack_query_width, stack_value_width, tensor_parallel
+    stack_cached_bytes_per_token,
+    stack_layers_here,
+    stack_latent_width,
+    stack_query_width,
+    stack_value_width,
+    tensor_parallel,
 ):
     """What a layer copies of each cached token to append another: its keys. [B]
 
@@ -128,7 +169,13 @@ def stack_copied_bytes_per_token(
     return copied * (stack_cached_bytes_per_token > 0) * (stack_layers_here > 0)
 
 
-def decode_working_bytes(stack_copied_bytes_per_token, stack_window_cached_tokens, batch, implementation_pages_tokens, dequantized_bytes):
+def decode_working_bytes(
+    stack_copied_bytes_per_token,
+    stack_window_cached_tokens,
+    batch,
+    implementation_pages_tokens,
+    dequantized_bytes,
+):
     """Working memory of a decode step: a copy of a layer's cache unless paged, one matrix. [B]"""
     copied = batch * stack_window_cached_tokens * stack_copied_bytes_per_token
     return np.max(copied, axis=0) * (implementation_pages_tokens == 0) + dequantized_bytes

@@ -1,7 +1,7 @@
 """What is alive when: the moments of a training step and of serving a request, as data.
 
-A moment names, for each component that comes and goes, the column that holds it then. A component that no moment of either kind
-of work names is alive all the time, under the column of its own name.
+A moment names, for each component that comes and goes, the column that holds it then. A component
+that no moment of either kind of work names is alive all the time, under the column of its own name.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,10 @@ from calc.columns import ALLOCATED, COMPONENTS
 from calc.evaluate import Columns, reading
 
 PHASES = ("load", "prefill", "decode", "rollout", "log-probs", "forward", "backward", "step")
-WHERE = {"rollout": "rolls_out", "log-probs": "scores_first"}  # the column that says whether a phase is there; else it is always
+WHERE = {
+    "rollout": "rolls_out",
+    "log-probs": "scores_first",
+}  # the column that says whether a phase is there; else it is always
 ABSENT = np.zeros(1)
 
 
@@ -27,17 +30,37 @@ class Moment(NamedTuple):
 
 def _moment(phase: str, says: str, weights: str = "stored_weights", **parts: str) -> Moment:
     parts = {"weights": weights, **parts}
-    return Moment(phase, says, {f"{component}_bytes": f"{column}_bytes" for component, column in parts.items()})
+    return Moment(
+        phase,
+        says,
+        {f"{component}_bytes": f"{column}_bytes" for component, column in parts.items()},
+    )
 
 
 def _in_block(name: str, says: str) -> Moment:
     """A moment of the backward pass inside one block; its columns hold it at several places."""
-    parts = {"gradients": "place_gradients", "activations": f"{name}_activations", "working": f"{name}_working"}
-    return _moment("backward", f"The backward pass inside one block, {says}.", **STATES | {"other_models": "passed_models"}, **parts)
+    parts = {
+        "gradients": "place_gradients",
+        "activations": f"{name}_activations",
+        "working": f"{name}_working",
+    }
+    return _moment(
+        "backward",
+        f"The backward pass inside one block, {says}.",
+        **STATES | {"other_models": "passed_models"},
+        **parts,
+    )
 
 
-STATES = {"optimizer": "resident_optimizer", "other_models": "stepped_models", "rollout_engine": "awake_engine"}
-AT_HEAD = STATES | {"gradients": "head_earlier_gradients", "other_models": "scored_models"}  # beside earlier micro-batches' gradients
+STATES = {
+    "optimizer": "resident_optimizer",
+    "other_models": "stepped_models",
+    "rollout_engine": "awake_engine",
+}
+AT_HEAD = STATES | {
+    "gradients": "head_earlier_gradients",
+    "other_models": "scored_models",
+}  # beside earlier micro-batches' gradients
 QUIET = STATES | {"other_models": "standing_models"}
 SAVED = AT_HEAD | {"activations": "saved_activations"}
 ENCODED = {"kv_cache": "prefill_cache"}
@@ -82,7 +105,12 @@ MOMENTS = {  # components and the columns that hold them, all in bytes
         _moment(
             "backward",
             "The embedding's gradient, built dense, and FSDP's last reduction.",
-            **STATES | {"gradients": "end_gradients", "activations": "embedding_activations", "working": "end_working"},
+            **STATES
+            | {
+                "gradients": "end_gradients",
+                "activations": "embedding_activations",
+                "working": "end_working",
+            },
         ),
         _moment(
             "step",
@@ -107,7 +135,11 @@ MOMENTS = {  # components and the columns that hold them, all in bytes
             **ENCODED | {"activations": "prefill_hidden", "logits": "prefill_logits"},
         ),
         _moment(
-            "decode", "One token per sequence on the full cache.", kv_cache="decode_cache", logits="decode_logits", working="decode_working"
+            "decode",
+            "One token per sequence on the full cache.",
+            kv_cache="decode_cache",
+            logits="decode_logits",
+            working="decode_working",
         ),
     ),
 }
@@ -118,7 +150,9 @@ def named_in(work: str) -> frozenset[str]:
     return frozenset(name for moment in MOMENTS[work] for name in moment.parts)
 
 
-PASSING = tuple(name for name in ALLOCATED if any(name in named_in(work) for work in MOMENTS))  # components that come and go
+PASSING = tuple(
+    name for name in ALLOCATED if any(name in named_in(work) for work in MOMENTS)
+)  # components that come and go
 
 
 FORWARD_PASS = tuple(
@@ -133,16 +167,23 @@ def components_of(work: str) -> tuple[str, ...]:
 
 def happening(table: Columns, work: str) -> list[int]:
     """The numbers of the moments that the one scenario of a table has."""
-    return [number for number, moment in enumerate(MOMENTS[work]) if moment.phase not in WHERE or table[WHERE[moment.phase]][0] > 0]
+    return [
+        number
+        for number, moment in enumerate(MOMENTS[work])
+        if moment.phase not in WHERE or table[WHERE[moment.phase]][0] > 0
+    ]
 
 
 def add_moments(table: Columns, work: str) -> Columns:
     """Add each moment's bytes, by component and in all (`moment_bytes`); return the table.
 
-    A column with more axes than rows holds one moment at several places: each row takes the largest, of stacks that have blocks.
+    A column with more axes than rows holds one moment at several places: each row takes the
+    largest, of stacks that have blocks.
     """
     always = sum(table[name] for name in ALLOCATED if name not in named_in(work) and name in table)
-    columns: dict[str, list[Any]] = {name: [] for name in PASSING if name in named_in(work) or name not in table}
+    columns: dict[str, list[Any]] = {
+        name: [] for name in PASSING if name in named_in(work) or name not in table
+    }
     totals = []
     for moment in MOMENTS[work]:
         parts = {name: table[column] for name, column in moment.parts.items()}
@@ -167,7 +208,9 @@ def _largest_place(parts: dict[str, Any], total: np.ndarray) -> tuple[dict[str, 
     flat = total.reshape(-1, total.shape[-1])
     place = np.argmax(flat, axis=0)[None]
     chosen = {
-        name: np.take_along_axis(np.broadcast_to(values, total.shape).reshape(flat.shape), place, axis=0)[0]
+        name: np.take_along_axis(
+            np.broadcast_to(values, total.shape).reshape(flat.shape), place, axis=0
+        )[0]
         for name, values in parts.items()
     }
     return chosen, np.take_along_axis(flat, place, axis=0)[0]

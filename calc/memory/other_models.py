@@ -1,7 +1,7 @@
 """Models beside the policy: reference, reward, and a value model that is trained. Bytes.
 
-Source: TRL 0.24 to 1.16, trainer/*_trainer.py: prepare_deepspeed and prepare_fsdp divide them as the policy; simulated
-(validation/data/post_training.csv).
+Source: TRL 0.24 to 1.16, trainer/*_trainer.py: prepare_deepspeed and prepare_fsdp divide them as
+the policy; simulated (validation/data/post_training.csv).
 """
 
 import numpy as np
@@ -23,7 +23,13 @@ def trained_value_here(trains_all, trains_value, adapter_parameters_here, value_
 
 
 def frozen_models_bytes(
-    keeps_reference, model_weights_bytes, reward_parameters, model_gpus, value_parameters_here, outer_bytes_each, weight_shards
+    keeps_reference,
+    model_weights_bytes,
+    reward_parameters,
+    model_gpus,
+    value_parameters_here,
+    outer_bytes_each,
+    weight_shards,
 ):
     """Weights of reference, reward and value model, wide and divided as the policy's. [B]"""
     scored = (reward_parameters / model_gpus + value_parameters_here) * outer_bytes_each
@@ -31,7 +37,13 @@ def frozen_models_bytes(
 
 
 def value_states_bytes(
-    trained_value_here, matrix_states, state_width_bytes_each, master_bytes_each, adapts, optimizer_shards, offloads_optimizer
+    trained_value_here,
+    matrix_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    adapts,
+    optimizer_shards,
+    offloads_optimizer,
 ):
     """Optimizer state of the value model, with its master copy. [B]"""
     bytes_each = matrix_states * state_width_bytes_each + master_bytes_each * (1 - adapts)
@@ -46,12 +58,15 @@ def standing_models_bytes(frozen_models_bytes, value_states_bytes):
 def scored_models_bytes(standing_models_bytes, value_width_ratio, saved_activations_bytes):
     """The other models while the loss is made: what the value model has saved beside them. [B]
 
-    By blocks x hidden size of the policy's. One loss trains both (TRL, ppo_trainer.py, PolicyAndValueWrapper).
+    By blocks x hidden size of the policy's. One loss trains both (TRL, ppo_trainer.py,
+    PolicyAndValueWrapper).
     """
     return standing_models_bytes + value_width_ratio * saved_activations_bytes
 
 
-def stepped_models_bytes(standing_models_bytes, trained_value_here, gradient_width_bytes_each, gradient_shards):
+def stepped_models_bytes(
+    standing_models_bytes, trained_value_here, gradient_width_bytes_each, gradient_shards
+):
     """The other models with the value model's gradients. [B]"""
     return standing_models_bytes + trained_value_here * gradient_width_bytes_each / gradient_shards
 

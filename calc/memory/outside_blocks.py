@@ -5,19 +5,32 @@ import numpy as np
 from calc.memory.block_forms import CASES
 from calc.memory.sizes import SIZES
 
-OUTSIDE_SIZES = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "layer_inputs", "one")
+OUTSIDE_SIZES = (
+    "hidden",
+    "hidden_dropout",
+    "source_hidden",
+    "shared_scores",
+    "layer_inputs",
+    "one",
+)
 WINDOWED = [CASES.index(name) for name in CASES if name.startswith("sdpa-window")]
 
 
 def outside_coefficients(head_coefficients, head_row, activation_format, adapts):
     """Bytes per token and element that a row saves outside the blocks, by size."""
-    coefficients = head_coefficients["outside"][(adapts > 0).astype(int), head_row, activation_format]
+    coefficients = head_coefficients["outside"][
+        (adapts > 0).astype(int), head_row, activation_format
+    ]
     return {name: coefficients[..., SIZES.index(name)] for name in OUTSIDE_SIZES}
 
 
 def outside_tokens(batch_sequences, has_source, decoder_tokens, sequence_tokens, context_parallel):
     """Tokens that leave the last block on one GPU. [tokens]"""
-    return batch_sequences * np.where(has_source > 0, decoder_tokens, sequence_tokens) / context_parallel
+    return (
+        batch_sequences
+        * np.where(has_source > 0, decoder_tokens, sequence_tokens)
+        / context_parallel
+    )
 
 
 def outside_source_tokens(batch_sequences, has_source, sequence_tokens, fixed_tokens):
@@ -25,7 +38,9 @@ def outside_source_tokens(batch_sequences, has_source, sequence_tokens, fixed_to
     return batch_sequences * np.where(has_source > 0, sequence_tokens, fixed_tokens)
 
 
-def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_sequence_tokens, is_decoder):
+def position_table_bytes(
+    head_dim, sequence_tokens, context_parallel, longest_sequence_tokens, is_decoder
+):
     """Sines and cosines of rotary positions, shared by all blocks. [B]"""
     rotary = np.isinf(longest_sequence_tokens) & (is_decoder > 0)
     return 4 * head_dim * sequence_tokens / context_parallel * rotary
@@ -36,7 +51,15 @@ def mask_elements(batch_sequences, sequence_tokens, context_parallel):
     return batch_sequences * sequence_tokens**2 / context_parallel
 
 
-def mask_bytes(stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, mask_elements):
+def mask_bytes(
+    stack_attention_case,
+    computes_all_scores,
+    stack_layers,
+    stack_window_tokens,
+    activation_format,
+    is_decoder,
+    mask_elements,
+):
     """A mask for the full blocks of a decoder and one for the sliding. [B]
 
     As wide as the hidden states with eager attention, one byte where a sliding window is reached.
@@ -57,11 +80,25 @@ def shared_scores_bytes(outside_coefficients, heads, sequence_tokens, keeps_inpu
 
 
 def outside_backward_bytes(
-    outside_coefficients, outside_tokens, layer_inputs_width, shared_scores_bytes, position_table_bytes, mask_bytes, tower_kept_bytes
+    outside_coefficients,
+    outside_tokens,
+    layer_inputs_width,
+    shared_scores_bytes,
+    position_table_bytes,
+    mask_bytes,
+    tower_kept_bytes,
 ):
     """Saved to the end of the backward pass: labels, positions, masks, scores, a tower. [B]"""
-    bytes_per_token = outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
-    return position_table_bytes + mask_bytes + shared_scores_bytes + outside_tokens * bytes_per_token + tower_kept_bytes
+    bytes_per_token = (
+        outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
+    )
+    return (
+        position_table_bytes
+        + mask_bytes
+        + shared_scores_bytes
+        + outside_tokens * bytes_per_token
+        + tower_kept_bytes
+    )
 
 
 def outside_saved_bytes(
@@ -78,13 +115,23 @@ def outside_saved_bytes(
 ):
     """The final norm's input and output, beside what is saved until the backward pass ends. [B]
 
-    With sequence parallelism the norm's gathered output stays whole, unless the backward pass gathers it again; a norm in
-    one kernel keeps its input and output.
-    Source: torchtitan, simulated (validation/data/parallel/tp.csv).
+    With sequence parallelism the norm's gathered output stays whole, unless the backward pass
+    gathers it again; a norm in one kernel keeps its input and output. Source: torchtitan, simulated
+    (validation/data/parallel/tp.csv).
     """
     split = sequence_split > 1
-    norm = np.where(implementation_fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"])
+    norm = np.where(
+        implementation_fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"]
+    )
     of_norm = (norm + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
-    wide = hidden / sequence_split * (of_norm + outside_coefficients["source_hidden"] * outside_source_tokens)
-    gathered = np.where(split & (implementation_regathers_norms == 0), activation_bytes_each * hidden * outside_tokens, 0)
+    wide = (
+        hidden
+        / sequence_split
+        * (of_norm + outside_coefficients["source_hidden"] * outside_source_tokens)
+    )
+    gathered = np.where(
+        split & (implementation_regathers_norms == 0),
+        activation_bytes_each * hidden * outside_tokens,
+        0,
+    )
     return wide + gathered * (1 - 1 / sequence_split) + outside_backward_bytes

@@ -1,6 +1,7 @@
 """What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes.
 
-Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees about half a GiB less than the driver's total on an H100.
+Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees about half a GiB less
+than the driver's total on an H100.
 """
 
 import numpy as np
@@ -28,11 +29,19 @@ def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_
 
 
 def work_slack_ratio(
-    trains, works_together, batch_share, sharded_slack_ratio, training_slack_ratio, serving_slack_ratio, serving_batch_slack_ratio
+    trains,
+    works_together,
+    batch_share,
+    sharded_slack_ratio,
+    training_slack_ratio,
+    serving_slack_ratio,
+    serving_batch_slack_ratio,
 ):
     """The slack ratio of the kind of work (catalogs/calibrated/overheads.yaml). [share]"""
     serving = serving_slack_ratio + serving_batch_slack_ratio * batch_share
-    return np.where(trains > 0, np.where(works_together > 0, sharded_slack_ratio, training_slack_ratio), serving)
+    return np.where(
+        trains > 0, np.where(works_together > 0, sharded_slack_ratio, training_slack_ratio), serving
+    )
 
 
 work_spread_ratio = twin(work_slack_ratio, {"slack": "spread"})
@@ -44,7 +53,8 @@ work_error_ratio = twin(work_slack_ratio, {"slack": "error"})
 def slack_ratio(trains, is_engine, work_slack_ratio):
     """Reserved beyond allocated, as a share of allocated. [share]
 
-    Rules of thumb for PyTorch's caching allocator; expandable segments make it less. An engine reserves its share at once.
+    Rules of thumb for PyTorch's caching allocator; expandable segments make it less. An engine
+    reserves its share at once.
     """
     return np.where((trains == 0) & (is_engine > 0), 0, work_slack_ratio)
 
@@ -54,15 +64,25 @@ def spread_ratio(work_spread_ratio, widening_ratio):
     return work_spread_ratio * widening_ratio
 
 
-def error_ratio(work_error_ratio, memory_ground, beyond_axis, derived_error_ratio, is_engine, memory_run_width_ratio):
+def error_ratio(
+    work_error_ratio,
+    memory_ground,
+    beyond_axis,
+    derived_error_ratio,
+    is_engine,
+    memory_run_width_ratio,
+):
     """Standard deviation of the measured peak around its estimate. [share]
 
-    By kind of work; at least that of figures derived from source where this is one; doubled where it is extrapolated. Most of what a
-    serving engine needs is weights and cache, whose sizes are exact whatever the layout. Runs of one's own narrow it.
-    Source: catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
+    By kind of work; at least that of figures derived from source where this is one; doubled where
+    it is extrapolated. Most of what a serving engine needs is weights and cache, whose sizes are
+    exact whatever the layout. Runs of one's own narrow it. Source:
+    catalogs/calibrated/overheads.yaml, *_error_ratio, from the published runs named there.
     """
     derived = (memory_ground >= DERIVED) & (is_engine == 0)
-    by_ground = np.where(derived, np.maximum(work_error_ratio, derived_error_ratio), work_error_ratio)
+    by_ground = np.where(
+        derived, np.maximum(work_error_ratio, derived_error_ratio), work_error_ratio
+    )
     return by_ground * np.where(beyond_axis > 0, 2, 1) * memory_run_width_ratio
 
 
@@ -80,27 +100,49 @@ def sure_ratio(need_scale_ratio):
 
 
 def context_bytes(
-    trains, training_gpus, replica_gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes,
+    trains,
+    training_gpus,
+    replica_gpus,
+    is_engine,
+    tensor_parallel,
+    serving_own_bytes,
+    serving_parallel_own_bytes,
+    context_held_bytes,
     collective_held_bytes,
-):  # fmt: skip
+):
     """Held by driver, libraries and an engine; serving replicas send one another nothing. [B]"""
-    engine = np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes) + context_held_bytes
+    engine = (
+        np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes)
+        + context_held_bytes
+    )
     joined_gpus = np.where(trains > 0, training_gpus, replica_gpus)
-    return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (joined_gpus > 1))
+    return np.where(
+        is_engine > 0, engine, context_held_bytes + collective_held_bytes * (joined_gpus > 1)
+    )
 
 
 def reduction_pool_bytes(
-    fsdp_active, trains, step_gradients_bytes, reduce_bytes_each, stack_trained_here, earlier_gradients_bytes, gradients_bytes
+    fsdp_active,
+    trains,
+    step_gradients_bytes,
+    reduce_bytes_each,
+    stack_trained_here,
+    earlier_gradients_bytes,
+    gradients_bytes,
 ):
     """What FSDP's reductions have reserved that is not alive at the peak. [B]
 
     They are allocated on a stream of their own, and what one stream has reserved no other reuses
-    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp, BlockPool). Whole gradients
-    of earlier micro-batches stand beside it.
+    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp,
+    BlockPool). Whole gradients of earlier micro-batches stand beside it.
     """
     reducing = reduce_bytes_each * np.max(stack_trained_here, axis=0)
-    alive = np.where(earlier_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0))
-    return np.where(fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0)
+    alive = np.where(
+        earlier_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0)
+    )
+    return np.where(
+        fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0
+    )
 
 
 def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
@@ -109,17 +151,27 @@ def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
 
 
 def overhead_bytes(
-    allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes,
+    allocated_peak_bytes,
+    slack_ratio,
+    context_bytes,
+    graphs_bytes,
+    matrix_waste_bytes,
+    reduction_pool_bytes,
+    trains,
+    least_cached_bytes,
     memory_run_ratio,
-):  # fmt: skip
+):
     """CUDA context, libraries, CUDA graphs, and what the allocator reserves beyond the peak. [B]
 
-    A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes. What runs of one's
-    own took more or less than was estimated stands here too.
+    A training job on a roomy card caches blocks of every size that it once used: at least
+    least_cached_bytes. What runs of one's own took more or less than was estimated stands here too.
     """
     cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
     beyond = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
-    return np.maximum(beyond + (allocated_peak_bytes + beyond) * (memory_run_ratio - 1), np.minimum(context_bytes, beyond))
+    return np.maximum(
+        beyond + (allocated_peak_bytes + beyond) * (memory_run_ratio - 1),
+        np.minimum(context_bytes, beyond),
+    )
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
@@ -147,11 +199,19 @@ def memory_low_bytes(
     Of a model that is sized and not counted, with as few parameters as one may have.
     """
     spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio
-    return np.maximum(memory_bytes - spread - (sized > 1) * (1 - sized_low_ratio) * counted_states_bytes, 0)
+    return np.maximum(
+        memory_bytes - spread - (sized > 1) * (1 - sized_low_ratio) * counted_states_bytes, 0
+    )
 
 
 def parts_left_out_bytes(
-    leaves_parts_out, left_out_parameters, parameters, uncounted_parts_ratio, sized, sized_high_ratio, counted_states_bytes
+    leaves_parts_out,
+    left_out_parameters,
+    parameters,
+    uncounted_parts_ratio,
+    sized,
+    sized_high_ratio,
+    counted_states_bytes,
 ):
     """What towers and other parts that are left out would take with their states. [B]
 
@@ -162,7 +222,14 @@ def parts_left_out_bytes(
     return (ratio + (sized > 1) * (sized_high_ratio - 1)) * counted_states_bytes
 
 
-def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes, memory_run_width_ratio, parts_left_out_bytes):
+def memory_high_bytes(
+    memory_bytes,
+    allocated_peak_bytes,
+    spread_ratio,
+    least_spread_bytes,
+    memory_run_width_ratio,
+    parts_left_out_bytes,
+):
     """Upper end of the stated range. [B]"""
     spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
     return memory_bytes + spread + parts_left_out_bytes

@@ -21,10 +21,17 @@ def allocated_peak_bytes(moment_bytes):
 
 
 def offloaded_bytes_each(
-    matrix_states, state_width_bytes_each, master_bytes_each, optimizer_shards, gradient_width_bytes_each, gradient_shards
+    matrix_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    optimizer_shards,
+    gradient_width_bytes_each,
+    gradient_shards,
 ):
     """Optimizer state and gradient of one trained parameter, each divided by its shards. [B]"""
-    return (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards + gradient_width_bytes_each / gradient_shards
+    return (
+        matrix_states * state_width_bytes_each + master_bytes_each
+    ) / optimizer_shards + gradient_width_bytes_each / gradient_shards
 
 
 def offloaded_states_bytes(offloads_optimizer, trained_parameters_here, offloaded_bytes_each):
@@ -33,16 +40,27 @@ def offloaded_states_bytes(offloads_optimizer, trained_parameters_here, offloade
 
 
 def offloaded_weights_bytes(
-    offloads_weights, blocks_parameters_here, tower_parameters_here, outside_parameters_here, matrix_bytes_each, weight_shards
+    offloads_weights,
+    blocks_parameters_here,
+    tower_parameters_here,
+    outside_parameters_here,
+    matrix_bytes_each,
+    weight_shards,
 ):
     """Offloaded shards of the weights. [B]"""
     elements = blocks_parameters_here + tower_parameters_here + outside_parameters_here
     return offloads_weights * (elements * matrix_bytes_each / weight_shards)
 
 
-def moved_bytes(offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
+def moved_bytes(
+    offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes
+):
     """States, weights and saved activations of a training in CPU memory. [B]"""
-    return offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
+    return (
+        offloaded_states_bytes
+        + offloaded_weights_bytes
+        + offloads_activations * moved_activations_bytes
+    )
 
 
 def offloaded_bytes(trains, moved_bytes, kv_offload_bytes, replica_gpus):

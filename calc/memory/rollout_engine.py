@@ -1,8 +1,8 @@
 """Generating answers on the cards that train, and passes without gradient. Bytes on one GPU.
 
-A colocated engine takes a share of the card; asleep it keeps nothing but its context. What of training leaves the card meanwhile
-is the library's or the scenario's.
-Source: vLLM, sleep mode; TRL, verl and NeMo-RL by catalogs/edited/trainers.yaml.
+A colocated engine takes a share of the card; asleep it keeps nothing but its context. What of
+training leaves the card meanwhile is the library's or the scenario's. Source: vLLM, sleep mode;
+TRL, verl and NeMo-RL by catalogs/edited/trainers.yaml.
 """
 
 import numpy as np
@@ -33,7 +33,13 @@ def rollout_models_bytes(standing_models_bytes, weights_leave):
     return standing_models_bytes * (1 - weights_leave)
 
 
-def answers_cache_bytes(generates_itself, stack_layers_here, stack_cached_elements_per_token, stack_tokens, accumulation_steps):
+def answers_cache_bytes(
+    generates_itself,
+    stack_layers_here,
+    stack_cached_elements_per_token,
+    stack_tokens,
+    accumulation_steps,
+):
     """Keys and values of all answers of a step where the policy generates them itself. [B]
 
     In 16 bits; all of a step's answers at once (TRL, grpo_trainer.py, steps_per_generation).
@@ -52,15 +58,21 @@ def scores_first(scores_reference, rolls_out):
     return np.maximum(scores_reference, rolls_out)
 
 
-def quiet_activations_bytes(scores_first, scored_batch_ratio, stack_saved_bytes_per_token, stack_tokens, stack_layers_here):
+def quiet_activations_bytes(
+    scores_first, scored_batch_ratio, stack_saved_bytes_per_token, stack_tokens, stack_layers_here
+):
     """Working set of a pass without gradient: at most what the widest block would save. [B]"""
     widest = np.max(stack_saved_bytes_per_token * stack_tokens * (stack_layers_here > 0), axis=0)
     return scores_first * scored_batch_ratio * widest
 
 
-def quiet_logits_bytes(scores_first, scored_batch_ratio, scores_quiet_bytes, quiet_activations_bytes):
+def quiet_logits_bytes(
+    scores_first, scored_batch_ratio, scores_quiet_bytes, quiet_activations_bytes
+):
     """Log-probabilities of that pass beyond its blocks' working set, which is gone by then. [B]"""
-    return np.maximum(scores_first * scored_batch_ratio * scores_quiet_bytes - quiet_activations_bytes, 0)
+    return np.maximum(
+        scores_first * scored_batch_ratio * scores_quiet_bytes - quiet_activations_bytes, 0
+    )
 
 
 def earlier_release_bytes(
@@ -74,5 +86,13 @@ def earlier_release_bytes(
     earlier_scores_bytes,
 ):
     """The beginning of the backward pass as the first known release of the trainer has it. [B]"""
-    standing = stored_weights_bytes + resident_optimizer_bytes + scored_models_bytes + awake_engine_bytes
-    return standing + head_earlier_gradients_bytes + saved_activations_bytes + backward_working_bytes + earlier_scores_bytes
+    standing = (
+        stored_weights_bytes + resident_optimizer_bytes + scored_models_bytes + awake_engine_bytes
+    )
+    return (
+        standing
+        + head_earlier_gradients_bytes
+        + saved_activations_bytes
+        + backward_working_bytes
+        + earlier_scores_bytes
+    )

@@ -21,9 +21,15 @@ def scored_tokens(batch, prompt_tokens, logits_of_all, scores_each_token, scores
     return batch * np.where(scores_all, prompt_tokens, 1)
 
 
-def prefill_logits_bytes(scored_tokens, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes, softcap):
+def prefill_logits_bytes(
+    scored_tokens, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes, softcap
+):
     """Logits of the prompt, twice where capped; of an engine its sampler's. [B]"""
-    return np.where(is_engine > 0, sampler_bytes, scored_tokens * served_outputs * served_logit_bytes_each * (1 + softcap))
+    return np.where(
+        is_engine > 0,
+        sampler_bytes,
+        scored_tokens * served_outputs * served_logit_bytes_each * (1 + softcap),
+    )
 
 
 def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generates):
@@ -31,13 +37,22 @@ def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generate
     return generates * batch * served_outputs * served_logit_bytes_each
 
 
-def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share, tower_forward_bytes):
+def prefill_block_bytes(
+    stack_forward_bytes_per_token,
+    stack_tokens,
+    stack_layers_here,
+    stack_side,
+    prompt_share,
+    tower_forward_bytes,
+):
     """Working set of the widest block over the prompt, or of a vision tower. [B]
 
     An encoder of images or sound reads all at once.
     """
     share = np.where(stack_side == FIXED_SIDE, 1, prompt_share)
-    of_blocks = np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
+    of_blocks = np.max(
+        stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0
+    )
     return np.maximum(of_blocks, tower_forward_bytes)
 
 

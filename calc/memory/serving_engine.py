@@ -6,37 +6,67 @@ Defaults and constants: catalogs/edited/serving_engines.yaml.
 import numpy as np
 
 
-def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serving_large_sequences):
+def engine_sequences(
+    max_sequences, on_large_card, serving_small_sequences, serving_large_sequences
+):
     """Sequences that the start-up profile samples (max_num_seqs). [sequences]"""
     usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
     return np.where(np.isnan(max_sequences), usual, max_sequences)
 
 
-def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each):
+def sampler_bytes(
+    engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each
+):
     """Logits of every sequence through the sampler, and two hidden states. [B]"""
-    return engine_sequences * outputs * (2 + serving_sampler_bytes_each) + 2 * 2 * hidden * engine_batched_tokens
+    return (
+        engine_sequences * outputs * (2 + serving_sampler_bytes_each)
+        + 2 * 2 * hidden * engine_batched_tokens
+    )
 
 
 def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):
     """What an engine keeps of images that its tower has seen, in 16 bits. [B]
 
-    Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget, which its profile fills.
+    Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget, which its
+    profile fills.
     """
     return (images_per_sequence > 0) * 2 * hidden * np.fmax(engine_batched_tokens, image_tokens)
 
 
-def tower_profile_width(images_per_sequence, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel):
+def tower_profile_width(
+    images_per_sequence, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel
+):
     """Width in the tower per image token: three hidden, three inner states. [elements]"""
-    return (images_per_sequence > 0) * patches_per_image_token * 3 * (tower_hidden + tower_ffn / tensor_parallel)
+    return (
+        (images_per_sequence > 0)
+        * patches_per_image_token
+        * 3
+        * (tower_hidden + tower_ffn / tensor_parallel)
+    )
 
 
-def profile_inner_width(stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token, stack_shared_ffn_width, stack_mixer_in_width):
+def profile_inner_width(
+    stack_ffn_width,
+    stack_expert_ffn_width,
+    stack_experts_per_token,
+    stack_shared_ffn_width,
+    stack_mixer_in_width,
+):
     """Inner width of the profile's widest block: three inner states, or a mixer's. [elements]"""
-    inner = np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width)
+    inner = np.maximum(
+        stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width
+    )
     return np.maximum(3 * np.max(inner, axis=0), np.max(stack_mixer_in_width, axis=0))
 
 
-def engine_forward_bytes(engine_batched_tokens, hidden, profile_inner_width, tower_profile_width, image_features_bytes, tensor_parallel):
+def engine_forward_bytes(
+    engine_batched_tokens,
+    hidden,
+    profile_inner_width,
+    tower_profile_width,
+    image_features_bytes,
+    tensor_parallel,
+):
     """A forward pass of the profile: three hidden and the inner states of each token. [B]
 
     Source: vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.

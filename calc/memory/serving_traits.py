@@ -11,7 +11,9 @@ def is_engine(implementation_reserves_share):
     return (implementation_reserves_share > 0) * 1.0
 
 
-def on_large_card(is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
+def on_large_card(
+    is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes
+):
     """1 where an engine runs on a card that gets its larger defaults. [0 or 1]"""
     large = (gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)
     return is_engine * large
@@ -23,7 +25,12 @@ def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
 
 
 def engine_batched_tokens(
-    max_batched_tokens, on_large_card, on_huge_card, serving_small_batched_tokens, serving_large_batched_tokens, serving_huge_batched_tokens
+    max_batched_tokens,
+    on_large_card,
+    on_huge_card,
+    serving_small_batched_tokens,
+    serving_large_batched_tokens,
+    serving_huge_batched_tokens,
 ):
     """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
     large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
@@ -47,11 +54,15 @@ def stack_state_bytes(
 ):
     """What one layer keeps of one sequence in place of its tokens. [B]
 
-    transformers keeps the state in fp32; vLLM as the config asks, else as wide as the model, and one input less. Tensor parallel
-    divides heads and channels.
-    Source: transformers, cache_utils.py, LinearAttentionLayer; vLLM, model_executor/layers/mamba/mamba_utils.py.
+    transformers keeps the state in fp32; vLLM as the config asks, else as wide as the model, and
+    one input less. Tensor parallel divides heads and channels. Source: transformers,
+    cache_utils.py, LinearAttentionLayer; vLLM, model_executor/layers/mamba/mamba_utils.py.
     """
-    width = np.where(is_engine > 0, np.where(recurrent_bytes_each > 0, recurrent_bytes_each, outer_bytes_each), 4.0)
+    width = np.where(
+        is_engine > 0,
+        np.where(recurrent_bytes_each > 0, recurrent_bytes_each, outer_bytes_each),
+        4.0,
+    )
     inputs = stack_convolution_state_elements - is_engine * stack_convolution_channels
     return (stack_recurrent_state_elements * width + inputs * outer_bytes_each) / tensor_parallel
 
@@ -59,6 +70,9 @@ def stack_state_bytes(
 def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
     """GPUs that divide a cache; heads beyond these, and MLA's latent, are copied. [GPUs]
 
-    Source: Pope et al. 2022, arXiv 2211.05102; Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434.
+    Source: Pope et al. 2022, arXiv 2211.05102; Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2,
+    arXiv 2405.04434.
     """
-    return np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
+    return np.where(
+        stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1))
+    )

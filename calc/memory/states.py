@@ -6,9 +6,13 @@ Source: parameters · width / shards, Rajbhandari et al. 2019, arXiv 1910.02054,
 import numpy as np
 
 
-def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here, tower_parameters_here):
+def trained_blocks_here(
+    trains, adapts, blocks_parameters_here, adapter_parameters_here, tower_parameters_here
+):
     """Trained parameters of the blocks and a tower; adapters leave both frozen. [elements]"""
-    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here + tower_parameters_here)
+    return trains * np.where(
+        adapts > 0, adapter_parameters_here, blocks_parameters_here + tower_parameters_here
+    )
 
 
 def trained_outside_here(trains_all, outside_parameters_here):
@@ -28,7 +32,9 @@ def trained_embedding_here(embedding_parameters_here, holds_embedding, adapts):
 
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
     """Trained share of the blocks' parameters; of adapters over the frozen ones. [share]"""
-    return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
+    return np.where(
+        adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0
+    )
 
 
 def trained_parameters_here(trained_blocks_here, trained_outside_here):
@@ -41,7 +47,9 @@ def trained_bytes_each(adapts, adapter_bytes_each, matrix_bytes_each):
     return np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each)
 
 
-def gradient_width_bytes_each(adapts, adapter_bytes_each, gradient_bytes_each, gradient_override_bytes_each):
+def gradient_width_bytes_each(
+    adapts, adapter_bytes_each, gradient_bytes_each, gradient_override_bytes_each
+):
     """Width of a kept gradient: its weight's, unless kept wider as Megatron does. [B]"""
     of_weight = np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each)
     return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, of_weight)
@@ -57,9 +65,16 @@ def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, off
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
-def spread_gradients_bytes(spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights):
+def spread_gradients_bytes(
+    spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights
+):
     """What experts' gradients count more because fewer ranks divide them than divide others. [B]"""
-    return (gradient_shards > 1) * spread_experts_here * gradient_width_bytes_each * (1 - offloads_weights)
+    return (
+        (gradient_shards > 1)
+        * spread_experts_here
+        * gradient_width_bytes_each
+        * (1 - offloads_weights)
+    )
 
 
 def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_shards):
@@ -70,7 +85,8 @@ def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_
 def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumulates):
     """1 where a micro-batch leaves its gradients for the next. [0 or 1]
 
-    Where several accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron).
+    Where several accumulate, in recipes that always do (litgpt), and in a buffer that stands from
+    the start (Megatron).
     """
     return (accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0)
 
@@ -78,12 +94,19 @@ def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumu
 def accumulates_unsharded(fsdp_active, implementation_accumulates_unsharded, pipeline_parallel):
     """1 where FSDP leaves whole gradients for the next micro-batch. [0 or 1]
 
-    Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync; torch/distributed/pipelining/stage.py.
+    Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync;
+    torch/distributed/pipelining/stage.py.
     """
     return fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
 
 
-def accumulated_gradients_bytes(keeps_gradients, accumulates_unsharded, trained_parameters_here, reduce_bytes_each, step_gradients_bytes):
+def accumulated_gradients_bytes(
+    keeps_gradients,
+    accumulates_unsharded,
+    trained_parameters_here,
+    reduce_bytes_each,
+    step_gradients_bytes,
+):
     """Gradients that micro-batches leave for the next. [B]"""
     unsharded = trained_parameters_here * reduce_bytes_each
     return np.where(accumulates_unsharded > 0, unsharded, step_gradients_bytes) * keeps_gradients
@@ -95,7 +118,11 @@ def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_s
     Source: Dettmers et al. 2021, arXiv 2110.02861; bitsandbytes/optim/optimizer.py.
     Valid: tensors under 4,096 elements, which bitsandbytes leaves in 32 bits, are counted in 8.
     """
-    return np.where(fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each))
+    return np.where(
+        fixed_state_bytes_each > 0,
+        fixed_state_bytes_each,
+        np.where(adapts > 0, adapter_bytes_each, state_bytes_each),
+    )
 
 
 def sharded_blocks_here(trained_blocks_here, spread_experts_here, optimizer_shards):
@@ -104,7 +131,12 @@ def sharded_blocks_here(trained_blocks_here, spread_experts_here, optimizer_shar
 
 
 def wide_embedding_bytes(
-    embedding_in_fp32, implementation_embedding_state_in_fp32, trains_all, embedding_parameters_here, outer_states, state_width_bytes_each
+    embedding_in_fp32,
+    implementation_embedding_state_in_fp32,
+    trains_all,
+    embedding_parameters_here,
+    outer_states,
+    state_width_bytes_each,
 ):
     """What 8-bit optimizers take more because they keep the embedding's state in fp32. [B]"""
     kept_wide = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains_all
@@ -116,12 +148,22 @@ def master_copy_bytes(master_bytes_each, adapts, sharded_blocks_here, trained_ou
     return master_bytes_each * (1 - adapts) * (sharded_blocks_here + trained_outside_here)
 
 
-def optimizer_states_bytes(sharded_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each):
+def optimizer_states_bytes(
+    sharded_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each
+):
     """Optimizer state before sharding; Adam's two moments: Kingma and Ba, arXiv 1412.6980. [B]"""
-    return (sharded_blocks_here * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
+    return (
+        sharded_blocks_here * matrix_states + trained_outside_here * outer_states
+    ) * state_width_bytes_each
 
 
-def resident_optimizer_bytes(optimizer_states_bytes, wide_embedding_bytes, master_copy_bytes, optimizer_shards, offloads_optimizer):
+def resident_optimizer_bytes(
+    optimizer_states_bytes,
+    wide_embedding_bytes,
+    master_copy_bytes,
+    optimizer_shards,
+    offloads_optimizer,
+):
     """Optimizer state and the fp32 master copy, divided by the optimizer's shards. [B]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, sections 3.1 and 5.1.

@@ -1,8 +1,9 @@
 """A vision tower beside the text part: what it saves and needs. Bytes on one GPU.
 
-Its tokens are patches, all those of a micro-batch at once. What it makes of them, the images' tokens, is part of the sequence
-and counted with it. Layers that attend to a whole image and layers that attend to windows of it have a row each: (2, rows).
-Source: Qwen2.5-VL, Bai et al. 2025, arXiv 2502.13923.
+Its tokens are patches, all those of a micro-batch at once. What it makes of them, the images'
+tokens, is part of the sequence and counted with it. Layers that attend to a whole image and layers
+that attend to windows of it have a row each: (2, rows). Source: Qwen2.5-VL, Bai et al. 2025, arXiv
+2502.13923.
 """
 
 import numpy as np
@@ -30,19 +31,48 @@ def tower_form(tower_kind, activation_format, computes_all_scores):
 
 
 def tower_forms(
-    block_coefficients, tower_form, tower_scored_tokens, tower_kind, tower_hidden, tower_heads, tower_ffn, tower_tokens, tensor_parallel
+    block_coefficients,
+    tower_form,
+    tower_scored_tokens,
+    tower_kind,
+    tower_hidden,
+    tower_heads,
+    tower_ffn,
+    tower_tokens,
+    tensor_parallel,
 ):
     """The linear forms of a layer of the tower; 0 without images, or without a form.
 
     Source: catalogs/read_off/blocks.yaml.
     """
-    sizes = dict.fromkeys(("hidden", "query", "key", "value"), tower_hidden) | {"ffn": tower_ffn, "mask": tower_scored_tokens}
-    sizes |= {"heads": tower_heads, "kv_heads": tower_heads, "scores": tower_heads * tower_scored_tokens, "one": np.ones(1)}
-    columns = dict.fromkeys(SIZES, np.zeros(1)) | sizes | {"whole_most": np.inf * np.ones(1), "tensor_parallel": tensor_parallel}
-    return LinearForms(block_coefficients, tower_form, (tower_tokens > 0) & (tower_kind >= 0), columns)
+    sizes = dict.fromkeys(("hidden", "query", "key", "value"), tower_hidden) | {
+        "ffn": tower_ffn,
+        "mask": tower_scored_tokens,
+    }
+    sizes |= {
+        "heads": tower_heads,
+        "kv_heads": tower_heads,
+        "scores": tower_heads * tower_scored_tokens,
+        "one": np.ones(1),
+    }
+    columns = (
+        dict.fromkeys(SIZES, np.zeros(1))
+        | sizes
+        | {"whole_most": np.inf * np.ones(1), "tensor_parallel": tensor_parallel}
+    )
+    return LinearForms(
+        block_coefficients, tower_form, (tower_tokens > 0) & (tower_kind >= 0), columns
+    )
 
 
-def tower_copies_bytes(tower_tokens, tower_linear_parameters, autocast_active, autocast_bytes_each, keeps_input, tensor_parallel):
+def tower_copies_bytes(
+    tower_tokens,
+    tower_linear_parameters,
+    autocast_active,
+    autocast_bytes_each,
+    keeps_input,
+    tensor_parallel,
+):
     """Autocast's 16-bit copies of the tower's matrices, unless checkpointing drops them. [B]
 
     Source: torch/amp/autocast_mode.py, cache_enabled.
@@ -68,11 +98,17 @@ def tower_kept_bytes(
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
     layers = np.where(offloads_activations > 0, np.minimum(tower_layers, 2), tower_layers)
-    of_layer = np.where(keeps_input > 0, tower_forms("checkpoint", trains_all), tower_forms("saved", trains_all))
+    of_layer = np.where(
+        keeps_input > 0, tower_forms("checkpoint", trains_all), tower_forms("saved", trains_all)
+    )
     bytes_per_token = np.sum(tower_layers_share * of_layer, axis=0)
-    return trains_all * (layers * bytes_per_token * tower_tokens * batch_sequences + tower_copies_bytes)
+    return trains_all * (
+        layers * bytes_per_token * tower_tokens * batch_sequences + tower_copies_bytes
+    )
 
 
 def tower_forward_bytes(tower_forms, trains, tower_tokens, batch_sequences):
     """Working set of one layer of the tower in serving, over all images at once. [B]"""
-    return np.max(tower_forms.worst("forward", trains == 0), axis=0) * tower_tokens * batch_sequences
+    return (
+        np.max(tower_forms.worst("forward", trains == 0), axis=0) * tower_tokens * batch_sequences
+    )

@@ -3,48 +3,92 @@
 import numpy as np
 
 
-def stack_expert_padding_ratio(stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, expert_tile):
+def stack_expert_padding_ratio(
+    stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, expert_tile
+):
     """Experts in whole tiles of the card's MXFP4 kernel, over their plain size. [ratio]
 
-    The inner width per GPU is rounded up to the tile; the hidden width to 256 by kernels whose tile is wider than Triton's 64.
-    Source: vLLM, quantization/mxfp4.py: Triton on Hopper, Marlin (128), FlashInfer on Blackwell (256).
+    The inner width per GPU is rounded up to the tile; the hidden width to 256 by kernels whose tile
+    is wider than Triton's 64. Source: vLLM, quantization/mxfp4.py: Triton on Hopper, Marlin (128),
+    FlashInfer on Blackwell (256).
     """
     inner = np.maximum(stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1), 1)
     tile, hidden_tile = np.maximum(expert_tile, 1), np.where(expert_tile > 64, 256, 1)
     padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / hidden_tile) * hidden_tile
-    return np.where((expert_tile > 0) & (stack_expert_ffn_width > 0), padded / np.maximum(inner * stack_hidden, 1), 1.0)
+    return np.where(
+        (expert_tile > 0) & (stack_expert_ffn_width > 0),
+        padded / np.maximum(inner * stack_hidden, 1),
+        1.0,
+    )
 
 
-def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):
+def formatted_parameters_here(
+    stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only
+):
     """Elements of block matrices that stand in the precision's own format. [parameters]
 
     All of them, or only the routed experts' where the format is made for these (MXFP4 of gpt-oss).
     """
     has_experts = np.sum(stack_block_experts_here, axis=0) > 0
-    return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
+    return np.sum(
+        stack_layers_here
+        * np.where(
+            experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here
+        ),
+        axis=0,
+    )
 
 
-def padding_elements_here(stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, tiles_experts):
+def padding_elements_here(
+    stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, tiles_experts
+):
     """Elements that tiles add to the experts where the format is made for these. [elements]"""
-    return tiles_experts * np.sum(stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0)
+    return tiles_experts * np.sum(
+        stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0
+    )
 
 
-def formatted_weights_bytes(formatted_parameters_here, padding_elements_here, spread_experts_here, weight_shards, matrix_bytes_each):
+def formatted_weights_bytes(
+    formatted_parameters_here,
+    padding_elements_here,
+    spread_experts_here,
+    weight_shards,
+    matrix_bytes_each,
+):
     """Matrices in the precision's own format, before sharding. [B]
 
     Source: catalogs/edited/precisions.yaml; 4-bit formats: Dettmers et al. 2023, arXiv 2305.14314.
     """
-    return (formatted_parameters_here + spread_experts_here * (weight_shards > 1) + padding_elements_here) * matrix_bytes_each
+    return (
+        formatted_parameters_here
+        + spread_experts_here * (weight_shards > 1)
+        + padding_elements_here
+    ) * matrix_bytes_each
 
 
 def other_weights_bytes(
-    blocks_parameters_here, formatted_parameters_here, outside_parameters_here, tower_parameters_here, outer_bytes_each
+    blocks_parameters_here,
+    formatted_parameters_here,
+    outside_parameters_here,
+    tower_parameters_here,
+    outer_bytes_each,
 ):
     """All other weights, before sharding: norms, biases, embedding, head, a vision tower. [B]"""
-    return (blocks_parameters_here - formatted_parameters_here + outside_parameters_here + tower_parameters_here) * outer_bytes_each
+    return (
+        blocks_parameters_here
+        - formatted_parameters_here
+        + outside_parameters_here
+        + tower_parameters_here
+    ) * outer_bytes_each
 
 
-def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, outer_bytes_each, head_elements_here, holds_head):
+def wide_head_bytes(
+    implementation_wide_quantized_head,
+    dequantized_bytes_each,
+    outer_bytes_each,
+    head_elements_here,
+    holds_head,
+):
     """What a head in fp32 beside quantised matrices takes more than otherwise. [B]
 
     Source: litgpt, by catalogs/edited/implementations.yaml.
@@ -53,12 +97,17 @@ def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, 
     return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
-def adapters_bytes(adapts, served_adapters, adapter_parameters_here, adapter_bytes_each, outer_bytes_each):
+def adapters_bytes(
+    adapts, served_adapters, adapter_parameters_here, adapter_bytes_each, outer_bytes_each
+):
     """LoRA adapters, before sharding; those that are served in 16 bits, a slot for each. [B]
 
-    Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights, max_loras.
+    Source: Hu et al. 2021, arXiv 2106.09685; vLLM, vllm/lora/layers, create_lora_weights,
+    max_loras.
     """
-    return (adapts * adapter_bytes_each + served_adapters * outer_bytes_each) * adapter_parameters_here
+    return (
+        adapts * adapter_bytes_each + served_adapters * outer_bytes_each
+    ) * adapter_parameters_here
 
 
 def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_each):
@@ -74,15 +123,27 @@ def model_weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_
     return formatted_weights_bytes + other_weights_bytes + wide_head_bytes
 
 
-def stored_weights_bytes(model_weights_bytes, adapters_bytes, draft_weights_bytes, weight_shards, offloads_weights):
+def stored_weights_bytes(
+    model_weights_bytes, adapters_bytes, draft_weights_bytes, weight_shards, offloads_weights
+):
     """Stored weights, adapters and drafts, divided over the GPUs that shard them. [B]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3.
     """
-    return (model_weights_bytes + adapters_bytes + draft_weights_bytes) / weight_shards * (1 - offloads_weights)
+    return (
+        (model_weights_bytes + adapters_bytes + draft_weights_bytes)
+        / weight_shards
+        * (1 - offloads_weights)
+    )
 
 
-def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engine, stack_largest_linear, tensor_parallel):
+def dequantized_bytes(
+    dequantized_bytes_each,
+    kernel_buffer_bytes_each,
+    is_engine,
+    stack_largest_linear,
+    tensor_parallel,
+):
     """The one matrix that is widened for its product, and what the kernel keeps beside it. [B]
 
     Source: QLoRA, Dettmers et al. 2023, arXiv 2305.14314; catalogs/calibrated/kernels.yaml.
@@ -95,8 +156,9 @@ def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engin
 def _segment_waste_bytes(tensor_bytes):
     """What a tensor counts beyond its size in torch.cuda.memory_allocated. [B]
 
-    From 10 MiB on, a segment is a multiple of 2 MiB; its rest is split off only where it is more than 1 MiB.
-    Source: c10/cuda/CUDACachingAllocator.cpp, kMinLargeAlloc, kRoundLarge, should_split.
+    From 10 MiB on, a segment is a multiple of 2 MiB; its rest is split off only where it is more
+    than 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, kMinLargeAlloc, kRoundLarge,
+    should_split.
     """
     rest = np.ceil(tensor_bytes / 2**21) * 2**21 - tensor_bytes
     return np.where((tensor_bytes >= 10 * 2**20) & (rest <= 2**20), rest, 0.0)
@@ -108,27 +170,45 @@ def stack_row_bytes(stack_hidden, matrix_bytes_each, tensor_parallel):
 
 
 def matrix_waste_bytes(
-    trains, dequantized_bytes_each, stack_layers_here, stack_row_bytes, stack_query_width, stack_ffn_width, stack_gated_ffn_width
+    trains,
+    dequantized_bytes_each,
+    stack_layers_here,
+    stack_row_bytes,
+    stack_query_width,
+    stack_ffn_width,
+    stack_gated_ffn_width,
 ):
     """The allocator's waste at the blocks' dense matrices in serving, in plain formats. [B]
 
     No tensor is in it, so it is part of the overhead, though a log counts it as allocated.
     Source: Qwen2.5's speed benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
     """
-    attention, network = (_segment_waste_bytes(stack_row_bytes * width) for width in (stack_query_width, stack_ffn_width))
+    attention, network = (
+        _segment_waste_bytes(stack_row_bytes * width)
+        for width in (stack_query_width, stack_ffn_width)
+    )
     wasted = 2 * attention + network * np.where(stack_gated_ffn_width > 0, 3, 2)
-    return (trains == 0) * (dequantized_bytes_each == 0) * np.sum(stack_layers_here * wasted, axis=0)
+    return (
+        (trains == 0) * (dequantized_bytes_each == 0) * np.sum(stack_layers_here * wasted, axis=0)
+    )
 
 
 def fused_parts_bytes(
-    implementation_fuses_at_load, stack_layers_here, stack_row_bytes, stack_query_width, stack_key_width, stack_value_width
+    implementation_fuses_at_load,
+    stack_layers_here,
+    stack_row_bytes,
+    stack_query_width,
+    stack_key_width,
+    stack_value_width,
 ):
     """Queries, keys and values of all blocks while they are fused into one matrix. [B]
 
     Source: AutoAWQ, awq/utils/fused_utils.py, fuse_qkv.
     """
     widths = stack_query_width + stack_key_width + stack_value_width
-    return implementation_fuses_at_load * np.sum(stack_layers_here * stack_row_bytes * widths, axis=0)
+    return implementation_fuses_at_load * np.sum(
+        stack_layers_here * stack_row_bytes * widths, axis=0
+    )
 
 
 def load_working_bytes(tied, stores_head, head_elements_here, fused_parts_bytes):

@@ -1,8 +1,9 @@
 """A model's architecture as two tables: one row per model, and one row per stack of blocks.
 
-An entry is one model of catalogs/edited/models.yaml, or one that calc/models/huggingface/config.py reads from a config: its
-sizes, and how it differs from its family (catalogs/edited/families.yaml). `parameters` counts the parameters of the class in
-transformers; checkpoints may add buffers. Counts, not bytes.
+An entry is one model of catalogs/edited/models.yaml, or one that calc/models/huggingface/config.py
+reads from a config: its sizes, and how it differs from its family (catalogs/edited/families.yaml).
+`parameters` counts the parameters of the class in transformers; checkpoints may add buffers.
+Counts, not bytes.
 """
 
 import math
@@ -12,35 +13,148 @@ from typing import Any
 import pandas as pd
 
 from calc.evaluate import evaluate_all, formulas_of, parameters_of
-from calc.models import attention, block_parameters, lora_widths, network, outside_adapters, outside_parameters
+from calc.models import (
+    attention,
+    block_parameters,
+    lora_widths,
+    network,
+    outside_adapters,
+    outside_parameters,
+)
 from calc.models.stacks import Sizes, sizes_of_stacks
 
 TEXTS = (
-    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "published_precision", "extended_by"),
+    *(
+        "name",
+        "family",
+        "model_type",
+        "kind",
+        "hf_repo",
+        "refused",
+        "stored_precision",
+        "published_precision",
+        "extended_by",
+    ),
     *("tower_block", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 MODEL_COLUMNS = (
-    *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
-    *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
-    *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout"),
-    *("attention_dropout", "softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused"),
-    *("left_out_parameters", "stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
+    *(
+        "name",
+        "family",
+        "model_type",
+        "kind",
+        "hf_repo",
+        "layers",
+        "hidden",
+        "heads",
+        "kv_heads",
+        "head_dim",
+        "vocab",
+    ),
+    *(
+        "max_position",
+        "parameters",
+        "active_parameters",
+        "embedding_parameters",
+        "head_parameters",
+        "tied",
+        "always_tied",
+    ),
+    *(
+        "outside_parameters",
+        "outside_adapter_width",
+        "layer_inputs_width",
+        "outputs",
+        "fixed_tokens",
+        "hidden_dropout",
+    ),
+    *(
+        "attention_dropout",
+        "softcap",
+        "rms_norms",
+        "recurrent_bytes_each",
+        "longest_sequence_tokens",
+        "refused",
+    ),
+    *(
+        "left_out_parameters",
+        "stored_precision",
+        "published_precision",
+        "total_parameters",
+        "extended_tokens",
+        "extended_by",
+    ),
     *("leaves_out", "sized", "simulated_here", "tower_layers", "tower_full_layers"),
-    *("tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn", "tower_linear_parameters", "tower_block"),
-    *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
+    *(
+        "tower_window_tokens",
+        "tower_hidden",
+        "tower_heads",
+        "tower_ffn",
+        "tower_linear_parameters",
+        "tower_block",
+    ),
+    *(
+        "patches_per_image_token",
+        "usual_image_tokens",
+        "note",
+        "note_with_images",
+        "source",
+        "checked_on",
+        "notes",
+    ),
 )
-FORMULAS = tuple(formula for module in (outside_parameters, outside_adapters) for formula in formulas_of(module))
+FORMULAS = tuple(
+    formula for module in (outside_parameters, outside_adapters) for formula in formulas_of(module)
+)
 STACK_MODULES = (attention, network, block_parameters, lora_widths)
 STACK_FORMULAS = tuple(formula for module in STACK_MODULES for formula in formulas_of(module))
 MADE = {formula.__name__ for formula in (*FORMULAS, *STACK_FORMULAS)}
-READ = {name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_of(formula)} | {  # and by stacks, mixers and tables
-    *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers", "text_layers", "text_heads", "text_ffn"),
-    *("experts_per_token", "expert_ffn", "shared_ffn", "query_latent_rank", "time_rank", "recurrent_bytes_each", "extended_tokens"),
-    *("state_heads", "state_head_dim", "state_size", "state_groups", "total_parameters", "left_out_parameters", "sized", "simulated_here"),
-    *("tower_full_layers", "tower_window_tokens", "tower_heads", "patches_per_image_token", "usual_image_tokens"),
+READ = {
+    name for formula in (*FORMULAS, *STACK_FORMULAS) for name in parameters_of(formula)
+} | {  # and by stacks, mixers and tables
+    *(
+        "encoder_layers",
+        "decoder_layers",
+        "encoder_routed_layers",
+        "decoder_routed_layers",
+        "text_layers",
+        "text_heads",
+        "text_ffn",
+    ),
+    *(
+        "experts_per_token",
+        "expert_ffn",
+        "shared_ffn",
+        "query_latent_rank",
+        "time_rank",
+        "recurrent_bytes_each",
+        "extended_tokens",
+    ),
+    *(
+        "state_heads",
+        "state_head_dim",
+        "state_size",
+        "state_groups",
+        "total_parameters",
+        "left_out_parameters",
+        "sized",
+        "simulated_here",
+    ),
+    *(
+        "tower_full_layers",
+        "tower_window_tokens",
+        "tower_heads",
+        "patches_per_image_token",
+        "usual_image_tokens",
+    ),
 }
 # The value of a size that an entry leaves out because its model does not have it.
-ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1}
+ABSENT: Sizes = dict.fromkeys(READ - MADE - {"kind"}, 0) | {
+    "window_tokens": math.inf,
+    "channels": 3,
+    "caches": 1,
+    "owns_keys": 1,
+}
 ABSENT |= {"layer_kinds": (), "encoder_sizes": {}}
 # The sizes without which a model of a kind, or its tower for images, cannot be counted; one of a|b.
 NEEDED = {
@@ -48,20 +162,73 @@ NEEDED = {
     "encoder": ("layers", "ffn", "vocab"),
     "encoder-decoder": ("encoder_layers", "decoder_layers", "ffn", "vocab"),
     "vision": ("layers", "ffn", "image|patches", "patch"),
-    "dual": ("layers", "ffn", "image|patches", "patch", "text_layers", "text_hidden", "text_heads", "text_ffn", "vocab", "projection"),
+    "dual": (
+        "layers",
+        "ffn",
+        "image|patches",
+        "patch",
+        "text_layers",
+        "text_hidden",
+        "text_heads",
+        "text_ffn",
+        "vocab",
+        "projection",
+    ),
     "audio": ("encoder_layers", "decoder_layers", "ffn", "mel_bins", "source_positions", "vocab"),
     "sound": ("layers", "ffn"),
-    "tower": ("tower_layers", "tower_hidden", "tower_heads", "tower_ffn", "patches_per_image_token", "usual_image_tokens"),
+    "tower": (
+        "tower_layers",
+        "tower_hidden",
+        "tower_heads",
+        "tower_ffn",
+        "patches_per_image_token",
+        "usual_image_tokens",
+    ),
     "any": ("hidden", "heads", "kv_heads", "head_dim"),
 }
-ADAPTER_COLUMNS = tuple(formula.__name__ for formula in formulas_of(lora_widths) if formula.__name__.startswith("adapter_"))
+ADAPTER_COLUMNS = tuple(
+    formula.__name__
+    for formula in formulas_of(lora_widths)
+    if formula.__name__.startswith("adapter_")
+)
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
-    *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
-    *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
-    *("latent_width", "query_latent_width", "read_elements_per_token", "cached_elements_per_token", "cross_cached_elements_per_token"),
+    *(
+        *STACK_IDS,
+        "layers",
+        "hidden",
+        "query_width",
+        "key_width",
+        "value_width",
+        "ffn_width",
+        "heads",
+        "kv_heads",
+    ),
+    *(
+        "head_dim",
+        "window_tokens",
+        "experts",
+        "experts_per_token",
+        "expert_ffn_width",
+        "shared_ffn_width",
+    ),
+    *(
+        "latent_width",
+        "query_latent_width",
+        "read_elements_per_token",
+        "cached_elements_per_token",
+        "cross_cached_elements_per_token",
+    ),
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
-    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width", "expert_latent"),
+    *(
+        "convolution_channels",
+        "mixer_width",
+        "mixer_heads",
+        "state_group_width",
+        "state_key_width",
+        "per_layer_width",
+        "expert_latent",
+    ),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     *("block_largest_matrix", "waveform_active_parameters", "own_layers_ratio"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
@@ -82,10 +249,26 @@ def uncounted_sizes(entry: Mapping[str, Any], sizes: Sizes) -> list[str]:
     """The needed sizes that are missing, and sizes that are below 0 or no finite number."""
     towers = NEEDED["tower"] if sizes.get("tower_block") or sizes["usual_image_tokens"] else ()
     needed = (*NEEDED["any"], *NEEDED[sizes["kind"]], *towers)
-    counted = {name: sizes[name] % 1 == 0 or name == "patches_per_image_token" for names in needed for name in names.split("|")}
-    uncounted = [names for names in needed if not any(0 < sizes[name] < math.inf and counted[name] for name in names.split("|"))]
-    numbers = {name: value for name, value in entry.items() if isinstance(value, int | float) and name != "further_parameters"}
-    return list(dict.fromkeys([*uncounted, *(name for name, value in numbers.items() if not 0 <= value < math.inf)]))
+    counted = {
+        name: sizes[name] % 1 == 0 or name == "patches_per_image_token"
+        for names in needed
+        for name in names.split("|")
+    }
+    uncounted = [
+        names
+        for names in needed
+        if not any(0 < sizes[name] < math.inf and counted[name] for name in names.split("|"))
+    ]
+    numbers = {
+        name: value
+        for name, value in entry.items()
+        if isinstance(value, int | float) and name != "further_parameters"
+    }
+    return list(
+        dict.fromkeys(
+            [*uncounted, *(name for name, value in numbers.items() if not 0 <= value < math.inf)]
+        )
+    )
 
 
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
@@ -94,7 +277,9 @@ def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
         yield evaluate_all(STACK_FORMULAS, stack)
 
 
-def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
+def describe_model(
+    entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapping[str, Any]]
+) -> tuple[Sizes, list[Sizes]]:
     """The row of one model and the rows of its stacks; a refused model has no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
@@ -104,15 +289,24 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
     sizes = sizes_of(entry, traits)
     if uncounted := uncounted_sizes(entry, sizes):
         names = ", ".join(uncounted).replace("|", " or ")
-        refused = f"{names} missing, or no number that a size can be; correct the entry or config, or choose another model."
+        refused = (
+            f"{names} missing, or no number that a size can be; correct the entry or config, or "
+            f"choose another model."
+        )
         return {**ABSENT, **entry, "refused": f"{entry['name']}: {refused}"}, []
     if sizes["activation"] != traits["activation"]:
-        sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
+        sizes |= {
+            side: f"{traits[side]}-{sizes['activation']}"
+            for side in ("block", "encoder_block")
+            if traits[side]
+        }
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))
     idle = sum(
-        stack["layers"] * stack["block_expert_parameters"] * (1 - stack["experts_per_token"] / stack["experts"])
+        stack["layers"]
+        * stack["block_expert_parameters"]
+        * (1 - stack["experts_per_token"] / stack["experts"])
         for stack in stacks
         if stack["experts"]
     )
@@ -127,9 +321,21 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
 def total_alone(entry: Mapping[str, Any]) -> Sizes:
     """The refused row of a model of which only the parameter count is known."""
     total = entry["total_parameters"]
-    counts = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
-    unknown = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
-    counted = f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB of weights in 16 bits."
+    counts = {
+        "kind": "decoder",
+        "parameters": total,
+        "head_parameters": 0,
+        "always_tied": 0,
+        "outside_parameters": 0,
+    }
+    unknown = (
+        f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches "
+        f"take, and its times, are not known"
+    )
+    counted = (
+        f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB "
+        f"of weights in 16 bits."
+    )
     return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {counted}"}
 
 
@@ -139,7 +345,10 @@ def note_with_images(model: Mapping[str, Any]) -> str:
         return ""
     sentences = [model["caveat"], model.get("remark", "")]
     if not model.get("tower_block"):
-        left_out = "In transformers what its vision tower keeps and needs while it runs is not held; its weights and their states are."
+        left_out = (
+            "In transformers what its vision tower keeps and needs while it runs is not held; "
+            "its weights and their states are."
+        )
         sentences.insert(0, left_out)
     return " ".join(filter(None, sentences))
 
@@ -150,7 +359,11 @@ def note_of(model: Mapping[str, Any]) -> str:
     if model.get("left_out"):
         count = model["left_out_parameters"]
         share = count / (model["parameters"] + count) if count else 0
-        much = f"{count:,.0f} parameters, {share:.1%} of all" if count else "whose parameters are not counted"
+        much = (
+            f"{count:,.0f} parameters, {share:.1%} of all"
+            if count
+            else "whose parameters are not counted"
+        )
         how = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
         sentences.insert(0, f"Left out: {model['left_out']}, {much}.{how}")
     return " ".join(filter(None, sentences))
@@ -162,11 +375,20 @@ def model_table(
     """The tables `models` and `stacks` of these entries (id -> entry); unknown numbers are NaN."""
     described = {model: describe_model(entry, traits_by_family) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
-    models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")
+    models = (
+        pd.DataFrame.from_dict(rows, orient="index")
+        .reindex(columns=list(MODEL_COLUMNS))
+        .rename_axis("id")
+    )
     numbers = [name for name in MODEL_COLUMNS if name not in TEXTS]
     models = models.astype({**dict.fromkeys(numbers, float), **dict.fromkeys(TEXTS, object)})
     models[list(TEXTS)] = models[list(TEXTS)].fillna("")
     stacks = pd.DataFrame(
-        [{**stack, "model": model} for model, (_, model_stacks) in described.items() for stack in model_stacks], columns=list(STACK_COLUMNS)
+        [
+            {**stack, "model": model}
+            for model, (_, model_stacks) in described.items()
+            for stack in model_stacks
+        ],
+        columns=list(STACK_COLUMNS),
     )
     return models, stacks.astype({name: float for name in STACK_COLUMNS if name not in STACK_IDS})

@@ -1,8 +1,9 @@
 """Attention in one block: widths, what it caches, parameters. Counts of numbers, not bytes.
 
-Indicators are 0 or 1, and a size that a block does not have is 0, so one set of formulas serves every family.
-Source: Vaswani et al. 2017, arXiv 1706.03762; grouped heads of keys and values (GQA): Ainslie et al. 2023,
-arXiv 2305.13245; latent attention (MLA): DeepSeek-V2, arXiv 2405.04434. Counts match the classes of transformers 5.23.
+Indicators are 0 or 1, and a size that a block does not have is 0, so one set of formulas serves
+every family. Source: Vaswani et al. 2017, arXiv 1706.03762; grouped heads of keys and values (GQA):
+Ainslie et al. 2023, arXiv 2305.13245; latent attention (MLA): DeepSeek-V2, arXiv 2405.04434. Counts
+match the classes of transformers 5.23.
 """
 
 
@@ -45,16 +46,27 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
 def index_parameters(index_ratio, query_latent_width, index_heads, index_head_dim, hidden):
     """Weights of the indexer of sparse attention, averaged over the layers. [parameters]
 
-    DeepSeek-V3.2 (2025), section 2.1: queries come from their latent, all heads share one key, and each head has a weight.
-    Without a latent (MiniMax M3) queries come from the hidden state, and heads have no weights.
+    DeepSeek-V3.2 (2025), section 2.1: queries come from their latent, all heads share one key, and
+    each head has a weight. Without a latent (MiniMax M3) queries come from the hidden state, and
+    heads have no weights.
     """
     queries = (query_latent_width or hidden) * index_heads * index_head_dim
-    return index_ratio * (queries + hidden * index_head_dim + (hidden * index_heads if query_latent_width else 0))
+    return index_ratio * (
+        queries + hidden * index_head_dim + (hidden * index_heads if query_latent_width else 0)
+    )
 
 
 def read_elements_per_token(
-    caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width, index_ratio, index_head_dim
-):  # fmt: skip
+    caches,
+    kv_latent_rank,
+    latent_width,
+    caches_all_heads,
+    query_width,
+    key_width,
+    value_width,
+    index_ratio,
+    index_head_dim,
+):
     """Elements of keys and values, or of MLA's latent, read per cached token. [elements]
 
     Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.
@@ -77,16 +89,27 @@ def cross_cached_elements_per_token(cross_attention, key_width, value_width):
 def query_parameters(hidden, query_width, query_latent_width, query_gate):
     """Weights that make the queries and a gate of the same width. [parameters]
 
-    Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2; DeepSeek-V2, arXiv 2405.04434, equations 12 to 14.
+    Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2; DeepSeek-V2, arXiv 2405.04434, equations
+    12 to 14.
     """
     through_latent = query_latent_width * (hidden + query_width)
     return through_latent if query_latent_width else (1 + query_gate) * hidden * query_width
 
 
-def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width, owns_keys, keys_are_values):
+def key_value_parameters(
+    hidden,
+    key_width,
+    value_width,
+    kv_latent_rank,
+    latent_width,
+    expanded_width,
+    owns_keys,
+    keys_are_values,
+):
     """Weights that make the keys and values. [parameters]
 
-    Ainslie et al. 2023, arXiv 2305.13245; with MLA DeepSeek-V2, arXiv 2405.04434, equations 9 to 11 and 15.
+    Ainslie et al. 2023, arXiv 2305.13245; with MLA DeepSeek-V2, arXiv 2405.04434, equations 9 to 11
+    and 15.
     """
     direct = owns_keys * hidden * (key_width + (1 - keys_are_values) * value_width)
     return hidden * latent_width + kv_latent_rank * expanded_width if kv_latent_rank else direct
@@ -100,12 +123,17 @@ def gate_width(output_gate, head_gate, output_width, heads):
     return output_gate * output_width + head_gate * heads
 
 
-def attention_parameters(query_parameters, key_value_parameters, output_width, hidden, cross_attention, gate_width):
+def attention_parameters(
+    query_parameters, key_value_parameters, output_width, hidden, cross_attention, gate_width
+):
     """Weight matrices of attention, doubled by cross attention. [parameters]
 
-    Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 where all heads together are as wide as the block.
+    Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 where all heads together are as
+    wide as the block.
     """
-    return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden) + gate_width * hidden
+    return (1 + cross_attention) * (
+        query_parameters + key_value_parameters + output_width * hidden
+    ) + gate_width * hidden
 
 
 def key_value_biases(owns_keys, keyless_bias, key_width, keys_are_values, value_width):
@@ -113,7 +141,15 @@ def key_value_biases(owns_keys, keyless_bias, key_width, keys_are_values, value_
     return owns_keys * ((1 - keyless_bias) * key_width + (1 - keys_are_values) * value_width)
 
 
-def query_key_value_biases(qkv_bias, query_gate, query_width, key_value_biases, kv_latent_rank, query_latent_width, latent_width):
+def query_key_value_biases(
+    qkv_bias,
+    query_gate,
+    query_width,
+    key_value_biases,
+    kv_latent_rank,
+    query_latent_width,
+    latent_width,
+):
     """Biases of queries, keys and values, or of MLA's down-projections. [parameters]"""
     of_heads = (1 + query_gate) * query_width + key_value_biases
     return qkv_bias * (query_latent_width + latent_width if kv_latent_rank else of_heads)
@@ -121,7 +157,9 @@ def query_key_value_biases(qkv_bias, query_gate, query_width, key_value_biases, 
 
 def attention_biases(query_key_value_biases, output_bias, query_width, hidden, cross_attention):
     """Biases of attention; twice as many in a block with cross attention. [parameters]"""
-    return (1 + cross_attention) * (query_key_value_biases + (output_bias * hidden if query_width else 0))
+    return (1 + cross_attention) * (
+        query_key_value_biases + (output_bias * hidden if query_width else 0)
+    )
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
@@ -137,24 +175,56 @@ def sink_parameters(sinks, heads):
     return sinks * heads
 
 
-def block_attention_parameters(attention_parameters, attention_biases, position_key_parameters, sink_parameters, index_parameters):
+def block_attention_parameters(
+    attention_parameters,
+    attention_biases,
+    position_key_parameters,
+    sink_parameters,
+    index_parameters,
+):
     """All parameters of attention except its norms. [parameters]"""
-    return attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
+    return (
+        attention_parameters
+        + attention_biases
+        + position_key_parameters
+        + sink_parameters
+        + index_parameters
+    )
 
 
-def attention_linear_parameters(attention_parameters, position_projections, hidden, query_width, index_parameters):
+def attention_linear_parameters(
+    attention_parameters, position_projections, hidden, query_width, index_parameters
+):
     """Weight matrices of attention, relative positions and indexer. [parameters]"""
     return attention_parameters + position_projections * hidden * query_width + index_parameters
 
 
 def largest_query_matrix(hidden, query_width, query_latent_width, query_gate):
     """Size of the largest matrix that makes queries. [elements]"""
-    return max(hidden, query_width) * query_latent_width if query_latent_width else (1 + query_gate) * hidden * query_width
+    return (
+        max(hidden, query_width) * query_latent_width
+        if query_latent_width
+        else (1 + query_gate) * hidden * query_width
+    )
 
 
 def largest_key_value_matrix(
-    hidden, query_width, key_width, value_width, owns_keys, fused_qkv, kv_latent_rank, latent_width, expanded_width
-):  # fmt: skip
+    hidden,
+    query_width,
+    key_width,
+    value_width,
+    owns_keys,
+    fused_qkv,
+    kv_latent_rank,
+    latent_width,
+    expanded_width,
+):
     """Size of the largest matrix that makes keys or values. [elements]"""
-    of_heads = hidden * max(owns_keys * key_width, owns_keys * value_width, fused_qkv * (query_width + key_width + value_width))
-    return max(hidden * latent_width, kv_latent_rank * expanded_width) if kv_latent_rank else of_heads
+    of_heads = hidden * max(
+        owns_keys * key_width,
+        owns_keys * value_width,
+        fused_qkv * (query_width + key_width + value_width),
+    )
+    return (
+        max(hidden * latent_width, kv_latent_rank * expanded_width) if kv_latent_rank else of_heads
+    )

@@ -10,9 +10,16 @@ def mixer_linear_parameters(hidden, mixer_in_width, mixer_width, mixer_inner_lin
 
 
 def mixer_parameters(
-    mixer_linear_parameters, convolution_channels, convolution_kernel, convolution_bias, mixer_bias, mixer_in_width, mixer_width, hidden,
+    mixer_linear_parameters,
+    convolution_channels,
+    convolution_kernel,
+    convolution_bias,
+    mixer_bias,
+    mixer_in_width,
+    mixer_width,
+    hidden,
     mixer_vectors,
-):  # fmt: skip
+):
     """All parameters of the mixer. [parameters]
 
     Matrices, one convolution per channel, decays, norms and biases.
@@ -35,14 +42,26 @@ def normed_head_width(head_norm, owns_keys, head_dim, full_norm, query_width, ke
     return head_norm * (1 + owns_keys) * head_dim + full_norm * (query_width + key_width)
 
 
-def latent_norm_parameters(query_latent_width, kv_latent_rank, rope_norm, rope_head_dim, index_ratio, index_head_dim):
+def latent_norm_parameters(
+    query_latent_width, kv_latent_rank, rope_norm, rope_head_dim, index_ratio, index_head_dim
+):
     """Norms on MLA's latents, its rotated key, and the indexer's key. [parameters]"""
-    return query_latent_width + kv_latent_rank + rope_norm * rope_head_dim + 2 * index_ratio * index_head_dim
+    return (
+        query_latent_width
+        + kv_latent_rank
+        + rope_norm * rope_head_dim
+        + 2 * index_ratio * index_head_dim
+    )
 
 
-def norm_parameters(block_norms, cross_attention, hidden, norm_vectors, normed_head_width, latent_norm_parameters):
+def norm_parameters(
+    block_norms, cross_attention, hidden, norm_vectors, normed_head_width, latent_norm_parameters
+):
     """Norms around the layers of the block and inside attention. [parameters]"""
-    return norm_vectors * ((block_norms + cross_attention) * hidden + normed_head_width) + latent_norm_parameters
+    return (
+        norm_vectors * ((block_norms + cross_attention) * hidden + normed_head_width)
+        + latent_norm_parameters
+    )
 
 
 def waveform_parameters(waveform_width, stem_bias, stem_norms):
@@ -80,10 +99,14 @@ def per_layer_linear_parameters(hidden, per_layer_width):
 def stream_parameters(hidden, residual_streams, low_rank):
     """Gemma 3n's mixing of residual streams, and its low-rank path. [parameters]
 
-    Streams have a scale, a norm, coefficients that predict and correct them, and a router; the path has two matrices and a norm.
-    Source: AltUp, Baykal et al. 2023, arXiv 2301.13310.
+    Streams have a scale, a norm, coefficients that predict and correct them, and a router; the path
+    has two matrices and a norm. Source: AltUp, Baykal et al. 2023, arXiv 2301.13310.
     """
-    streams = residual_streams**3 + residual_streams**2 + (2 + residual_streams) * hidden if residual_streams else 0
+    streams = (
+        residual_streams**3 + residual_streams**2 + (2 + residual_streams) * hidden
+        if residual_streams
+        else 0
+    )
     return streams + (2 * low_rank + 1) * hidden * (low_rank > 0)
 
 
@@ -100,38 +123,64 @@ def own_layers_ratio(layers, layer_groups):
     return layer_groups / layers if layer_groups else 1
 
 
-def network_parameters(mixer_parameters, waveform_parameters, dense_parameters, dense_biases, moe_parameters):
+def network_parameters(
+    mixer_parameters, waveform_parameters, dense_parameters, dense_biases, moe_parameters
+):
     """Parameters of the block's network, and of its mixer or convolutions. [parameters]"""
     return mixer_parameters + waveform_parameters + dense_parameters + dense_biases + moe_parameters
 
 
 def block_parameters(
-    own_layers_ratio, block_attention_parameters, network_parameters, norm_parameters, layer_scale_parameters, layer_input_parameters,
+    own_layers_ratio,
+    block_attention_parameters,
+    network_parameters,
+    norm_parameters,
+    layer_scale_parameters,
+    layer_input_parameters,
     further_parameters,
-):  # fmt: skip
+):
     """All parameters of one block. [parameters]
 
     The rules of catalogs/edited/model_types.yaml count what only one family has.
     """
-    parts = block_attention_parameters + network_parameters + norm_parameters + layer_scale_parameters
+    parts = (
+        block_attention_parameters + network_parameters + norm_parameters + layer_scale_parameters
+    )
     return own_layers_ratio * (parts + layer_input_parameters + further_parameters)
 
 
 def block_linear_parameters(
-    own_layers_ratio, attention_linear_parameters, mixer_linear_parameters, dense_parameters, expert_linear_parameters,
-    per_layer_linear_parameters, low_rank, hidden,
-):  # fmt: skip
+    own_layers_ratio,
+    attention_linear_parameters,
+    mixer_linear_parameters,
+    dense_parameters,
+    expert_linear_parameters,
+    per_layer_linear_parameters,
+    low_rank,
+    hidden,
+):
     """Weight matrices that autocast copies and quantisation shrinks. [parameters]
 
     Biases, norms and the router are not among them.
     """
     of_network = mixer_linear_parameters + dense_parameters + expert_linear_parameters
-    return own_layers_ratio * (attention_linear_parameters + of_network + per_layer_linear_parameters + 2 * hidden * low_rank)
+    return own_layers_ratio * (
+        attention_linear_parameters
+        + of_network
+        + per_layer_linear_parameters
+        + 2 * hidden * low_rank
+    )
 
 
 def block_largest_matrix(
-    hidden, mixer_in_width, output_width, gate_width, largest_query_matrix, largest_key_value_matrix, largest_network_matrix
-):  # fmt: skip
+    hidden,
+    mixer_in_width,
+    output_width,
+    gate_width,
+    largest_query_matrix,
+    largest_key_value_matrix,
+    largest_network_matrix,
+):
     """Size of the largest single weight tensor. [elements]
 
     The input projections of a mixer count as one matrix, as they are in some families.

@@ -19,7 +19,18 @@ OPERATORS: dict[type[ast.AST], Callable] = {
     ast.In: lambda item, group: item in group,
     ast.NotIn: lambda item, group: item not in group,
 }
-NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.IfExp, ast.Compare)
+NODES = (
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Call,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.BoolOp,
+    ast.IfExp,
+    ast.Compare,
+)
 PARTS = (*NODES, *OPERATORS, ast.And, ast.Or, ast.Load)
 
 
@@ -52,7 +63,8 @@ def number_of(value: Any) -> int:
 
 
 FUNCTIONS: dict[str, Callable] = {
-    function.__name__: function for function in (linear, layer, side, patches, number_of, math.ceil, int, max, round)
+    function.__name__: function
+    for function in (linear, layer, side, patches, number_of, math.ceil, int, max, round)
 }
 
 
@@ -75,11 +87,19 @@ def expression(text: str) -> Expression:
     except SyntaxError:
         raise ValueError(f"'{text}' is not an expression") from None
     nodes = [*ast.walk(tree)]
-    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    unknown = [ast.unparse(node) for node in nodes if not isinstance(node, PARTS)] + sorted(called - FUNCTIONS.keys())
+    called = {
+        node.func.id
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    unknown = [ast.unparse(node) for node in nodes if not isinstance(node, PARTS)] + sorted(
+        called - FUNCTIONS.keys()
+    )
     if unknown:
         raise ValueError(f"expressions do not know {unknown[0]}")
-    return Expression(tree, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - called)
+    return Expression(
+        tree, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - called
+    )
 
 
 def formula_of(written: Any) -> Any:
@@ -95,7 +115,9 @@ def worked_out(formula: Any, names: Names) -> Any:
         return formula(names) if isinstance(formula, Expression) else formula
     values: dict[str, Any] = {}
     for name, part in formula.items():
-        values[name] = worked_out(part, lambda name: values[name] if values.get(name) is not None else names(name))
+        values[name] = worked_out(
+            part, lambda name: values[name] if values.get(name) is not None else names(name)
+        )
     return values
 
 
@@ -136,6 +158,8 @@ def _value(node: Any, names: Names) -> Any:
 def _number(node: ast.expr, names: Names) -> float:
     """A value that arithmetic takes; none that a name stands for is below zero."""
     value = _value(node, names)
-    if not isinstance(value, int | float) or (isinstance(node, ast.Name | ast.Attribute) and value < 0):
+    if not isinstance(value, int | float) or (
+        isinstance(node, ast.Name | ast.Attribute) and value < 0
+    ):
         raise TypeError(f"{ast.unparse(node)} is {value!r:.20}")
     return value

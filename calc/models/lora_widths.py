@@ -1,11 +1,12 @@
 """Widths of the matrices that LoRA adapts in one block, by `lora_targets` (peft 0.21).
 
-An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1), so widths add up: MLA's
-queries go down to a latent and up again (DeepSeek-V2, arXiv 2405.04434), and a decoder attends to itself and to the
-encoder; both matrices count. A matrix that serves several projections counts under the first of them. `all-linear` adapts every Linear
-module but the output head, and in families whose experts peft maps to their stacked parameters (`adapts_experts`) the
-router and each expert (gate and up together at twice the rank), but then neither dense nor shared networks. It leaves the
-experts of gpt-oss, Llama 4 and Qwen2-MoE as they are.
+An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1),
+so widths add up: MLA's queries go down to a latent and up again (DeepSeek-V2, arXiv 2405.04434),
+and a decoder attends to itself and to the encoder; both matrices count. A matrix that serves
+several projections counts under the first of them. `all-linear` adapts every Linear module but the
+output head, and in families whose experts peft maps to their stacked parameters (`adapts_experts`)
+the router and each expert (gate and up together at twice the rank), but then neither dense nor
+shared networks. It leaves the experts of gpt-oss, Llama 4 and Qwen2-MoE as they are.
 """
 
 
@@ -24,7 +25,9 @@ def adapter_q_in(hidden, query_width, query_latent_width, cross_attention):
     return (1 + cross_attention) * (hidden + query_latent_width) if query_width else 0
 
 
-def adapter_q_out(query_width, query_latent_width, key_width, value_width, fused_qkv, cross_attention, query_gate):
+def adapter_q_out(
+    query_width, query_latent_width, key_width, value_width, fused_qkv, cross_attention, query_gate
+):
     """Output widths of the query projection. [elements per token]"""
     queries = (1 + query_gate) * query_width + query_latent_width
     return (1 + cross_attention) * (queries + fused_qkv * (key_width + value_width))
@@ -101,7 +104,15 @@ def adapter_router_in(experts, hidden, adapts_router, shared_gate, index_ratio, 
     return of_experts + index_ratio * (query_latent_width + 2 * hidden)
 
 
-def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim, query_latent_width):
+def adapter_router_out(
+    experts,
+    adapts_router,
+    shared_gate,
+    index_ratio,
+    index_heads,
+    index_head_dim,
+    query_latent_width,
+):
     """Output widths of router, shared gate and indexer (`all-linear`). [elements per token]"""
     of_experts = adapts_router * experts + shared_gate if experts else 0
     of_weights = index_heads if query_latent_width else 0
@@ -127,25 +138,50 @@ def adapted_gate_width(gate_width, adapts_experts):
 
 
 def adapter_beside_in(
-    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, adapted_gate_width
-):  # fmt: skip
+    hidden,
+    per_layer_width,
+    low_rank,
+    residual_streams,
+    expert_latent,
+    position_projections,
+    adapted_gate_width,
+):
     """Input widths of the other matrices of a block; `all-linear` only. [elements]
 
-    Per-layer inputs and paths (Gemma 3n, Gemma 4), a latent of experts, projections of positions (DeBERTa) or of global tokens
-    (LED), and a gate.
+    Per-layer inputs and paths (Gemma 3n, Gemma 4), a latent of experts, projections of positions
+    (DeBERTa) or of global tokens (LED), and a gate.
     """
     streams = 2 * residual_streams + hidden if residual_streams else 0
-    paths = (hidden + low_rank if low_rank else 0) + position_projections * hidden + (hidden if adapted_gate_width else 0)
-    return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+    paths = (
+        (hidden + low_rank if low_rank else 0)
+        + position_projections * hidden
+        + (hidden if adapted_gate_width else 0)
+    )
+    return (
+        streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+    )
 
 
 def adapter_beside_out(
-    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, query_width, adapted_gate_width
-):  # fmt: skip
+    hidden,
+    per_layer_width,
+    low_rank,
+    residual_streams,
+    expert_latent,
+    position_projections,
+    query_width,
+    adapted_gate_width,
+):
     """Output widths of the other matrices of a block; `all-linear` only. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
-    paths = (hidden + low_rank if low_rank else 0) + position_projections * query_width + adapted_gate_width
-    return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+    paths = (
+        (hidden + low_rank if low_rank else 0)
+        + position_projections * query_width
+        + adapted_gate_width
+    )
+    return (
+        streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+    )
 
 
 def adapter_experts_in(adapts_experts, experts, expert_hidden, expert_ffn_width):

@@ -1,8 +1,9 @@
 """Mixers, which keep a state instead of a cache: widths, weights and states by kind.
 
-Every kind has the same quantities: output width of its input projections, channels of its short convolution, input width of
-its output projection, parameters between the two, and a state per sequence. Each function gives them for one kind;
-block_parameters.py has the formulas for all kinds. Counts, not bytes.
+Every kind has the same quantities: output width of its input projections, channels of its short
+convolution, input width of its output projection, parameters between the two, and a state per
+sequence. Each function gives them for one kind; block_parameters.py has the formulas for all kinds.
+Counts, not bytes.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,11 @@ def delta(sizes: Sizes) -> dict[str, Any]:
 
     Source: Yang et al. 2024, arXiv 2412.06464.
     """
-    heads, key, value = sizes["state_heads"], sizes["state_groups"] * sizes["state_size"], sizes["state_heads"] * sizes["state_head_dim"]
+    heads, key, value = (
+        sizes["state_heads"],
+        sizes["state_groups"] * sizes["state_size"],
+        sizes["state_heads"] * sizes["state_head_dim"],
+    )
     return {
         "mixer_in_width": 2 * key + 2 * value + 2 * heads,
         "mixer_width": value,
@@ -34,7 +39,11 @@ def kimi_delta(sizes: Sizes) -> dict[str, Any]:
 
     Source: Kimi Linear, 2025, arXiv 2510.26692.
     """
-    heads, width, rank = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"], sizes["state_head_dim"]
+    heads, width, rank = (
+        sizes["state_heads"],
+        sizes["state_heads"] * sizes["state_head_dim"],
+        sizes["state_head_dim"],
+    )
     return {
         "mixer_in_width": 3 * width + heads + 2 * rank,
         "mixer_width": width,
@@ -96,7 +105,11 @@ def mamba(sizes: Sizes) -> dict[str, Any]:
 
     Source: Gu and Dao 2023, arXiv 2312.00752.
     """
-    width, state, rank = sizes["state_heads"] * sizes["state_head_dim"], sizes["state_size"], sizes["time_rank"]
+    width, state, rank = (
+        sizes["state_heads"] * sizes["state_head_dim"],
+        sizes["state_size"],
+        sizes["time_rank"],
+    )
     return {
         "mixer_in_width": 2 * width,
         "mixer_width": width,
@@ -114,7 +127,11 @@ def convolution(sizes: Sizes) -> dict[str, Any]:
 
     Source: LFM2 technical report, 2025, arXiv 2511.23404.
     """
-    return {"mixer_in_width": 3 * sizes["hidden"], "mixer_width": sizes["hidden"], "convolution_channels": sizes["hidden"]}
+    return {
+        "mixer_in_width": 3 * sizes["hidden"],
+        "mixer_width": sizes["hidden"],
+        "convolution_channels": sizes["hidden"],
+    }
 
 
 def mlstm(sizes: Sizes) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Parameters outside the blocks: embeddings, positions, stems and heads.
 
-The last three formulas apply the traits of a family (catalogs/edited/families.yaml) to the whole model. Counts, not bytes.
+The last three formulas apply the traits of a family (catalogs/edited/families.yaml) to the whole
+model. Counts, not bytes.
 """
 
 import math
@@ -13,7 +14,11 @@ def patch_tokens(image, patch, patches):
 
 def fixed_tokens(kind, patch_tokens, class_tokens, registers, source_positions):
     """Tokens whose number the model fixes: those of an image, or the frames of a sound. [tokens]"""
-    return patch_tokens + class_tokens + registers if patch_tokens else source_positions * (kind == "audio")
+    return (
+        patch_tokens + class_tokens + registers
+        if patch_tokens
+        else source_positions * (kind == "audio")
+    )
 
 
 def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
@@ -39,7 +44,16 @@ def table_width(narrow_tables, embedding_width, text_width):
     return embedding_width if narrow_tables else text_width
 
 
-def head_parameters(tied, outputs, labels, projected_out, embedding_width, text_width, classifier_widths, pooled_width):
+def head_parameters(
+    tied,
+    outputs,
+    labels,
+    projected_out,
+    embedding_width,
+    text_width,
+    classifier_widths,
+    pooled_width,
+):
     """Parameters of the output matrix; 0 where it is the embedding table. [parameters]"""
     width = pooled_width or (text_width if labels and not projected_out else embedding_width)
     return (1 - tied) * outputs * classifier_widths * width
@@ -51,7 +65,11 @@ def projection_parameters(embedding_width, text_width, projected_out):
     ELECTRA has one with a bias; OPT-350m has one at the input and one at the output.
     """
     matrix = embedding_width * text_width
-    return (2 * matrix if projected_out else matrix + text_width) if embedding_width != text_width else 0
+    return (
+        (2 * matrix if projected_out else matrix + text_width)
+        if embedding_width != text_width
+        else 0
+    )
 
 
 def masked_head_parameters(masked_head, hidden, masked_head_bias, norm_vectors, embedding_width):
@@ -70,14 +88,27 @@ def output_biases(head_bias, spare_bias, tied, outputs):
 
 
 def end_parameters(
-    embedding_parameters, head_parameters, projection_parameters, masked_head_parameters, classifier_dense_parameters, output_biases
-):  # fmt: skip
+    embedding_parameters,
+    head_parameters,
+    projection_parameters,
+    masked_head_parameters,
+    classifier_dense_parameters,
+    output_biases,
+):
     """Embedding, head, and the layers between them and the blocks. [parameters]"""
     of_head = head_parameters + masked_head_parameters + classifier_dense_parameters + output_biases
     return embedding_parameters + of_head + projection_parameters
 
 
-def position_parameters(learned_positions, max_position, extra_positions, table_width, token_types, relative_positions, hidden):
+def position_parameters(
+    learned_positions,
+    max_position,
+    extra_positions,
+    table_width,
+    token_types,
+    relative_positions,
+    hidden,
+):
     """Tables of learned positions, of segments and of DeBERTa's relative positions. [parameters]"""
     tables = learned_positions * (max_position + extra_positions) + token_types
     return tables * table_width + relative_positions * hidden
@@ -88,7 +119,9 @@ def relative_bias_parameters(relative_buckets, heads, kind):
     return (2 if kind == "encoder-decoder" else 1) * relative_buckets * heads
 
 
-def outside_norm_parameters(embedding_norms, final_norms, norm_vectors, hidden, table_width, bare_first_norm):
+def outside_norm_parameters(
+    embedding_norms, final_norms, norm_vectors, hidden, table_width, bare_first_norm
+):
     """Norms on the embeddings and after the last block. [parameters]
 
     A first block without a norm of its own subtracts one.
@@ -97,8 +130,16 @@ def outside_norm_parameters(embedding_norms, final_norms, norm_vectors, hidden, 
 
 
 def image_parameters(
-    patch, channels, hidden, stem_bias, patch_tokens, class_tokens, registers, mask_tokens, learned_positions
-):  # fmt: skip
+    patch,
+    channels,
+    hidden,
+    stem_bias,
+    patch_tokens,
+    class_tokens,
+    registers,
+    mask_tokens,
+    learned_positions,
+):
     """Patch embedding, learned tokens and the table of positions. [parameters]"""
     positions = learned_positions * (patch_tokens + class_tokens)
     learned = class_tokens + registers + mask_tokens
@@ -110,7 +151,9 @@ def pool_head_parameters(pool_head, hidden, ffn):
 
     Source: Zhai et al. 2023, arXiv 2303.15343.
     """
-    return pool_head * (hidden + 4 * hidden * (hidden + 1) + 2 * hidden + 2 * hidden * ffn + ffn + hidden)
+    return pool_head * (
+        hidden + 4 * hidden * (hidden + 1) + 2 * hidden + 2 * hidden * ffn + ffn + hidden
+    )
 
 
 def sound_parameters(mel_bins, hidden, source_positions):
@@ -121,9 +164,9 @@ def sound_parameters(mel_bins, hidden, source_positions):
 def frame_parameters(waveform_width, hidden, position_kernel, position_groups, mask_tokens):
     """Layers after the convolutions over a waveform. [parameters]
 
-    A norm, a matrix, a convolution that makes positions, and the vector that replaces masked frames.
-    Source: Baevski et al. 2020, arXiv 2006.11477, section 2; the convolution has weight normalization (Salimans and Kingma 2016,
-    arXiv 1602.07868).
+    A norm, a matrix, a convolution that makes positions, and the vector that replaces masked
+    frames. Source: Baevski et al. 2020, arXiv 2006.11477, section 2; the convolution has weight
+    normalization (Salimans and Kingma 2016, arXiv 1602.07868).
     """
     if not waveform_width:
         return 0
@@ -135,16 +178,29 @@ def frame_parameters(waveform_width, hidden, position_kernel, position_groups, m
 def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss):
     """Projections of an image-text pair, its temperature, one more norm per side. [parameters]
 
-    SigLIP has a temperature, a bias and a biased projection of the text (Zhai et al. 2023, arXiv 2303.15343).
+    SigLIP has a temperature, a bias and a biased projection of the text (Zhai et al. 2023, arXiv
+    2303.15343).
     """
     if sigmoid_loss:
         return projection * (text_hidden + 1) + 2 + norm_vectors * text_hidden
-    return projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden) if projection else 0
+    return (
+        projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden)
+        if projection
+        else 0
+    )
 
 
-def stem_parameters(image_parameters, pool_head_parameters, sound_parameters, frame_parameters, pair_parameters):
+def stem_parameters(
+    image_parameters, pool_head_parameters, sound_parameters, frame_parameters, pair_parameters
+):
     """Layers that read images and sounds and join the sides of a pair. [parameters]"""
-    return image_parameters + pool_head_parameters + sound_parameters + frame_parameters + pair_parameters
+    return (
+        image_parameters
+        + pool_head_parameters
+        + sound_parameters
+        + frame_parameters
+        + pair_parameters
+    )
 
 
 def layer_inputs_width(layers, per_layer_width):
@@ -152,22 +208,35 @@ def layer_inputs_width(layers, per_layer_width):
     return layers * per_layer_width
 
 
-def per_layer_parameters(layer_inputs_width, per_layer_width, per_layer_vocab, hidden, residual_streams):
+def per_layer_parameters(
+    layer_inputs_width, per_layer_width, per_layer_vocab, hidden, residual_streams
+):
     """Per-layer inputs, and the residual streams after the first. [parameters]"""
     inputs = layer_inputs_width * (per_layer_vocab + hidden) + per_layer_width
     return inputs + 2 * max(residual_streams - 1, 0) * hidden**2
 
 
 def outside_parameters(
-    end_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters, stem_parameters, per_layer_parameters,
+    end_parameters,
+    position_parameters,
+    relative_bias_parameters,
+    outside_norm_parameters,
+    stem_parameters,
+    per_layer_parameters,
     further_outside_parameters,
-):  # fmt: skip
+):
     """All parameters outside the blocks. [parameters]
 
     The rules of catalogs/edited/model_types.yaml count what only one family has.
     """
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
-    return end_parameters + tables + stem_parameters + per_layer_parameters + further_outside_parameters
+    return (
+        end_parameters
+        + tables
+        + stem_parameters
+        + per_layer_parameters
+        + further_outside_parameters
+    )
 
 
 def rms_norms(block_norms, norm_vectors, unbiased_norms):

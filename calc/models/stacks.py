@@ -10,10 +10,24 @@ from calc.models import mixers
 Sizes = dict[str, Any]  # size, trait or count -> value
 
 # Sizes that a layer lacks without attention, without a mixer, or without routed experts.
-ATTENTION = dict.fromkeys(("heads", "kv_heads", "head_dim", "value_head_dim", "kv_latent_rank", "query_latent_rank", "rope_head_dim"), 0)
+ATTENTION = dict.fromkeys(
+    (
+        "heads",
+        "kv_heads",
+        "head_dim",
+        "value_head_dim",
+        "kv_latent_rank",
+        "query_latent_rank",
+        "rope_head_dim",
+    ),
+    0,
+)
 MIXER: Sizes = {"mixer": ""}
-EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn", "expert_latent"), 0)
-# The first word of a kind of layer is its network: the trait that names its block, and the sizes that it lacks.
+EXPERTS = dict.fromkeys(
+    ("experts", "experts_per_token", "expert_ffn", "shared_ffn", "expert_latent"), 0
+)
+# The first word of a kind of layer is its network: the trait that names its block, and the sizes
+# that it lacks.
 NETWORKS: dict[str, tuple[str, Sizes]] = {
     "dense": ("block", EXPERTS),
     "moe": ("moe_block", {"ffn": 0}),
@@ -34,7 +48,13 @@ WAYS: dict[str, Sizes] = {
 
 NO_MIXER: Sizes = dict.fromkeys(
     [
-        *("mixer_in_width", "mixer_width", "convolution_channels", "mixer_inner_linear", "mixer_inner_in_width"),
+        *(
+            "mixer_in_width",
+            "mixer_width",
+            "convolution_channels",
+            "mixer_inner_linear",
+            "mixer_inner_in_width",
+        ),
         *("mixer_inner_out_width", "mixer_vectors", "recurrent_state_elements"),
         *("mixer_heads", "state_group_width", "state_key_width"),
     ],
@@ -58,7 +78,11 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
     if "linear" in ways:
         of_kind["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
     for way in {"shared", "sparse"} & {*ways}:
-        of_kind["block"] = sizes[f"{way}_block"] if network == "dense" and not {"shared", "sparse"} <= {*ways} else ""
+        of_kind["block"] = (
+            sizes[f"{way}_block"]
+            if network == "dense" and not {"shared", "sparse"} <= {*ways}
+            else ""
+        )
     return of_kind if "windowed" in ways else {**of_kind, "window_tokens": math.inf}
 
 
@@ -67,7 +91,11 @@ def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
     alike = [{"kind": "moe" if sizes["experts"] else "dense", "layers": sizes["layers"]}]
     for listed in sizes["layer_kinds"] or alike:
         values = {"value_head_dim": listed["head_dim"]} if "head_dim" in listed else {}
-        yield layer_kind(listed["kind"], sizes) | values | {name: value for name, value in listed.items() if name != "kind"}
+        yield (
+            layer_kind(listed["kind"], sizes)
+            | values
+            | {name: value for name, value in listed.items() if name != "kind"}
+        )
 
 
 def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
@@ -75,12 +103,34 @@ def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
     side = "fixed" if sizes["kind"] == "audio" else "source"
-    encoder = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
-    encoder |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim, **sizes["encoder_sizes"]}
+    encoder = {
+        "block": sizes["encoder_block"],
+        "side": side,
+        "ffn": sizes.get("encoder_ffn", sizes["ffn"]),
+        "caches": 0,
+    }
+    encoder |= {
+        "heads": heads,
+        "kv_heads": heads,
+        "head_dim": head_dim,
+        "value_head_dim": head_dim,
+        **sizes["encoder_sizes"],
+    }
     for name, sizes_of_side in (("encoder", encoder), ("decoder", {"cross_attention": 1})):
         routed = sizes[f"{name}_routed_layers"]
-        yield {**sizes_of_side, **EXPERTS, "stack": name, "layers": sizes[f"{name}_layers"] - routed}
-        yield {**sizes_of_side, "stack": f"{name}-moe", "block": sizes["moe_block"], "ffn": 0, "layers": routed}
+        yield {
+            **sizes_of_side,
+            **EXPERTS,
+            "stack": name,
+            "layers": sizes[f"{name}_layers"] - routed,
+        }
+        yield {
+            **sizes_of_side,
+            "stack": f"{name}-moe",
+            "block": sizes["moe_block"],
+            "ffn": 0,
+            "layers": routed,
+        }
 
 
 def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
@@ -101,7 +151,14 @@ def single_stack(sizes: Sizes) -> Iterator[Sizes]:
 def sound_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """An encoder of sound: its convolutions as one block, and the blocks after them."""
     none = {**ATTENTION, **EXPERTS, **MIXER, "ffn": 0, "block_norms": 0, "layer_scales": 0}
-    yield {**none, "stack": "convolutions", "block": sizes["stem_block"], "layers": 1, "hidden": sizes["waveform_width"], "caches": 0}
+    yield {
+        **none,
+        "stack": "convolutions",
+        "block": sizes["stem_block"],
+        "layers": 1,
+        "hidden": sizes["waveform_width"],
+        "caches": 0,
+    }
     for stack in single_stack(sizes):
         yield {**stack, "waveform_width": 0}
 
@@ -115,7 +172,12 @@ STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
     "audio": sided_stacks,
     "dual": paired_stacks,
 }
-WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_width": "shared_ffn", "query_latent_width": "query_latent_rank"}
+WIDTHS = {
+    "ffn_width": "ffn",
+    "expert_ffn_width": "expert_ffn",
+    "shared_ffn_width": "shared_ffn",
+    "query_latent_width": "query_latent_rank",
+}
 
 
 def sizes_of_stacks(sizes: Sizes) -> Iterator[Sizes]:
@@ -123,4 +185,6 @@ def sizes_of_stacks(sizes: Sizes) -> Iterator[Sizes]:
     for of_stack in STACKS[sizes["kind"]](sizes):
         stack = {"side": "tokens", **sizes, **of_stack}
         if stack["layers"]:
-            yield stack | {width: stack[size] for width, size in WIDTHS.items()} | mixer_sizes(stack)
+            yield (
+                stack | {width: stack[size] for width, size in WIDTHS.items()} | mixer_sizes(stack)
+            )

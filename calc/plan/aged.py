@@ -39,7 +39,10 @@ class Moved(NamedTuple):
 def starts_counted(what: str, then_usd: float = np.nan, usd: float = np.nan) -> str:
     """That starting is counted since a link or CSV was made: the money then and now, if known."""
     is_known = not (is_missing(then_usd) or is_missing(usd))
-    return f"{what} was made before starting was counted: {f'{about(then_usd)} then, {about(usd)} now' if is_known else STARTS_COUNTED}."
+    return (
+        f"{what} was made before starting was counted: "
+        f"{f'{about(then_usd)} then, {about(usd)} now' if is_known else STARTS_COUNTED}."
+    )
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
@@ -49,21 +52,36 @@ def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[
     """
     if row.get("then_made_on"):
         return {name: row[f"then_{name}"] for name in THEN if not is_missing(row[f"then_{name}"])}
-    rounded = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and not is_missing(row[name])}
+    rounded = {
+        name: float(f"{float(row[name]):.{_DIGITS}g}")
+        for name in FIGURES
+        if name in row and not is_missing(row[name])
+    }
     return rounded | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
 
 
 def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
     """The day and the versions of facts and formulas in use."""
-    return {"made_on": today.isoformat(), "facts_version": catalogs.facts_version, "formulas_version": formulas_version()}
+    return {
+        "made_on": today.isoformat(),
+        "facts_version": catalogs.facts_version,
+        "formulas_version": formulas_version(),
+    }
 
 
 def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str, Any]]:
     """Recorded scenarios (scenario, market, then) estimated today, with their record as then_*."""
     if not entries:
         return []
-    table = pd.DataFrame([{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries])
-    rows = billed(pd.DataFrame(estimate(table, catalogs, solve=False)).assign(market=[entry["market"] for entry in entries]), catalogs)
+    table = pd.DataFrame(
+        [{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries]
+    )
+    rows = billed(
+        pd.DataFrame(estimate(table, catalogs, solve=False)).assign(
+            market=[entry["market"] for entry in entries]
+        ),
+        catalogs,
+    )
     return [row | then_of(entry) for row, entry in zip(records(rows), entries, strict=True)]
 
 
@@ -78,7 +96,11 @@ def changes(row: Mapping[str, Any]) -> list[Moved]:
     for name in FIGURES:
         then, today = _number(row.get(f"then_{name}")), _number(row.get(name))
         if then > 0 and abs(today / then - 1) > MOVED_RATIO:
-            moved.append(Moved("memory_gib", then / GIB, today / GIB) if name == "memory_bytes" else Moved(name, then, today))
+            moved.append(
+                Moved("memory_gib", then / GIB, today / GIB)
+                if name == "memory_bytes"
+                else Moved(name, then, today)
+            )
     return moved
 
 

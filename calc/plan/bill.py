@@ -18,7 +18,14 @@ SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of one instance
 WAY_COLUMNS = (  # what on_markets adds to the columns of a job
-    *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
+    *(
+        "billed_hours",
+        "low_usd",
+        "high_usd",
+        "committed_hours",
+        "committed_usd",
+        "break_even_hours_per_month",
+    ),
     *("basis", *PRICE_FACTS, *ZONES),
 )
 
@@ -31,7 +38,9 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     table = rows.assign(**{name: getattr(job, name) for name in BILL})
     if "have" in rows and (has := (rows["have"] != "").to_numpy()).any():
-        runs = has & ends_of(rows).to_numpy(dtype=bool)  # whose machines run already: no start, no market
+        runs = has & ends_of(rows).to_numpy(
+            dtype=bool
+        )  # whose machines run already: no start, no market
         table.loc[has, ["usd", "usd_per_hour"]] = np.nan
         table.loc[runs, "hours"] = rows.loc[runs, "run_hours"].astype(float)
         table.loc[runs, "seconds"] = table.loc[runs, "hours"] * HOUR_SECONDS
@@ -41,10 +50,11 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 def lines(row: dict[str, Any]) -> pd.DataFrame:
     """The lines of a bill (work, start, spot, spare, attempts, unused, ratio); they sum to it.
 
-    `row` is one of billed. Work is the steps of the run without interruption, or the month: of a service that scales by the hour
-    the hours that each instance runs on average. Further attempts have a line of their own. Unused hours are billed beyond the
-    job, such as the rest of a capacity block's last day. All lines are before discount and tax, which are the last line where the
-    row has any.
+    `row` is one of billed. Work is the steps of the run without interruption, or the month: of a
+    service that scales by the hour the hours that each instance runs on average. Further attempts
+    have a line of their own. Unused hours are billed beyond the job, such as the rest of a capacity
+    block's last day. All lines are before discount and tax, which are the last line where the row
+    has any.
     """
     ends, hours = bool(ends_of(row)), float(row["hours"])
     attempts = float(row["attempts"]) if ends else 1.0
@@ -61,15 +71,24 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
         shares["spare"] = float(spare / row["instances"])
         shares["work"] = 1 - shares["spare"]
     if ends and MARKETS[row["market"]].interrupted:
-        table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS if row[name] > 0}
+        table |= {
+            name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS if row[name] > 0
+        }
     if attempts > 1:
-        table = {line: hours_of / attempts for line, hours_of in table.items()} | {"attempts": hours * (1 - 1 / attempts)}
+        table = {line: hours_of / attempts for line, hours_of in table.items()} | {
+            "attempts": hours * (1 - 1 / attempts)
+        }
     unused = float(row["billed_hours"]) - hours
     table |= {"unused": unused} if unused > 0 else {}
-    usd = {line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio for line, hours_of in table.items()}
+    usd = {
+        line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio
+        for line, hours_of in table.items()
+    }
     if ratio != 1:
         table, usd = table | {"ratio": 0.0}, usd | {"ratio": sum(usd.values()) * (ratio - 1)}
-    return pd.DataFrame({"line": list(table), "hours": list(table.values()), "usd": list(usd.values())})
+    return pd.DataFrame(
+        {"line": list(table), "hours": list(table.values()), "usd": list(usd.values())}
+    )
 
 
 def attempt_usd(row: dict[str, Any]) -> float:
@@ -77,7 +96,9 @@ def attempt_usd(row: dict[str, Any]) -> float:
     attempts = float(row["attempts"])
     hours = float(row["hours"]) * (attempts + 1) / attempts
     slow = hours * float(row["run_high_hours"] / row["run_hours"])
-    billed = billed_hours(row["market"], np.ones(1), np.array([hours]), np.array([slow]), attempts + 1)
+    billed = billed_hours(
+        row["market"], np.ones(1), np.array([hours]), np.array([slow]), attempts + 1
+    )
     return float((billed[0] - row["billed_hours"]) * row["usd_per_hour"])
 
 
@@ -94,24 +115,34 @@ def working_instances(row: Mapping[str, Any]) -> float:
 def month_generated_tokens(row: Mapping[str, Any]) -> float:
     """Tokens that a billed service generates in its month at the steady rate. [tokens]"""
     running = working_instances(row) - row["resting_instances"]
-    return float(row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS)
+    return float(
+        row["tokens_per_second"] * running / row["instances_needed"] * row["hours"] * HOUR_SECONDS
+    )
 
 
 def worth_signing(markets: pd.DataFrame, market: str) -> pd.DataFrame:
     """The market of a row, and what costs less where one signs: the cheapest of each term.
 
-    `markets` is a table of on_markets. What is signed for is a commitment of years or a capacity block; one that costs more than
-    the market or than on demand is left out.
+    `markets` is a table of on_markets. What is signed for is a commitment of years or a capacity
+    block; one that costs more than the market or than on demand is left out.
     """
     most = markets.loc[markets["market"].isin([market, BY_USE[0]]), "usd"].min()
-    signed = markets[markets["committed_usd"].notna() & (markets["usd"] < most) & (markets["market"] != market)]
-    least = signed.sort_values("usd", kind="stable").drop_duplicates("committed_hours").sort_values("committed_hours", kind="stable")
+    signed = markets[
+        markets["committed_usd"].notna() & (markets["usd"] < most) & (markets["market"] != market)
+    ]
+    least = (
+        signed.sort_values("usd", kind="stable")
+        .drop_duplicates("committed_hours")
+        .sort_values("committed_hours", kind="stable")
+    )
     return pd.concat([markets[markets["market"] == market], least])
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     """The markets to compare: all paid by use, the row's, and every commitment with a price."""
-    committed = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
+    committed = [
+        name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))
+    ]
     by_use = [name for name in BY_USE if sold_for(name, row["work"], ends_of(row))]
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
@@ -119,19 +150,32 @@ def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """The row on every market: its bill, the commitment and the facts of the price.
 
-    low_usd and high_usd are a run at the fast and at the slow end of its range; committed_hours, committed_usd and
-    break_even_hours_per_month are set where unused hours are paid. Without a price all of them are empty.
+    low_usd and high_usd are a run at the fast and at the slow end of its range; committed_hours,
+    committed_usd and break_even_hours_per_month are set where unused hours are paid. Without a
+    price all of them are empty.
     """
     markets = markets_for(row, catalogs)
     table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     of_run = ends_of(table).to_numpy(dtype=float)
-    hours, hourly, usd, billed_now = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour", "usd", "billed_hours"))
-    ratios = {name: float(row[f"run_{name}_hours"] / row["run_hours"]) if ends_of(row) else 1.0 for name in ("low", "high")}
+    hours, hourly, usd, billed_now = (
+        table[name].to_numpy(dtype=float)
+        for name in ("hours", "usd_per_hour", "usd", "billed_hours")
+    )
+    ratios = {
+        name: float(row[f"run_{name}_hours"] / row["run_hours"]) if ends_of(row) else 1.0
+        for name in ("low", "high")
+    }
     slow = hours * ratios["high"]
     ends = {
         f"{name}_usd": usd
         + hourly
-        * ([float(billed_hours(*job)) for job in zip(markets, of_run, hours * ratio, slow, table["attempts"], strict=True)] - billed_now)
+        * (
+            [
+                float(billed_hours(*job))
+                for job in zip(markets, of_run, hours * ratio, slow, table["attempts"], strict=True)
+            ]
+            - billed_now
+        )
         for name, ratio in ratios.items()
     }
     columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]
@@ -142,53 +186,79 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     """The row once for each market of on_markets, as scenarios that can be read again."""
-    return pd.DataFrame([row] * len(markets)).assign(**{name: markets[name].to_numpy() for name in markets})
+    return pd.DataFrame([row] * len(markets)).assign(
+        **{name: markets[name].to_numpy() for name in markets}
+    )
 
 
 def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
     """The commitment of each market, and the use from which it pays off; NaN if paid by use."""
     sold = [MARKETS[market] for market in paid["market"]]
-    block, years = (np.array([getattr(market, name) for market in sold]) for name in ("block_hours", "committed_years"))
+    block, years = (
+        np.array([getattr(market, name) for market in sold])
+        for name in ("block_hours", "committed_years")
+    )
     hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
     hourly = paid["usd_per_hour"].to_numpy(dtype=float)
     on_demand = hourly[paid["market"].tolist().index(BY_USE[0])]
     binds = (hours > 0) & ~np.isnan(hourly)
     even = terms.break_even_hours_per_month(hourly, on_demand)
-    columns = {"committed_hours": hours, "committed_usd": terms.committed_usd(hours, hourly), "break_even_hours_per_month": even}
+    columns = {
+        "committed_hours": hours,
+        "committed_usd": terms.committed_usd(hours, hourly),
+        "break_even_hours_per_month": even,
+    }
     return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
 
 
 def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
     """The listed price of a row's instance in its region; NaN where there is none. [USD/h]"""
-    return float(price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan))
+    return float(
+        price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan)
+    )
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
     """The basis, date and source of an instance's price on a market, and its range over zones."""
     key = MARKETS[market].key
     if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
-        return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
+        return {
+            "basis": "private",
+            "as_of": "",
+            "source": "private_prices of the scenario",
+            **dict.fromkeys(ZONES, np.nan),
+        }
     price = price_of(catalogs, row["instance"], row["region"])
     if not price or np.isnan(price[MARKETS[market].price]):
         return {"basis": "", **dict.fromkeys(PRICE_FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
-    zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
+    zones = {
+        f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan)
+        for end in ("low", "high")
+    }
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))
-    return {"basis": str(basis or ""), **{fact: str(price[f"{key}_{fact}"] or "") for fact in PRICE_FACTS}, **zones}
+    return {
+        "basis": str(basis or ""),
+        **{fact: str(price[f"{key}_{fact}"] or "") for fact in PRICE_FACTS},
+        **zones,
+    }
 
 
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """Costs that the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
 
-    They are the checkpoints or weights on each storage of the region, in the sizes that it is sold in, and their transfer out of
-    it once.
-    A kind without a price in the region has NaN.
+    They are the checkpoints or weights on each storage of the region, in the sizes that it is sold
+    in, and their transfer out of it once. A kind without a price in the region has NaN.
     """
     prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
     kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib", "step_gib"]]
     here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
-    priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna({"as_of": "", "source": ""})
+    priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna(
+        {"as_of": "", "source": ""}
+    )
     gib = provisioned_gib(stored, priced["least_gib"], priced["step_gib"])
-    return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(columns=["least_gib", "step_gib"])
+    return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(
+        columns=["least_gib", "step_gib"]
+    )
 
 
 def provisioned_gib(stored_gib: float, least_gib: pd.Series, step_gib: pd.Series) -> np.ndarray:
@@ -199,7 +269,10 @@ def provisioned_gib(stored_gib: float, least_gib: pd.Series, step_gib: pd.Series
 
 def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """Amazon Bedrock's entry for the row's model: sold_as, as_of, source; empty without one."""
-    is_set = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] > 0
+    is_set = (
+        row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"]
+        > 0
+    )
     table = catalogs.endpoints
     sold = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
     return {} if is_set or not len(sold) else sold.iloc[0].to_dict()
@@ -208,10 +281,13 @@ def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
     """AWS's answers to the account about the region: quota, blocks on offer, spot scores.
 
-    `instances` is the number of the row's type that a quota of vCPUs allows on its own; NaN for other answers.
+    `instances` is the number of the row's type that a quota of vCPUs allows on its own; NaN for
+    other answers.
     """
     table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
     pools = [row["instance"] in of.split("+") for of in table["of"]]
     answers = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
-    allowed = answers["value"].astype(float) // catalogs.instances["vcpus"].get(row["instance"], np.nan)
+    allowed = answers["value"].astype(float) // catalogs.instances["vcpus"].get(
+        row["instance"], np.nan
+    )
     return answers.assign(instances=allowed.where(answers["signal"] == "quota"))

@@ -14,18 +14,32 @@ USED_HOURS = {  # of instances: in training one run after another, in serving in
     "inference": (24, 73, 146, 219, 292, 365, 438, 511, 584, 657, MEAN_MONTH_HOURS),
 }
 MOST_COMMITTED = 2
-LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)  # shares of what the instances can generate
+LOADS = (
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+    1.0,
+    1.001,
+    2.0,
+    2.001,
+    5.0,
+)  # shares of what the instances can generate
 OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
 def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     """The job's instances over hours of use: hours, line (a market), usd, fits, now.
 
-    `markets` is a table of bill.on_markets. Blocks are paid in whole days, commitments to their end or by the month, spot with
-    its interruptions; only the cheapest commitments are shown.
+    `markets` is a table of bill.on_markets. Blocks are paid in whole days, commitments to their end
+    or by the month, spot with its interruptions; only the cheapest commitments are shown.
     """
     priced = markets[markets["usd_per_hour"].notna()]
-    committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(MOST_COMMITTED, "usd_per_hour")["market"]
+    committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(
+        MOST_COMMITTED, "usd_per_hour"
+    )["market"]
     shown = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
     ends = bool(ends_of(row))
     attempts = float(row["attempts"]) if ends else 1.0
@@ -34,25 +48,51 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     used = np.array(sorted({*map(float, USED_HOURS["training" if ends else "inference"]), hours}))
     parts = []
     for market, hourly in zip(shown["market"], shown["usd_per_hour"], strict=True):
-        longer = 1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if ends else 1.0
-        billed = billed_hours(market, np.array(float(ends)), used * longer, used * longer * slow, attempts)
-        line = {"hours": used, "line": MARKETS[market].label, "usd": hourly * billed, "fits": row["fits"]}
+        longer = (
+            1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if ends else 1.0
+        )
+        billed = billed_hours(
+            market, np.array(float(ends)), used * longer, used * longer * slow, attempts
+        )
+        line = {
+            "hours": used,
+            "line": MARKETS[market].label,
+            "usd": hourly * billed,
+            "fits": row["fits"],
+        }
         parts.append(pd.DataFrame({**line, "now": (used == hours) & (market == row["market"])}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
+    )
 
 
 def over_load(row: dict[str, Any]) -> pd.DataFrame:
     """A month of instances and of an endpoint over tokens a day: tokens, line, usd, fits, now.
 
-    Beyond what the instances can generate they are rented once more. Empty where no price of an endpoint is known.
+    Beyond what the instances can generate they are rented once more. Empty where no price of an
+    endpoint is known.
     """
     endpoint = float(row["endpoint_usd_per_million_tokens"])
     month = float(row["usd_per_month_on_demand"])
-    can = float(row["tokens_per_second"]) * HOUR_SECONDS * float(row["hours_per_month"]) * YEAR_MONTHS / YEAR_DAYS
+    can = (
+        float(row["tokens_per_second"])
+        * HOUR_SECONDS
+        * float(row["hours_per_month"])
+        * YEAR_MONTHS
+        / YEAR_DAYS
+    )
     if not (endpoint > 0 and month > 0 and can > 0):
         return pd.DataFrame(columns=["tokens", "line", "usd", "fits", "now"])
     tokens = can * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
-    lines = {OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * endpoint / MILLION}
+    lines = {
+        OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)),
+        PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * endpoint / MILLION,
+    }
     even = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
-    parts = [pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even}) for name, usd in lines.items()]
+    parts = [
+        pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even})
+        for name, usd in lines.items()
+    ]
     return pd.concat(parts, ignore_index=True)

@@ -14,7 +14,11 @@ from calc.units import GIB, MILLISECONDS
 def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as dicts; in wide tables ten times as fast as pandas' to_dict."""
     names = rows.columns.tolist()
-    return [dict(zip(names, row, strict=True)) for row in rows.to_numpy(dtype=object).tolist()] if len(rows) else []
+    return (
+        [dict(zip(names, row, strict=True)) for row in rows.to_numpy(dtype=object).tolist()]
+        if len(rows)
+        else []
+    )
 
 
 def figures(row: Mapping[str, Any]) -> dict[str, Any]:

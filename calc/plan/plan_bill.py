@@ -1,8 +1,8 @@
 """The bill of a plan: one answer of each job, times its runs and months, against a budget.
 
-A run is paid as often as it is made, a service by the month; a commitment is paid every month of its term, used or not, and
-runs that take more hours a month than one copy of its instances has pay for several. A run made in one month alone is paid once.
-Machines that one has are not paid.
+A run is paid as often as it is made, a service by the month; a commitment is paid every month of
+its term, used or not, and runs that take more hours a month than one copy of its instances has pay
+for several. A run made in one month alone is paid once. Machines that one has are not paid.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,9 @@ from calc.cost.markets import MARKETS
 from calc.cost.terms import committed_copies, month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
-PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # the columns of a bill
+PERIODS = {
+    f"{period}_usd": months for period, months in PERIOD_MONTHS.items()
+}  # the columns of a bill
 PAID = ("is_once", "once_usd", "monthly_usd", "start_usd")  # and of each of its lines
 
 
@@ -30,18 +32,28 @@ class JobAnswers(NamedTuple):
 
 def answers_by_job(jobs: Sequence[str], ticks: Sequence[bool]) -> list[JobAnswers]:
     """The answers of each job in their order; without a tick the first is in the bill."""
-    places = {job: [place for place, other in enumerate(jobs) if other == job] for job in dict.fromkeys(jobs)}
-    return [JobAnswers(job, those, next((place for place in those if ticks[place]), those[0])) for job, those in places.items()]
+    places = {
+        job: [place for place, other in enumerate(jobs) if other == job]
+        for job in dict.fromkeys(jobs)
+    }
+    return [
+        JobAnswers(job, those, next((place for place in those if ticks[place]), those[0]))
+        for job, those in places.items()
+    ]
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     """Billed rows with is_once, once_usd, monthly_usd, start_usd and the columns of PERIODS.
 
-    once_usd is NaN of what is paid by the month, monthly_usd of what is paid once; all are NaN without a price.
+    once_usd is NaN of what is paid by the month, monthly_usd of what is paid once; all are NaN
+    without a price.
     """
     names = ("usd", "usd_per_hour", "hours", "runs_per_month", "plan_months", "start_hours")
     usd, hourly, hours, runs, months, start = (rows[name].to_numpy(dtype=float) for name in names)
-    ends, years = ends_of(rows).to_numpy(dtype=float), np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
+    ends, years = (
+        ends_of(rows).to_numpy(dtype=float),
+        np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float),
+    )
     a_month = month_usd(usd, hourly, runs, years, committed_copies(ends, hours, runs))
     is_once = (ends > 0) & (months == 1) & (years == 0)
     return rows.assign(
@@ -49,7 +61,10 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
         once_usd=np.where(is_once, a_month, np.nan),
         monthly_usd=np.where(is_once, np.nan, a_month),
         start_usd=np.where(ends > 0, start * hourly * runs, np.nan),
-        **{name: period_usd(a_month, paid_months(period, months, years)) for name, period in PERIODS.items()},
+        **{
+            name: period_usd(a_month, paid_months(period, months, years))
+            for name, period in PERIODS.items()
+        },
     )
 
 

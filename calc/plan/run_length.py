@@ -24,8 +24,13 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
 
 def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """The run from a tenth to ten times its tokens: times, line, usd, hours, fits, now."""
-    times, name = np.array(TIMES), "tokens_total" if scenario.get("work") == "inference" else "train_tokens"
-    rows = pd.DataFrame(estimate(pd.DataFrame(scenario | {name: scenario[name] * times}), catalogs, solve=False))
+    times, name = (
+        np.array(TIMES),
+        "tokens_total" if scenario.get("work") == "inference" else "train_tokens",
+    )
+    rows = pd.DataFrame(
+        estimate(pd.DataFrame(scenario | {name: scenario[name] * times}), catalogs, solve=False)
+    )
     shared = {"times": times, "tokens": rows[name], "fits": rows["fits"], "now": times == 1}
     parts = [
         pd.DataFrame({**shared, "line": label, "usd": rows[usd], "hours": rows[hours]})
@@ -37,8 +42,14 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
     """Serving 1, 2, 4 ... sequences at once: sequences, line, usd, milliseconds, fits."""
-    counts = sorted({2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
-    rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)
+    counts = sorted(
+        {2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])}
+    )
+    rows = estimate(
+        pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}),
+        catalogs,
+        solve=False,
+    )
     share = rows["usd_per_hour_spot"] / rows["usd_per_hour_on_demand"] if market == "spot" else 1.0
     table = pd.DataFrame(
         {
@@ -51,5 +62,7 @@ def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) 
         }
     )
     table = table[table["usd"].notna() & (table["fits"] != "")]
-    endpoint = table.assign(line=PER_TOKEN, usd=rows["paid_usd_per_million_output_tokens"].loc[table.index], now=False)
+    endpoint = table.assign(
+        line=PER_TOKEN, usd=rows["paid_usd_per_million_output_tokens"].loc[table.index], now=False
+    )
     return pd.concat([table, endpoint[endpoint["usd"] > 0]], ignore_index=True)

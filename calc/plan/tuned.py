@@ -21,8 +21,9 @@ SUM, ENDPOINT = "sum_usd", "endpoint_sum_usd"  # since the start
 class TunedPlan(NamedTuple):
     """The runs and the service of their result, for so many months, beside an endpoint.
 
-    `bill`: a table of plan_bill, the runs and then the service; `rounds`: of runs in a month. The endpoint's price is that of a
-    million generated tokens with their prompts; its tokens are those of the load, and at most those that the service generates.
+    `bill`: a table of plan_bill, the runs and then the service; `rounds`: of runs in a month. The
+    endpoint's price is that of a million generated tokens with their prompts; its tokens are those
+    of the load, and at most those that the service generates.
     """
 
     bill: pd.DataFrame
@@ -51,9 +52,13 @@ class TunedPlan(NamedTuple):
 def by_month(plan: TunedPlan) -> pd.DataFrame:
     """Each month's dollars of runs, service and both, and the sums beside an endpoint's."""
     month = np.arange(1, int(plan.paid_months) + 1)
-    runs, service = (np.where(month <= _paid_months(row), _month_usd(row), 0.0) for row in records(plan.bill))
+    runs, service = (
+        np.where(month <= _paid_months(row), _month_usd(row), 0.0) for row in records(plan.bill)
+    )
     sums = {SUM: np.cumsum(runs + service), ENDPOINT: _endpoint_usd(plan, month * MONTH_DAYS)}
-    return pd.DataFrame({"month": month, "runs_usd": runs, "service_usd": service, "usd": runs + service, **sums})
+    return pd.DataFrame(
+        {"month": month, "runs_usd": runs, "service_usd": service, "usd": runs + service, **sums}
+    )
 
 
 def by_day(plan: TunedPlan) -> pd.DataFrame:
@@ -84,7 +89,8 @@ def _endpoint_usd(plan: TunedPlan, day: np.ndarray) -> np.ndarray:
 def _paid_usd(day: np.ndarray, row: Row, rounds: int) -> np.ndarray:
     """What a row of the bill has cost by the end of each day. [USD]
 
-    Runs are paid as each round begins, round k after k / rounds of a month; a service and a commitment evenly.
+    Runs are paid as each round begins, round k after k / rounds of a month; a service and a
+    commitment evenly.
     """
     paid = np.minimum(day / MONTH_DAYS, _paid_months(row))
     if ends_of(row) and not MARKETS[row["market"]].committed_years:

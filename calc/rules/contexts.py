@@ -10,25 +10,48 @@ from calc.table import Words
 
 def extension(max_position, extended_tokens, extended_by):
     """The method and reach of an extension (YaRN by 4 extends it to 131,072); else empty."""
-    return f"{extended_by} in its config.json extends it to {extended_tokens:,.0f}" if extended_tokens > max_position else ""
+    return (
+        f"{extended_by} in its config.json extends it to {extended_tokens:,.0f}"
+        if extended_tokens > max_position
+        else ""
+    )
 
 
 def context_notes(table: Columns, catalogs: Catalogs) -> Words:
     """The limit of the model in rows beyond it that run, and what goes beyond; else empty."""
-    beyond = (table["is_decoder"] > 0) & (table["max_position"] > 0) & (table["sequence_tokens"] > table["max_position"])
+    beyond = (
+        (table["is_decoder"] > 0)
+        & (table["max_position"] > 0)
+        & (table["sequence_tokens"] > table["max_position"])
+    )
     sentences = _sentences(catalogs)
     models, trains = len(sentences) // 2, table["trains"] > 0
-    return Words(np.where(beyond, table["model_row"] + models * ~trains, len(sentences) - 1), sentences)
+    return Words(
+        np.where(beyond, table["model_row"] + models * ~trains, len(sentences) - 1), sentences
+    )
 
 
 @kept("models")
 def _sentences(catalogs: Catalogs) -> np.ndarray:
     """The sentence for each model in training, then in serving, and an empty one."""
     training, serving = [], []
-    for size, longest, by in catalogs.models[["max_position", "extended_tokens", "extended_by"]].itertuples(index=False):
+    for size, longest, by in catalogs.models[
+        ["max_position", "extended_tokens", "extended_by"]
+    ].itertuples(index=False):
         longer = extension(size, longest, by)
         made = f"The model was made for {size:,.0f} tokens: "
         learned = "learned by training" + ("" if longer else ", with another base of its positions")
-        training.append(made + (f"{longer}; longer ones are {learned}." if longer else f"longer positions are {learned}."))
-        serving.append(made + (f"{longer}; without it, " if longer else "") + "its answers to longer texts are poor.")
+        training.append(
+            made
+            + (
+                f"{longer}; longer ones are {learned}."
+                if longer
+                else f"longer positions are {learned}."
+            )
+        )
+        serving.append(
+            made
+            + (f"{longer}; without it, " if longer else "")
+            + "its answers to longer texts are poor."
+        )
     return np.array([*training, *serving, ""], dtype=object)

@@ -27,8 +27,19 @@ class Rule(NamedTuple):
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns that the sentence reads."""
-        fields = [field for _, field, _, _ in Formatter().parse(self.says) if field and field not in self.more]
-        return tuple(dict.fromkeys([*fields, *(name for formula in self.more.values() for name in parameters_of(formula))]))
+        fields = [
+            field
+            for _, field, _, _ in Formatter().parse(self.says)
+            if field and field not in self.more
+        ]
+        return tuple(
+            dict.fromkeys(
+                [
+                    *fields,
+                    *(name for formula in self.more.values() for name in parameters_of(formula)),
+                ]
+            )
+        )
 
 
 def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
@@ -38,16 +49,23 @@ def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
         if len(rows):
             columns = {name: taken(table[name], table["rows"], rows) for name in rule.reads}
             first, copies = distinct(columns.values(), len(rows))
-            sentences = np.array([sentence_of(rule, columns, row) for row in first.tolist()], dtype=object)
+            sentences = np.array(
+                [sentence_of(rule, columns, row) for row in first.tolist()], dtype=object
+            )
             problems.note(rows, sentences[copies])
 
 
 def sentence_of(rule: Rule, columns: Columns, row: int) -> str:
     """The sentence of a rule for one row."""
     values = {
-        name: column.in_row(row) if isinstance(column, Words) else column[row if len(column) > 1 else 0] for name, column in columns.items()
+        name: column.in_row(row)
+        if isinstance(column, Words)
+        else column[row if len(column) > 1 else 0]
+        for name, column in columns.items()
     }
-    return rule.says.format_map(values | {name: evaluate(formula, values) for name, formula in rule.more.items()})
+    return rule.says.format_map(
+        values | {name: evaluate(formula, values) for name, formula in rule.more.items()}
+    )
 
 
 def nearest_divisor(total: float, wanted: float) -> int:
@@ -62,13 +80,17 @@ RULES = (
         lambda sequence_tokens, decoder_tokens, longest_sequence_tokens: (
             np.maximum(sequence_tokens, decoder_tokens) > longest_sequence_tokens
         ),
-        "{model} has learned positions for {longest_sequence_tokens:.0f} tokens, and {tokens:.0f} are asked for; take at "
+        "{model} has learned positions for {longest_sequence_tokens:.0f} tokens, and "
+        "{tokens:.0f} are asked for; take at "
         "most {longest_sequence_tokens:.0f}.",
         {"tokens": lambda sequence_tokens, decoder_tokens: max(sequence_tokens, decoder_tokens)},
     ),
     Rule(
         lambda sequence_tokens, context_limit_tokens: sequence_tokens > context_limit_tokens,
-        "{model} takes {max_position:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, which {implementation} refuses; {cure}.",
+        (
+            "{model} takes {max_position:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, "
+            "which {implementation} refuses; {cure}."
+        ),
         {
             "cure": lambda max_position, extended_tokens, extended_by: (
                 f"{f'{longer}: bring that config, or ' if (longer := extension(max_position, extended_tokens, extended_by)) else ''}"
@@ -77,17 +99,28 @@ RULES = (
         },
     ),
     Rule(
-        lambda images_per_sequence, usual_image_tokens: (images_per_sequence > 0) & (usual_image_tokens == 0),
-        "{model} takes no images or sounds, or its tower is not modelled; set images_per_sequence to 0.",
+        lambda images_per_sequence, usual_image_tokens: (
+            (images_per_sequence > 0) & (usual_image_tokens == 0)
+        ),
+        (
+            "{model} takes no images or sounds, or its tower is not modelled; set "
+            "images_per_sequence to 0."
+        ),
     ),
     Rule(
         lambda images_per_sequence, image_tokens, trains, sequence_tokens, prompt_tokens: (
-            images_per_sequence * image_tokens > np.where(trains > 0, sequence_tokens, prompt_tokens)
+            images_per_sequence * image_tokens
+            > np.where(trains > 0, sequence_tokens, prompt_tokens)
         ),
-        "{images_per_sequence:g} images or sounds are {tokens:,.0f} tokens, more than {what} ({held:,.0f}); raise it, or take fewer.",
+        (
+            "{images_per_sequence:g} images or sounds are {tokens:,.0f} tokens, more than {what} "
+            "({held:,.0f}); raise it, or take fewer."
+        ),
         {
             "tokens": lambda images_per_sequence, image_tokens: images_per_sequence * image_tokens,
-            "held": lambda trains, sequence_tokens, prompt_tokens: sequence_tokens if trains else prompt_tokens,
+            "held": lambda trains, sequence_tokens, prompt_tokens: (
+                sequence_tokens if trains else prompt_tokens
+            ),
             "what": lambda trains: "sequence_tokens" if trains else "prompt_tokens",
         },
     ),
@@ -95,48 +128,86 @@ RULES = (
         lambda images_per_sequence, pipeline_parallel, context_parallel: (
             (images_per_sequence > 0) & (np.maximum(pipeline_parallel, context_parallel) > 1)
         ),
-        "Images and sounds are not estimated with pipeline or context parallel; set both to 1, or images_per_sequence to 0.",
+        (
+            "Images and sounds are not estimated with pipeline or context parallel; set both to "
+            "1, or images_per_sequence to 0."
+        ),
     ),
     Rule(
         lambda replica_gpus, training_gpus: replica_gpus > training_gpus,
-        "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the {training_gpus:.0f} GPUs; take {replica_gpus:.0f} "
+        "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the "
+        "{training_gpus:.0f} GPUs; take {replica_gpus:.0f} "
         "GPUs or smaller degrees.",
     ),
     Rule(
-        lambda replica_gpus, training_gpus: (replica_gpus <= training_gpus) & (training_gpus % replica_gpus != 0),
-        "{training_gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or "
+        lambda replica_gpus, training_gpus: (
+            (replica_gpus <= training_gpus) & (training_gpus % replica_gpus != 0)
+        ),
+        "{training_gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = "
+        "{replica_gpus:.0f}; take {below:.0f} or "
         "{above:.0f} GPUs.",
         {
-            "below": lambda training_gpus, replica_gpus: training_gpus // replica_gpus * replica_gpus,
-            "above": lambda training_gpus, replica_gpus: (training_gpus // replica_gpus + 1) * replica_gpus,
+            "below": lambda training_gpus, replica_gpus: (
+                training_gpus // replica_gpus * replica_gpus
+            ),
+            "above": lambda training_gpus, replica_gpus: (
+                (training_gpus // replica_gpus + 1) * replica_gpus
+            ),
         },
     ),
     Rule(
         lambda most_heads, tensor_parallel: most_heads % tensor_parallel != 0,
-        "tensor parallel {tensor_parallel:.0f} does not divide the {most_heads:.0f} heads of {model}; take {nearest}.",
-        {"nearest": lambda most_heads, tensor_parallel: nearest_divisor(most_heads, tensor_parallel)},
+        (
+            "tensor parallel {tensor_parallel:.0f} does not divide the {most_heads:.0f} heads of "
+            "{model}; take {nearest}."
+        ),
+        {
+            "nearest": lambda most_heads, tensor_parallel: nearest_divisor(
+                most_heads, tensor_parallel
+            )
+        },
     ),
     Rule(
         lambda pipeline_parallel, all_layers: pipeline_parallel > all_layers,
-        "pipeline parallel {pipeline_parallel:.0f} exceeds the {all_layers:.0f} blocks of {model}; take at most {all_layers:.0f}.",
+        (
+            "pipeline parallel {pipeline_parallel:.0f} exceeds the {all_layers:.0f} blocks of "
+            "{model}; take at most {all_layers:.0f}."
+        ),
     ),
     Rule(
         lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts == 0),
         "{model} has no experts to divide; set expert_parallel to 1.",
     ),
     Rule(
-        lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts > 0) & (most_experts % expert_parallel != 0),
-        "expert parallel {expert_parallel:.0f} does not divide the {most_experts:.0f} experts of {model}; take {nearest}.",
-        {"nearest": lambda most_experts, expert_parallel: nearest_divisor(most_experts, expert_parallel)},
+        lambda expert_parallel, most_experts: (
+            (expert_parallel > 1) & (most_experts > 0) & (most_experts % expert_parallel != 0)
+        ),
+        (
+            "expert parallel {expert_parallel:.0f} does not divide the {most_experts:.0f} "
+            "experts of {model}; take {nearest}."
+        ),
+        {
+            "nearest": lambda most_experts, expert_parallel: nearest_divisor(
+                most_experts, expert_parallel
+            )
+        },
     ),
     Rule(
-        lambda expert_parallel, gpus, pipeline_parallel: (expert_parallel > 1) & (expert_parallel > gpus / pipeline_parallel),
-        "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and there are {stage:.0f}; take at most that.",
+        lambda expert_parallel, gpus, pipeline_parallel: (
+            (expert_parallel > 1) & (expert_parallel > gpus / pipeline_parallel)
+        ),
+        (
+            "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and "
+            "there are {stage:.0f}; take at most that."
+        ),
         {"stage": lambda gpus, pipeline_parallel: gpus / pipeline_parallel},
     ),
     Rule(
-        lambda context_parallel, sequence_tokens: (context_parallel > 1) & (sequence_tokens % (2 * context_parallel) != 0),
-        "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} tokens evenly; take a multiple of "
+        lambda context_parallel, sequence_tokens: (
+            (context_parallel > 1) & (sequence_tokens % (2 * context_parallel) != 0)
+        ),
+        "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} "
+        "tokens evenly; take a multiple of "
         "{twice:.0f} tokens.",
         {"twice": lambda context_parallel: 2 * context_parallel},
     ),
@@ -145,12 +216,19 @@ RULES = (
             (gpus / replica_gpus * context_parallel > group_gpus)
             & (gpus / replica_gpus * context_parallel % np.maximum(group_gpus, 1) != 0)
         ),
-        "{sharding} shards inside groups of {group_gpus:.0f} GPUs, and data x context parallel is {ranks:.0f}; take a multiple of "
+        "{sharding} shards inside groups of {group_gpus:.0f} GPUs, and data x context "
+        "parallel is {ranks:.0f}; take a multiple of "
         "{group_gpus:.0f}, or sharding zero3.",
-        {"ranks": lambda gpus, replica_gpus, context_parallel: gpus // replica_gpus * context_parallel},
+        {
+            "ranks": lambda gpus, replica_gpus, context_parallel: (
+                gpus // replica_gpus * context_parallel
+            )
+        },
     ),
     Rule(
-        lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
+        lambda trains, leaves_optimizer, leaves_activations: (
+            (trains == 0) & (leaves_optimizer + leaves_activations > 0)
+        ),
         "Offloading is estimated for training; set offload to none to serve.",
     ),
     Rule(
@@ -158,33 +236,51 @@ RULES = (
         "Context parallel is estimated for training only; set context_parallel to 1 to serve.",
     ),
     Rule(
-        lambda trains, prompt_tokens, sequence_tokens: (trains == 0) & (prompt_tokens > sequence_tokens),
-        "prompt_tokens {prompt_tokens:.0f} exceeds sequence_tokens {sequence_tokens:.0f}, which holds prompt and answer; "
+        lambda trains, prompt_tokens, sequence_tokens: (
+            (trains == 0) & (prompt_tokens > sequence_tokens)
+        ),
+        "prompt_tokens {prompt_tokens:.0f} exceeds sequence_tokens {sequence_tokens:.0f}, "
+        "which holds prompt and answer; "
         "raise sequence_tokens.",
     ),
     Rule(
         lambda trains, is_engine, shared_prompt_tokens, speculates, served_adapters, kv_offload_bytes: (
             (trains == 0)
             & (is_engine == 0)
-            & ((shared_prompt_tokens > 0) | (speculates > 0) | (served_adapters > 0) | (kv_offload_bytes > 0))
+            & (
+                (shared_prompt_tokens > 0)
+                | (speculates > 0)
+                | (served_adapters > 0)
+                | (kv_offload_bytes > 0)
+            )
         ),
-        "A shared prompt, speculation, served adapters and a cache in CPU memory are estimated for implementation vllm; choose it, or "
+        "A shared prompt, speculation, served adapters and a cache in CPU memory are "
+        "estimated for implementation vllm; choose it, or "
         "leave shared_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",
     ),
     Rule(
-        lambda trains, shared_prompt_tokens, prompt_tokens: (trains == 0) & (shared_prompt_tokens > prompt_tokens),
-        "shared_prompt_tokens {shared_prompt_tokens:.0f} exceeds prompt_tokens {prompt_tokens:.0f}, which begins with them; "
+        lambda trains, shared_prompt_tokens, prompt_tokens: (
+            (trains == 0) & (shared_prompt_tokens > prompt_tokens)
+        ),
+        "shared_prompt_tokens {shared_prompt_tokens:.0f} exceeds prompt_tokens "
+        "{prompt_tokens:.0f}, which begins with them; "
         "raise prompt_tokens.",
     ),
     Rule(
         lambda cached_prompt_tokens, is_decoder, stack_state_bytes: (
             (cached_prompt_tokens > 0) & ((is_decoder == 0) | np.any(stack_state_bytes > 0, axis=0))
         ),
-        "The memory that a prefix cache saves for {model} is not known; leave shared_prompt_tokens empty.",
+        (
+            "The memory that a prefix cache saves for {model} is not known; leave "
+            "shared_prompt_tokens empty."
+        ),
     ),
     Rule(
         lambda trains, generates, is_decoder, implementation_decoders_only: (
-            (trains == 0) & (generates == 0) & (is_decoder == 0) & (implementation_decoders_only > 0)
+            (trains == 0)
+            & (generates == 0)
+            & (is_decoder == 0)
+            & (implementation_decoders_only > 0)
         ),
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
@@ -198,8 +294,10 @@ RULES = (
         lambda trains, broken_shard_elements, implementation_reserves_share: (
             (trains == 0) & (broken_shard_elements > 0) & (implementation_reserves_share > 0)
         ),
-        "{implementation} refuses {model} in {precision} with tensor parallel {tensor_parallel:.0f}: a GPU's {broken_shard_elements:g} "
-        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, experts divided by as many (expert_parallel), "
+        "{implementation} refuses {model} in {precision} with tensor parallel "
+        "{tensor_parallel:.0f}: a GPU's {broken_shard_elements:g} "
+        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, "
+        "experts divided by as many (expert_parallel), "
         "or another precision.",
     ),
 )

@@ -14,13 +14,19 @@ from calc.scenarios.lookups import words_of
 from calc.scenarios.releases import newest_known, numbers_of_release
 from calc.table import Words, word_pairs
 
-CERTAIN_LOAD = 0.8  # at random arrivals, to which percentiles were held against a simulation: validation/arrivals.py
+# at random arrivals, to which percentiles were held against a simulation: validation/arrivals.py
+CERTAIN_LOAD = 0.8
 RESTING = ("Time is", "Memory is", "Time and memory are")  # what rests on runs of one's own
 
 
 def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
     """All sentences of each row in one text, those of its support after those of its model."""
-    of_row = [_of_release(table, catalogs), _of_price(table), context_notes(table, catalogs), *_as_run(table, catalogs)]
+    of_row = [
+        _of_release(table, catalogs),
+        _of_price(table),
+        context_notes(table, catalogs),
+        *_as_run(table, catalogs),
+    ]
     of_row += [*_of_objective(table, catalogs), _of_load(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
@@ -36,7 +42,9 @@ def _joined(first: Words, second: Words) -> Words:
 
 def _of_model(table: Columns, catalogs: Catalogs) -> Words:
     """The note on each row's model; with images its tower is counted, and the note differs."""
-    without, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
+    without, with_images = (
+        words_of(catalogs, "models", name) for name in ("note", "note_with_images")
+    )
     row = table["model_row"] + len(without) * (table["images_per_sequence"] > 0)
     return Words(row, np.concatenate([without, with_images]))
 
@@ -44,34 +52,62 @@ def _of_model(table: Columns, catalogs: Catalogs) -> Words:
 def _of_release(table: Columns, catalogs: Catalogs) -> Words:
     """A warning where the release is newer than those that the constants were read from."""
     codes, pairs = word_pairs(table["implementation"], table["software_release"])
-    return Words(codes, np.array([_warning(software, release, catalogs) for software, release in pairs], dtype=object))
+    return Words(
+        codes,
+        np.array(
+            [_warning(software, release, catalogs) for software, release in pairs], dtype=object
+        ),
+    )
 
 
 def _warning(software: str, release: str, catalogs: Catalogs) -> str:
     entry = catalogs.implementations.loc[software]
     newest = newest_known(entry["releases"])
-    if not numbers_of_release(release)[: len(newest)] > newest > ():  # a patch of the newest release is no newer one
+    if (
+        not numbers_of_release(release)[: len(newest)] > newest > ()
+    ):  # a patch of the newest release is no newer one
         return ""
-    return f"{entry['name']} {release} is newer than the releases that were read ({entry['releases']}): its figures may differ."
+    return (
+        f"{entry['name']} {release} is newer than the releases that were read "
+        f"({entry['releases']}): its figures may differ."
+    )
 
 
 def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     """What is known of a draft's gain, of served adapters' time, and of a cache in CPU memory."""
     serves = table["trains"] == 0
-    codes, gains = pd.factorize(np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2))
-    draft = "Speculative decoding is counted as {:g} tokens a step. Published gains differ by a third; a full machine gains nothing."
-    yield Words(np.where(codes < 0, len(gains), codes), np.array([*map(draft.format, gains), ""], dtype=object))
+    codes, gains = pd.factorize(
+        np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2)
+    )
+    draft = (
+        "Speculative decoding is counted as {:g} tokens a step. Published gains differ by a "
+        "third; a full machine gains nothing."
+    )
+    yield Words(
+        np.where(codes < 0, len(gains), codes),
+        np.array([*map(draft.format, gains), ""], dtype=object),
+    )
     codes, pairs = word_pairs(table["speculation"], table["model"])
     published = catalogs.speculations["known_of"]
-    unseen = [method != "none" and model not in published.get(method, ()) for method, model in pairs]
+    unseen = [
+        method != "none" and model not in published.get(method, ()) for method, model in pairs
+    ]
     doubt = "No published run of {} with {} is known: check that such a draft exists."
-    sentences = [doubt.format(*pair) if doubted else "" for pair, doubted in zip(pairs, unseen, strict=True)]
+    sentences = [
+        doubt.format(*pair) if doubted else "" for pair, doubted in zip(pairs, unseen, strict=True)
+    ]
     yield Words(np.where(serves, codes, len(pairs)), np.array([*sentences, ""], dtype=object))
     for condition, sentence in (
-        (table["served_adapters"] > 0, "All served adapters are on the GPUs; the time they cost is from a paper of 2023."),
+        (
+            table["served_adapters"] > 0,
+            "All served adapters are on the GPUs; the time they cost is from a paper of 2023.",
+        ),
         (
             table["kv_offload_bytes"] > 0,
-            "The cache in CPU memory keeps prefixes and requests that wait; it decodes no more sequences at once.",
+            (
+                "The cache in CPU memory keeps prefixes and requests that wait; it decodes no "
+                "more sequences at once."
+            ),
         ),
     ):
         yield Words(np.where(serves & condition, 0, 1), np.array([sentence, ""], dtype=object))
@@ -80,7 +116,10 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
     """What of each row rests on runs of one's own, and of which days."""
     timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
-    return Words(timed + 2 * (table["memory_run_share"] > 0), np.array(["", *resting_sentences(catalogs)], dtype=object))
+    return Words(
+        timed + 2 * (table["memory_run_share"] > 0),
+        np.array(["", *resting_sentences(catalogs)], dtype=object),
+    )
 
 
 def resting_sentences(catalogs: Catalogs) -> list[str]:
@@ -89,9 +128,19 @@ def resting_sentences(catalogs: Catalogs) -> list[str]:
     A year is named where it is not the present one.
     """
     days = [date.fromisoformat(day) for day in sorted(set(catalogs.readings["made_on"]))]
-    named = [f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}") for day in days]
+    named = [
+        f"{day.day} {day:%B}" + ("" if str(day.year) == catalogs.read_on[:4] else f" {day.year}")
+        for day in days
+    ]
     when = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
-    return [f"{what} calibrated on your {'runs' if len(days) > 1 else 'run'} of {when}." for what in RESTING] if days else []
+    return (
+        [
+            f"{what} calibrated on your {'runs' if len(days) > 1 else 'run'} of {when}."
+            for what in RESTING
+        ]
+        if days
+        else []
+    )
 
 
 def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
@@ -99,22 +148,36 @@ def _of_objective(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
     codes, names = table["implementation"]
     hangs = np.broadcast_to(table["hangs_on_release"] > 0, table["rows"])
     sentences = [
-        f"Counted as {catalogs.implementations['name'].get(name, name)}'s newest known release scores tokens; its earlier ones take over "
+        f"Counted as {catalogs.implementations['name'].get(name, name)}'s newest known "
+        f"release scores tokens; its earlier ones take over "
         "10 % more memory: name library_version if yours is older."
         for name in names
     ]
     yield Words(np.where(hangs, codes, len(names)), np.array([*sentences, ""], dtype=object))
     unplaced = (table["colocates_engine"] > 0) & np.isnan(table["rollout_card_bytes"])
     yield Words(
-        np.where(unplaced, 0, 1), np.array(["The rollout engine's share of the card is left out: no card is named.", ""], dtype=object)
+        np.where(unplaced, 0, 1),
+        np.array(
+            ["The rollout engine's share of the card is left out: no card is named.", ""],
+            dtype=object,
+        ),
     )
 
 
 def _of_load(table: Columns) -> Words:
     """A warning where percentiles are of a load beyond that to which they were tried."""
-    load, percentile = (np.broadcast_to(table.get(name, np.nan), table["rows"]) for name in ("arrivals_load_ratio", "request_p99_seconds"))
-    sentence = f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are rough."
-    return Words(np.where((load > CERTAIN_LOAD) & ~np.isnan(percentile), 0, 1), np.array([sentence, ""], dtype=object))
+    load, percentile = (
+        np.broadcast_to(table.get(name, np.nan), table["rows"])
+        for name in ("arrivals_load_ratio", "request_p99_seconds")
+    )
+    sentence = (
+        f"At random arrivals the load is over {CERTAIN_LOAD * 100:.0f} %: the percentiles are "
+        f"rough."
+    )
+    return Words(
+        np.where((load > CERTAIN_LOAD) & ~np.isnan(percentile), 0, 1),
+        np.array([sentence, ""], dtype=object),
+    )
 
 
 def _of_price(table: Columns) -> Words:
@@ -123,4 +186,7 @@ def _of_price(table: Columns) -> Words:
     unpriced = np.isnan(usd) & ~np.isnan(table["instance_gpus"])
     codes, pairs = word_pairs(table["instance"], table["region"])
     sentence = "{} has no price in {}, so the row has no costs; choose another region or instance."
-    return Words(np.where(unpriced, codes, len(pairs)), np.array([*(sentence.format(*pair) for pair in pairs), ""], dtype=object))
+    return Words(
+        np.where(unpriced, codes, len(pairs)),
+        np.array([*(sentence.format(*pair) for pair in pairs), ""], dtype=object),
+    )

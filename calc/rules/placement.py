@@ -11,28 +11,46 @@ def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
     return offloaded_bytes * np.minimum(gpus, instance_gpus)
 
 
-def slow_to_join(instance_network_bytes_per_second, instance_efa_interfaces, slowest_joining_bytes_per_second):
+def slow_to_join(
+    instance_network_bytes_per_second, instance_efa_interfaces, slowest_joining_bytes_per_second
+):
     """1 where the network is too slow for work over several instances, or is not EFA. [0 or 1]"""
-    return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(instance_efa_interfaces > 0)
+    return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(
+        instance_efa_interfaces > 0
+    )
 
 
-def untiled_shard_elements(expert_shard_elements, trains, compute_bytes_each, gpu_fp8_flops_per_second, serving_marlin_expert_tile):
+def untiled_shard_elements(
+    expert_shard_elements,
+    trains,
+    compute_bytes_each,
+    gpu_fp8_flops_per_second,
+    serving_marlin_expert_tile,
+):
     """A GPU's share of an fp8 expert that Marlin cannot divide, else 0. [elements]
 
     Marlin is the kernel of cards without fp8. Source: vllm-project/vllm pull request 36807.
     """
     widened = (trains == 0) & (compute_bytes_each == 1) & np.isnan(gpu_fp8_flops_per_second)
-    return expert_shard_elements * (widened & (expert_shard_elements % np.maximum(serving_marlin_expert_tile, 1) > 0))
+    return expert_shard_elements * (
+        widened & (expert_shard_elements % np.maximum(serving_marlin_expert_tile, 1) > 0)
+    )
 
 
 RULES = (
     Rule(
         lambda instance_gpu_fraction, gpus: (instance_gpu_fraction < 1) & (gpus > 1),
-        "{instance} is a fraction of a card, and fractions cannot be joined; take 1 GPU or whole cards.",
+        (
+            "{instance} is a fraction of a card, and fractions cannot be joined; take 1 GPU or "
+            "whole cards."
+        ),
     ),
     Rule(
-        lambda tensor_parallel, island_gpus, instance_gpus: (tensor_parallel > island_gpus) & ~np.isnan(instance_gpus),
-        "Tensor parallel {tensor_parallel:.0f} leaves the {island_gpus:.0f} GPUs that {instance} joins; take at most "
+        lambda tensor_parallel, island_gpus, instance_gpus: (
+            (tensor_parallel > island_gpus) & ~np.isnan(instance_gpus)
+        ),
+        "Tensor parallel {tensor_parallel:.0f} leaves the {island_gpus:.0f} GPUs that "
+        "{instance} joins; take at most "
         "{island_gpus:.0f}, and pipeline or data parallel between instances.",
     ),
     Rule(
@@ -53,7 +71,9 @@ RULES = (
     ),
     Rule(
         lambda untiled_shard_elements: untiled_shard_elements > 0,
-        "{implementation} fails with {model} in {precision} on a card without fp8: a GPU's {untiled_shard_elements:g} columns of an expert "
-        "are no whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another precision, or other GPUs to a replica.",
+        "{implementation} fails with {model} in {precision} on a card without fp8: a GPU's "
+        "{untiled_shard_elements:g} columns of an expert "
+        "are no whole tiles of its kernel ({serving_marlin_expert_tile:.0f}); take another "
+        "precision, or other GPUs to a replica.",
     ),
 )

@@ -1,8 +1,9 @@
 """Whether software runs on a card with the chosen formats, attention and host, and why not.
 
-A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a rule is taken to run. Only
-loading needs a rule: whether software loads on a card that no rule names, of another maker or newer than the rules, is
-unknown. The verdict is on a plain install of today, never on a pinned build.
+A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a
+rule is taken to run. Only loading needs a rule: whether software loads on a card that no rule
+names, of another maker or newer than the rules, is unknown. The verdict is on a plain install of
+today, never on a pinned build.
 """
 
 from typing import NamedTuple
@@ -12,7 +13,17 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.rules.support_rules import BOUNDS, CHOICES, VERDICTS, applying, bounds_passed, model_kinds, place_kinds, rules_matching, rules_of
+from calc.rules.support_rules import (
+    BOUNDS,
+    CHOICES,
+    VERDICTS,
+    applying,
+    bounds_passed,
+    model_kinds,
+    place_kinds,
+    rules_matching,
+    rules_of,
+)
 from calc.scenarios.lookups import work_of
 from calc.table import Words, distinct, take, word
 
@@ -37,12 +48,19 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
     codes = _worst(applies, small, catalogs)
     numbers, notes = pd.factorize(_notes(applies, codes, small, catalogs))
     notes = np.asarray(notes, dtype=object)
-    return Support(Words(codes[copies], WORDS), Words(numbers[copies], notes), _timed(applies, catalogs)[copies])
+    return Support(
+        Words(codes[copies], WORDS),
+        Words(numbers[copies], notes),
+        _timed(applies, catalogs)[copies],
+    )
 
 
 def distinguished(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
     """The rows that rules distinguish, for `verdicts`, and each row's number among them."""
-    keys = [table[name] for name in TOLD_APART] + [place_kinds(table, catalogs), model_kinds(catalogs)[table["model_row"]]]
+    keys = [table[name] for name in TOLD_APART] + [
+        place_kinds(table, catalogs),
+        model_kinds(catalogs)[table["model_row"]],
+    ]
     keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
     first, copies = distinct(keys, table["rows"])
     return take(table, first), copies
@@ -54,12 +72,19 @@ def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray
     return _worst(applies, small, catalogs), _timed(applies, catalogs)
 
 
-def verdicts_on(small: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+def verdicts_on(
+    small: Columns, cards: Columns, catalogs: Catalogs
+) -> tuple[np.ndarray, np.ndarray]:
     """The `verdicts` of every row on every place (gpu_row, instance_row). Shape: (places, rows)."""
     rows, places = small["rows"], len(cards["gpu_row"])
     every = take(small, np.tile(np.arange(rows), places))
-    first, copies = distinguished(every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")}, catalogs)
-    verdict, timed = (np.broadcast_to(values, first["rows"])[copies] for values in verdicts(first, catalogs))
+    first, copies = distinguished(
+        every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")},
+        catalogs,
+    )
+    verdict, timed = (
+        np.broadcast_to(values, first["rows"])[copies] for values in verdicts(first, catalogs)
+    )
     return verdict.reshape(places, rows), timed.reshape(places, rows)
 
 
@@ -78,7 +103,9 @@ def _has_loading_rule(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     return np.any(applies[rules_of(catalogs).what == "loading"], axis=0)
 
 
-def _notes(applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
+def _notes(
+    applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs
+) -> np.ndarray:
     """The sentences of the rules that apply, worst first; empty without a card."""
     rules, rows = rules_of(catalogs), small["rows"]
     speaks = _speaking(applies, small, catalogs)
@@ -90,9 +117,15 @@ def _notes(applies: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Cat
         sentences = [*rules.sentences[rules.order[speaks[rules.order, row]]]]
         software = names[small["implementation"].in_row(row)]
         if not loads[row]:
-            sentences.append(f"Whether {software} loads on this card is not known: no rule names it; choose an NVIDIA card that is named.")
+            sentences.append(
+                f"Whether {software} loads on this card is not known: no rule names it; "
+                f"choose an NVIDIA card that is named."
+            )
         if unread[row]:
-            sentences.append(f"Whether {software} takes {small['precision'].in_row(row)} was not read; nothing is known against it.")
+            sentences.append(
+                f"Whether {software} takes {small['precision'].in_row(row)} was not read; "
+                f"nothing is known against it."
+            )
         notes[row] = " ".join(dict.fromkeys(sentences))
     return notes
 
@@ -104,7 +137,9 @@ def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.nda
     """
     rules = rules_of(catalogs)
     worth = np.where(applies, rules.worth[:, None], 0)
-    worst = {what: worth[rules.what == what].max(axis=0, initial=0) for what in dict.fromkeys(rules.what)}
+    worst = {
+        what: worth[rules.what == what].max(axis=0, initial=0) for what in dict.fromkeys(rules.what)
+    }
     speaks = applies & (rules.sentences != "")[:, None]
     speaks &= worth == np.array([worst[what] for what in rules.what])
     speaks &= (rules.what == "loading")[:, None] | (worst["loading"] < REFUSED)
@@ -115,6 +150,10 @@ def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.nda
 def _unread(small: Columns, catalogs: Catalogs) -> np.ndarray:
     """Whether all rules on each row's precision and work are about other software."""
     rules = rules_of(catalogs)
-    named = rules_matching(rules, "precision", small["precision"]) & rules_matching(rules, "work", word(work_of(small)))
+    named = rules_matching(rules, "precision", small["precision"]) & rules_matching(
+        rules, "work", word(work_of(small))
+    )
     named &= (rules.what == "precision")[:, None]
-    return np.any(named, axis=0) & ~np.any(named & rules_matching(rules, "software", small["implementation"]), axis=0)
+    return np.any(named, axis=0) & ~np.any(
+        named & rules_matching(rules, "software", small["implementation"]), axis=0
+    )

@@ -1,8 +1,9 @@
 """The rules of support.yaml as arrays, and which of them apply to which row.
 
-A rule applies to a row where its work, value, card, host and conditions match. One that names the row's software replaces
-those of `any` software on the same choice; where it does not apply, as DeepSpeed's rule on fp8 from compute capability 8.9
-does not apply to an A100, those of `any` still do.
+A rule applies to a row where its work, value, card, host and conditions match. One that names the
+row's software replaces those of `any` software on the same choice; where it does not apply, as
+DeepSpeed's rule on fp8 from compute capability 8.9 does not apply to an A100, those of `any` still
+do.
 """
 
 from typing import NamedTuple
@@ -18,12 +19,30 @@ from calc.scenarios.lookups import words_of, work_of
 from calc.table import Words, word
 
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
-CHOICES = ("precision", "kv_precision", "attention", "compile")  # the columns that rules are about, besides loading and host
+CHOICES = (
+    "precision",
+    "kv_precision",
+    "attention",
+    "compile",
+)  # the columns that rules are about, besides loading and host
 WHATS = ("loading", "host", *CHOICES)
-EVERY = {"work": "any", "software": "any", "host_architecture": "", "model_types": "", "precisions": ""}  # the word that matches all
-BOUNDS = ("gpus", "replica_gpus", "head_size")  # a condition bounds them from below, as <name>_above
+EVERY = {
+    "work": "any",
+    "software": "any",
+    "host_architecture": "",
+    "model_types": "",
+    "precisions": "",
+}  # the word that matches all
+BOUNDS = (
+    "gpus",
+    "replica_gpus",
+    "head_size",
+)  # a condition bounds them from below, as <name>_above
 LOADING, HOSTS = "default", np.array(["x86_64", "arm64"], dtype=object)
-SIXTEEN_BITS = ("fp16", "bf16")  # of a cache that follows the precision: without bf16 products, and with them
+SIXTEEN_BITS = (
+    "fp16",
+    "bf16",
+)  # of a cache that follows the precision: without bf16 products, and with them
 
 
 class Rules(NamedTuple):
@@ -40,7 +59,9 @@ class Rules(NamedTuple):
     order: np.ndarray  # the numbers of the rules: worst first, then in the order of WHATS
     sentences: np.ndarray  # the sentence of the note where it applies; may be empty
     about: dict[str, np.ndarray]  # what -> the rules about it
-    members: dict[str, tuple[dict[str, int], np.ndarray]]  # column -> the index of each word, the rules that match it
+    members: dict[
+        str, tuple[dict[str, int], np.ndarray]
+    ]  # column -> the index of each word, the rules that match it
 
 
 @kept("support")
@@ -48,11 +69,21 @@ def rules_of(catalogs: Catalogs) -> Rules:
     """The rules of the catalog."""
     frame = catalogs.support
     what, verdict = frame["what"].to_numpy(dtype=object), frame["verdict"].to_numpy(dtype=object)
-    least, most = (np.array([*map(capability_number, frame[f"{end}_compute_capability"])]) for end in ("min", "max"))
-    untimed = (verdict == "refuses") | (verdict == "emulated") & (frame["speed_source"] == "").to_numpy()
+    least, most = (
+        np.array([*map(capability_number, frame[f"{end}_compute_capability"])])
+        for end in ("min", "max")
+    )
+    untimed = (verdict == "refuses") | (verdict == "emulated") & (
+        frame["speed_source"] == ""
+    ).to_numpy()
     members = {name: _members(_lists(frame[name], every)) for name, every in EVERY.items()}
     values = frame["values"].to_numpy(dtype=object)
-    members |= {topic: _members([words if about == topic else [] for words, about in zip(values, what, strict=True)]) for topic in WHATS}
+    members |= {
+        topic: _members(
+            [words if about == topic else [] for words, about in zip(values, what, strict=True)]
+        )
+        for topic in WHATS
+    }
     worth = np.array([*map(VERDICTS.index, verdict)])
     return Rules(
         what,
@@ -78,7 +109,9 @@ def _lists(column: pd.Series, every: str) -> list[list[str]]:
 def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
     """The index of each word that rules name, and the rules that match it; last, any other word."""
     vocabulary = sorted({name for words in lists for name in words})
-    matching = [[not words or name in words for name in vocabulary] + [not words] for words in lists]
+    matching = [
+        [not words or name in words for name in vocabulary] + [not words] for words in lists
+    ]
     return {name: index for index, name in enumerate(vocabulary)}, np.array(matching, dtype=bool)
 
 
@@ -105,14 +138,25 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
     host = Words(np.where(instance >= 0, arm[instance], arm_card[card]), HOSTS)
     family = Words(instance, words_of(catalogs, "instances", "family"))
     size, latent, model_type = model_traits(catalogs)
-    values = {"loading": word(LOADING), "host": family, **{name: table[name] for name in CHOICES}, "kv_precision": _cache(table)}
-    values |= {"work": word(work_of(table)), "software": table["implementation"], "host_architecture": host}
+    values = {
+        "loading": word(LOADING),
+        "host": family,
+        **{name: table[name] for name in CHOICES},
+        "kv_precision": _cache(table),
+    }
+    values |= {
+        "work": word(work_of(table)),
+        "software": table["implementation"],
+        "host_architecture": host,
+    }
     values |= {"model_types": Words(model, model_type), "precisions": table["precision"]}
     applies = np.ones((len(rules.what), table["rows"]), dtype=bool)
     applies &= _at_least(capability[card], rules.least) & _at_least(-capability[card], -rules.most)
     for name, words in values.items():
         applies &= rules_matching(rules, name, words)
-    for name, sizes in zip(BOUNDS, (table["gpus"], table["replica_gpus"], size[model]), strict=True):
+    for name, sizes in zip(
+        BOUNDS, (table["gpus"], table["replica_gpus"], size[model]), strict=True
+    ):
         applies &= np.isnan(rules.above[name]) | (sizes > rules.above[name])
     applies &= ~rules.latent | latent[model]
     for topic in rules.about.values():
@@ -130,19 +174,29 @@ def _cache(table: Columns) -> Words:
     """The number format of the cache; by default that of 16-bit products in the row's precision."""
     requested = table["kv_precision"]
     default = len(requested.vocabulary) + (table["computes_bf16"] > 0)
-    return Words(np.where(requested.are(""), default, requested.codes), np.append(requested.vocabulary, SIXTEEN_BITS))
+    return Words(
+        np.where(requested.are(""), default, requested.codes),
+        np.append(requested.vocabulary, SIXTEEN_BITS),
+    )
 
 
 @kept("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each card's compute capability, whether all its instances are Arm; which instances are.
 
-    Without a named instance a card is in the host that AWS sells it with, and in an x86-64 host if AWS does not sell it.
+    Without a named instance a card is in the host that AWS sells it with, and in an x86-64 host if
+    AWS does not sell it.
     """
     arm = catalogs.instances["arm"]
-    of_card = arm.groupby(catalogs.instances["gpu"]).all().reindex(catalogs.gpus.index, fill_value=False)
+    of_card = (
+        arm.groupby(catalogs.instances["gpu"]).all().reindex(catalogs.gpus.index, fill_value=False)
+    )
     capability = np.array([*map(capability_number, catalogs.gpus["compute_capability"]), np.nan])
-    return capability, np.append(of_card.to_numpy(dtype=int), 0), np.append(arm.to_numpy(dtype=int), 0)
+    return (
+        capability,
+        np.append(of_card.to_numpy(dtype=int), 0),
+        np.append(arm.to_numpy(dtype=int), 0),
+    )
 
 
 @kept("gpus", "instances", "support")
@@ -150,26 +204,48 @@ def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """A number for each card and instance, equal where no rule distinguishes them."""
     capability, arm_card, arm = _hosts(catalogs)
     card = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
-    named = {name for values in catalogs.support["values"][catalogs.support["what"] == "host"] for name in values}
+    named = {
+        name
+        for values in catalogs.support["values"][catalogs.support["what"] == "host"]
+        for name in values
+    }
     family = catalogs.instances["family"].where(catalogs.instances["family"].isin(named), "")
-    of_cards = zip(np.nan_to_num(capability).tolist(), arm_card.tolist(), [*[""] * len(catalogs.gpus), "none"], strict=True)
-    of_instances = zip(np.nan_to_num(capability)[card].tolist(), arm[:-1].tolist(), family, strict=True)
+    of_cards = zip(
+        np.nan_to_num(capability).tolist(),
+        arm_card.tolist(),
+        [*[""] * len(catalogs.gpus), "none"],
+        strict=True,
+    )
+    of_instances = zip(
+        np.nan_to_num(capability)[card].tolist(), arm[:-1].tolist(), family, strict=True
+    )
     numbers: dict[tuple, int] = {}
-    cards, instances = (np.array([numbers.setdefault(place, len(numbers)) for place in places]) for places in (of_cards, of_instances))
+    cards, instances = (
+        np.array([numbers.setdefault(place, len(numbers)) for place in places])
+        for places in (of_cards, of_instances)
+    )
     return cards, np.append(instances, -1)
 
 
 def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
     """A number for each row's card and host, equal where no rule distinguishes them."""
     cards, instances = _place_kinds(catalogs)
-    return np.where(table["instance_row"] >= 0, instances[table["instance_row"]], cards[table["gpu_row"]])
+    return np.where(
+        table["instance_row"] >= 0, instances[table["instance_row"]], cards[table["gpu_row"]]
+    )
 
 
 @kept("models", "stacks")
 def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each model's head width, whether its cache is latent, and its model_type."""
-    latent = catalogs.models.index.isin(catalogs.stacks["model"][catalogs.stacks["latent_width"] > 0])
-    return catalogs.models["head_dim"].to_numpy(dtype=float), latent, catalogs.models["model_type"].to_numpy(dtype=object)
+    latent = catalogs.models.index.isin(
+        catalogs.stacks["model"][catalogs.stacks["latent_width"] > 0]
+    )
+    return (
+        catalogs.models["head_dim"].to_numpy(dtype=float),
+        latent,
+        catalogs.models["model_type"].to_numpy(dtype=object),
+    )
 
 
 @kept("models", "stacks", "support")
@@ -177,7 +253,11 @@ def model_kinds(catalogs: Catalogs) -> np.ndarray:
     """A number for each model, equal where no rule distinguishes them."""
     size, latent, model_type = model_traits(catalogs)
     named = {name for types in catalogs.support["model_types"] for name in types}
-    kinds = [bounds_passed(catalogs, "head_size", size), latent, [name if name in named else "" for name in model_type]]
+    kinds = [
+        bounds_passed(catalogs, "head_size", size),
+        latent,
+        [name if name in named else "" for name in model_type],
+    ]
     return pd.factorize(pd.MultiIndex.from_arrays(kinds))[0]
 
 

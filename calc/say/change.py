@@ -26,8 +26,14 @@ CAUSES = {
     "hours_per_month": "the hours in a month",
     "billing": "what is billed beyond the hours used",
 }
-OTHER_WORK = {"training": "Other training: check the quality", "inference": "Other serving: check the quality"}
-MACHINES = {True: "On the machine you have", False: "On another machine"}  # by whether a change keeps it
+OTHER_WORK = {
+    "training": "Other training: check the quality",
+    "inference": "Other serving: check the quality",
+}
+MACHINES = {
+    True: "On the machine you have",
+    False: "On another machine",
+}  # by whether a change keeps it
 NOTHING_FITS = "No change that was tried makes it fit: take a smaller model, LoRA or more GPUs."
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
@@ -42,12 +48,19 @@ def change_in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = F
     if rest.get("tuning") == "lora" and "precision" in rest:
         parts.append(f"LoRA over {choice('precision', rest.pop('precision'), catalogs)}")
         del rest["tuning"]
-    recompute, batch = rest.pop("recompute", ""), _batch(rest.pop("batch", None), rest.pop("accumulation_steps", None), serves)
+    recompute, batch = (
+        rest.pop("recompute", ""),
+        _batch(rest.pop("batch", None), rest.pop("accumulation_steps", None), serves),
+    )
     parts += [choice(name, value, catalogs) for name, value in rest.items()]
     how = ", ".join(filter(None, parts))
     if recompute:
         again = choice("recompute", recompute, catalogs)
-        how = (f"{how} without recompute" if recompute == "none" else f"{how} with {again}") if how else again
+        how = (
+            (f"{how} without recompute" if recompute == "none" else f"{how} with {again}")
+            if how
+            else again
+        )
     return ", ".join(filter(None, (how, batch)))
 
 
@@ -68,10 +81,18 @@ def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) 
     if serves and batch is not None:
         return f"{counted(int(batch), 'sequence')} at once"
     several = (accumulation_steps or 0) > 1
-    steps = "" if accumulation_steps is None else f"{accumulation_steps:.0f} accumulation steps" if several else "no accumulation"
+    steps = (
+        ""
+        if accumulation_steps is None
+        else f"{accumulation_steps:.0f} accumulation steps"
+        if several
+        else "no accumulation"
+    )
     if batch is None:
         return steps
-    return f"micro-batch {batch:.0f}" + (f" in {steps}" if several else f", {steps}" if steps else "")
+    return f"micro-batch {batch:.0f}" + (
+        f" in {steps}" if several else f", {steps}" if steps else ""
+    )
 
 
 def cause_in_words(cause: str) -> str:
@@ -93,7 +114,10 @@ def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) ->
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
             table = getattr(catalogs, CATALOG_OF[name])
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
-            note, source = (served or trained) if serves else trained, table["quality_source"].get(value, "")
+            note, source = (
+                (served or trained) if serves else trained,
+                table["quality_source"].get(value, ""),
+            )
         if note:
             notes[note] = source
     lost = {note: source for note, source in notes.items() if not is_unchanged(note, catalogs)}
@@ -103,24 +127,43 @@ def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) ->
 
 def effect(change: Row, row: Row, catalogs: Catalogs, mends: bool = False) -> str:
     """The effect of a change (a row of advice) as a sentence; `mends`: of memory first."""
-    say, quality = effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill, cost_in_quality(change, catalogs)
+    say, quality = (
+        effect_on_memory if mends or row["fits"] not in HOLDS else effect_on_bill,
+        cost_in_quality(change, catalogs),
+    )
     effects = f"{say(change, bool(ends_of(row)))}{f'; {quality}' if quality and change['same_work'] else ''}."
     if change["same_work"]:
         return effects
-    return f"{effects} {OTHER_WORK[row['work']]}.{f' {quality[0].upper()}{quality[1:]}.' if quality else ''}"
+    return (
+        f"{effects} "
+        f"{OTHER_WORK[row['work']]}.{f' {quality[0].upper()}{quality[1:]}.' if quality else ''}"
+    )
 
 
 def effect_on_bill(change: Row, ends: bool) -> str:
     """The effect on a job that fits: $42 in 36 min, 21 % less; room for 25 % more requests.
 
-    Per cent are those of the bill. Where the bill of a service stays, the same money answers more requests.
+    Per cent are those of the bill. Where the bill of a service stays, the same money answers more
+    requests.
     """
-    saved, stays = change["saved_work_ratio"], abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"]
+    saved, stays = (
+        change["saved_work_ratio"],
+        abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"],
+    )
     memory = f"{_memory(change)} on each GPU" if abs(change["saved_gib"]) >= TELLING_GIB else ""
     if not ends and stays:
         room = 1 / (1 - saved) if saved < 1 else 1
-        requests = f"room for {f'{percent(room - 1)} more' if room < 2 else f'{room:.1f} times the'} requests, for the same bill"
-        parts = [requests if room > 1 + TELLING_RATIO else f"{memory}, for the same bill" if memory else ""]
+        requests = (
+            f"room for {f'{percent(room - 1)} more' if room < 2 else f'{room:.1f} times the'} "
+            f"requests, for the same bill"
+        )
+        parts = [
+            requests
+            if room > 1 + TELLING_RATIO
+            else f"{memory}, for the same bill"
+            if memory
+            else ""
+        ]
     else:
         parts = ["" if saved > TELLING_RATIO else memory, money(change, ends)]
     return "; ".join(filter(None, (*parts, _tight(change))))
@@ -142,15 +185,21 @@ def money(change: Row, ends: bool) -> str:
     saved = change["saved_work_ratio"]
     telling = not is_missing(saved) and abs(saved) >= TELLING_RATIO
     if is_missing(change["usd"]):
-        return "" if is_missing(change["usd_per_hour"]) else f"{usd(change['usd_per_hour'])} an hour"
+        return (
+            "" if is_missing(change["usd_per_hour"]) else f"{usd(change['usd_per_hour'])} an hour"
+        )
     time = f" in {span(change['hours'])}" if ends else " a month"
-    share = "" if not telling else f", {changed_by(-saved)}" if saved > -1 else f", {more(1 - saved)}"
+    share = (
+        "" if not telling else f", {changed_by(-saved)}" if saved > -1 else f", {more(1 - saved)}"
+    )
     return f"{about(change['usd'])}{time}{share}"
 
 
 def cost_in_quality(change: Row, catalogs: Catalogs) -> str:
     """The known loss of quality of a change, with its source; empty without one."""
-    notes = [note for note in change["quality"].split("; ") if note and not is_unchanged(note, catalogs)]
+    notes = [
+        note for note in change["quality"].split("; ") if note and not is_unchanged(note, catalogs)
+    ]
     source = f" ({change['source']})" if notes and change["source"] else ""
     return "; ".join(notes) + source
 
@@ -161,7 +210,11 @@ def _memory(change: Row) -> str:
 
 def _speed(ratio: float) -> str:
     """2 % faster, 21 % slower, 2.1 times as fast."""
-    return f"{ratio:.1f} times as fast" if ratio >= 2 else f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'}"
+    return (
+        f"{ratio:.1f} times as fast"
+        if ratio >= 2
+        else f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'}"
+    )
 
 
 def _tight(change: Row) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 from calc.units import GIB, HOUR_SECONDS
 
-# A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s], the number below which a tenth
-# is written.
+# A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s],
+# the number below which a tenth is written.
 SPANS = (
     (1, "ms", 0.001, 100),
     (120, "s", 1, 10),
@@ -91,15 +91,25 @@ def duration(seconds: float | None, low: float | None = None, high: float | None
     """A duration in one unit, with its range: 12.6 ms, 18 min, 4.5 h (3.6 to 6.9), 3.2 days."""
     if seconds is None or is_missing(seconds):
         return "unknown time"
-    unit, size, tenths = next((unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit)
+    unit, size, tenths = next(
+        (unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit
+    )
     digits = 1 if seconds / size < tenths else 0
-    ends = [f"{end / size:,.{digits}f}" for end in (low, high) if end is not None and not is_missing(end)]
-    return f"{seconds / size:,.{digits}f} {unit}" + (f" ({ends[0]} to {ends[1]})" if len(ends) == 2 else "")
+    ends = [
+        f"{end / size:,.{digits}f}"
+        for end in (low, high)
+        if end is not None and not is_missing(end)
+    ]
+    return f"{seconds / size:,.{digits}f} {unit}" + (
+        f" ({ends[0]} to {ends[1]})" if len(ends) == 2 else ""
+    )
 
 
 def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
     """A duration given in hours."""
-    return duration(*(None if value is None else value * HOUR_SECONDS for value in (hours, low, high)))
+    return duration(
+        *(None if value is None else value * HOUR_SECONDS for value in (hours, low, high))
+    )
 
 
 def spoken_span(hours: float) -> str:
@@ -116,7 +126,13 @@ def count(value: float | None) -> str:
     for scale, name in SCALES:
         if abs(value) >= scale:
             return three(value / scale) + name
-    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:,.1f}" if value >= 1 else f"{value:.3g}"
+    return (
+        f"{value:,.0f}"
+        if value >= 100 or value == round(value)
+        else f"{value:,.1f}"
+        if value >= 1
+        else f"{value:.3g}"
+    )
 
 
 def amount(value: float) -> str:

@@ -15,7 +15,8 @@ OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "wait-or-quota": "rarely free on demand",
     "by-agreement": "by agreement with AWS only",
 }
-MADE_AS = r" SXM| PCIe| NVL| \((?!\d)| Blackwell Server"  # begins the part of a card's name that people leave out
+# begins the part of a card's name that people leave out
+MADE_AS = r" SXM| PCIe| NVL| \((?!\d)| Blackwell Server"
 
 
 def card_name(gpu: str, catalogs: Catalogs) -> str:
@@ -29,7 +30,10 @@ def _short_cards(catalogs: Catalogs) -> dict[str, str]:
     names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.instances["gpu"].unique()}
     stems = {gpu: re.split(MADE_AS, name)[0] for gpu, name in names.items()}
     several = {stem for stem in stems.values() if list(stems.values()).count(stem) > 1}
-    return {gpu: f"{stem} {names[gpu].split()[-1]}" if stem in several else stem for gpu, stem in stems.items()}
+    return {
+        gpu: f"{stem} {names[gpu].split()[-1]}" if stem in several else stem
+        for gpu, stem in stems.items()
+    }
 
 
 def short_card(gpu: str, catalogs: Catalogs) -> str:
@@ -49,9 +53,15 @@ def place(row: Row, catalogs: Catalogs | None = None) -> str:
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"
     spare = spare_of(row) if row["market"] else 0
-    return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (f" + {spare:.0f} spare" if spare > 0 else "")
+    return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (
+        f" + {spare:.0f} spare" if spare > 0 else ""
+    )
 
 
 def cards(row: Row, catalogs: Catalogs) -> str:
     """The cards: 8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
-    return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
+    return (
+        f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
+        if row["gpu"]
+        else counted(int(row["gpus"]), "GPU")
+    )

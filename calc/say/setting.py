@@ -16,13 +16,17 @@ from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
 FILE = Path(__file__).with_suffix(".yaml")
-WORDS, SPOKEN, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(FILE.read_text("utf-8"), FILE.name).values()
+WORDS, SPOKEN, SHARDINGS, DEGREES, UNUSUAL, LORA = read_strictly(
+    FILE.read_text("utf-8"), FILE.name
+).values()
 CALLED_BY_ID = ("implementation", "gpu", "instance")
 
 
 def spoken(name: str, value: Any) -> str:
     """The phrase for a value that has one of its own (no recompute, 1 GPU); else empty."""
-    return SPOKEN.get(name, {}).get(f"{value:g}" if isinstance(value, int | float | np.number) else value, "")
+    return SPOKEN.get(name, {}).get(
+        f"{value:g}" if isinstance(value, int | float | np.number) else value, ""
+    )
 
 
 def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
@@ -57,15 +61,29 @@ def arrangement(row: Row, catalogs: Catalogs) -> str:
     row = {**row, "gpus": row["gpus"] - apart}
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     kinds = ("tensor", "pipeline", "context", "expert")
-    groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
-    degree = ", ".join(f"{kind} parallel {row[f'{kind}_parallel']:.0f}" for kind in kinds if row.get(f"{kind}_parallel", 1) > 1)
+    groups = (
+        f"{copies:.0f} replicas of {gpus / copies:.0f} {card}"
+        if copies > 1
+        else f"{gpus:.0f} {card}"
+    )
+    degree = ", ".join(
+        f"{kind} parallel {row[f'{kind}_parallel']:.0f}"
+        for kind in kinds
+        if row.get(f"{kind}_parallel", 1) > 1
+    )
     if row["work"] == "inference":
         cache = f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""
         parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
     else:
         shared = f"{gpus:.0f} {card}" if sharding_ranks(row) == gpus else groups
-        recompute = choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
-        parts = [f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared, degree, recompute]
+        recompute = (
+            choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
+        )
+        parts = [
+            f"{sharding(row, catalogs)} over {shared}" if sharding_ranks(row) > 1 else shared,
+            degree,
+            recompute,
+        ]
         parts += [f"{apart:.0f} more generate answers"] if apart else []
     return ", ".join(filter(None, parts))
 
@@ -87,20 +105,40 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 def sequences_at_once(row: Row) -> str:
     """16 sequences at once; 16 sequences on each where there are replicas."""
-    return f"{counted(int(row['batch']), 'sequence')} {'on each' if replicas(row) > 1 else 'at once'}"
+    return (
+        f"{counted(int(row['batch']), 'sequence')} {'on each' if replicas(row) > 1 else 'at once'}"
+    )
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:
     """All choices that decide memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · ..."""
     trains, software = row["work"] == "training", row["implementation"]
-    parts = [_method(row, catalogs), *(_training(row, catalogs) if trains else _serving(row, catalogs))]
+    parts = [
+        _method(row, catalogs),
+        *(_training(row, catalogs) if trains else _serving(row, catalogs)),
+    ]
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]
     default_loss = catalogs.implementations["default_loss"].get(software) if trains else row["loss"]
-    usual = {**DEFAULTS, "loss": default_loss, "memory_utilization": catalogs.implementations["reserves_share"].get(software)}
-    usual |= {"reference": "none", "rollout": "none", "rollout_gpus": row["gpus"], "rollout_tensor_parallel": 1}
-    unusual = [name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)]
+    usual = {
+        **DEFAULTS,
+        "loss": default_loss,
+        "memory_utilization": catalogs.implementations["reserves_share"].get(software),
+    }
+    usual |= {
+        "reference": "none",
+        "rollout": "none",
+        "rollout_gpus": row["gpus"],
+        "rollout_tensor_parallel": 1,
+    }
+    unusual = [
+        name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)
+    ]
     parts += [_filled(UNUSUAL[name], row[name]) for name in unusual]
-    parts += [choice("implementation", software, catalogs)] if software != "transformers" or not trains else []
+    parts += (
+        [choice("implementation", software, catalogs)]
+        if software != "transformers" or not trains
+        else []
+    )
     return " · ".join(filter(None, parts))
 
 
@@ -116,7 +154,10 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
     row = {**row, "gpus": row["gpus"] - generating_apart(row)}
     ranks = sharding_ranks(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
-    shared = f"{sharding(row, catalogs)} over {ranks:.0f} {'GPUs' if ranks == row['gpus'] else 'replicas'}"
+    shared = (
+        f"{sharding(row, catalogs)} over {ranks:.0f} "
+        f"{'GPUs' if ranks == row['gpus'] else 'replicas'}"
+    )
     yield spoken("objective", row["objective"]) if row.get("objective", "sft") != "sft" else ""
     yield name_of("optimizer", row["optimizer"], catalogs)
     yield "1 GPU" if row["gpus"] == 1 else shared if ranks > 1 else ""
@@ -129,8 +170,16 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
-    yield f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens" if row["sequence_tokens"] > 1 else sequences_at_once(row)
-    yield f"prompt {row['prompt_tokens']:,.0f}" if row["prompt_tokens"] != row["sequence_tokens"] else ""
+    yield (
+        f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
+        if row["sequence_tokens"] > 1
+        else sequences_at_once(row)
+    )
+    yield (
+        f"prompt {row['prompt_tokens']:,.0f}"
+        if row["prompt_tokens"] != row["sequence_tokens"]
+        else ""
+    )
     yield name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""
 
 

@@ -7,8 +7,14 @@ from calc.units import GIB
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
 FITS_MEANING = {
-    "yes": "its memory is within the card, and what it needs is 95 times of 100, by the errors of published runs",
-    "tight": "it fits as estimated once the allocator has returned what it cached: slower then, or less sure",
+    "yes": (
+        "its memory is within the card, and what it needs is 95 times of 100, by the errors of "
+        "published runs"
+    ),
+    "tight": (
+        "it fits as estimated once the allocator has returned what it cached: slower then, or "
+        "less sure"
+    ),
     "no": "it does not fit even then",
 }
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
@@ -43,9 +49,13 @@ def memory_of(row: Row) -> str:
     """A row's memory, range and card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits 99 in 100."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
-    size, low, high = (three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    size, low, high = (
+        three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes")
+    )
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
-    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {fit_words(row)}" if row["fits"] else "")
+    return f"{size}{card} GiB per GPU ({low} to {high})" + (
+        f": {fit_words(row)}" if row["fits"] else ""
+    )
 
 
 def memory_in_card(row: Row) -> str:
@@ -53,7 +63,10 @@ def memory_in_card(row: Row) -> str:
     if is_missing(float(row["memory_bytes"])):
         return "memory not known"
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
-    return f"{three(row['memory_bytes'] / GIB)}{card} GiB on each GPU: {verdict(row['fits'], row['runs'])}"
+    return (
+        f"{three(row['memory_bytes'] / GIB)}{card} GiB on each GPU: "
+        f"{verdict(row['fits'], row['runs'])}"
+    )
 
 
 def range_text(low_gib: float, high_gib: float) -> str:

@@ -17,14 +17,21 @@ def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
     return tensor_parallel * pipeline_parallel * context_parallel
 
 
-def context_limit_tokens(longest_sequence_tokens, max_position, is_decoder, trains, implementation_reserves_share):
+def context_limit_tokens(
+    longest_sequence_tokens, max_position, is_decoder, trains, implementation_reserves_share
+):
     """The longest sequence that the software takes. [tokens]
 
-    A serving engine takes no more than the config of a decoder allows; else learned positions alone are a bound.
-    Source: vLLM, config/model.py, max_model_len; SGLang, configs/model_config.py, context_length.
+    A serving engine takes no more than the config of a decoder allows; else learned positions alone
+    are a bound. Source: vLLM, config/model.py, max_model_len; SGLang, configs/model_config.py,
+    context_length.
     """
-    bound = (trains == 0) & (implementation_reserves_share > 0) & (is_decoder > 0) & (max_position > 0)
-    return np.where(bound, np.minimum(longest_sequence_tokens, max_position), longest_sequence_tokens)
+    bound = (
+        (trains == 0) & (implementation_reserves_share > 0) & (is_decoder > 0) & (max_position > 0)
+    )
+    return np.where(
+        bound, np.minimum(longest_sequence_tokens, max_position), longest_sequence_tokens
+    )
 
 
 def all_layers(stack_layers):
@@ -44,7 +51,11 @@ def most_experts(stack_experts):
 
 def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
     """1 where the memory of a block is needed and unknown; engines have a working set. [0 or 1]"""
-    return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
+    return (
+        np.any(stack_block_unknown & (stack_layers > 0), axis=0)
+        * (implementation_reserves_share == 0)
+        * 1.0
+    )
 
 
 def adapts_experts(adapts_matrices):
@@ -52,45 +63,78 @@ def adapts_experts(adapts_matrices):
     return adapts_matrices[EXPERTS, 0]
 
 
-def stack_adapter_parameters(lora_rank, stack_own_layers_ratio, adapts_matrices, stack_adapter_in_width, stack_adapter_out_width):
+def stack_adapter_parameters(
+    lora_rank,
+    stack_own_layers_ratio,
+    adapts_matrices,
+    stack_adapter_in_width,
+    stack_adapter_out_width,
+):
     """LoRA parameters of one block: rank · (in + out) of each adapted matrix. [parameters]
 
-    Source: Hu et al. 2021, arXiv 2106.09685, section 4.1; which matrices peft adapts: models/lora_widths.py.
+    Source: Hu et al. 2021, arXiv 2106.09685, section 4.1; which matrices peft adapts:
+    models/lora_widths.py.
     """
     widths = np.sum(adapts_matrices * (stack_adapter_in_width + stack_adapter_out_width), axis=0)
     return lora_rank * stack_own_layers_ratio * widths
 
 
 def trained_parameters(
-    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts
+    trains,
+    adapts,
+    parameters,
+    stack_layers,
+    stack_adapter_parameters,
+    lora_rank,
+    outside_adapter_width,
+    adapts_experts,
 ):
     """Trained parameters; all-linear adapts linear layers outside the blocks too. [parameters]
 
-    Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al. 2023, arXiv 2305.14314).
+    Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al.
+    2023, arXiv 2305.14314).
     """
     outside = adapts_experts * lora_rank * outside_adapter_width
-    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
+    return trains * np.where(
+        adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters
+    )
 
 
 def stack_shards(
-    stack_ffn_width, stack_shared_ffn_width, stack_expert_ffn_width, padded_ffn_width, experts_only, tensor_parallel, expert_parallel
+    stack_ffn_width,
+    stack_shared_ffn_width,
+    stack_expert_ffn_width,
+    padded_ffn_width,
+    experts_only,
+    tensor_parallel,
+    expert_parallel,
 ):
     """Inner widths that a GPU has of the network, a shared expert and an expert. [elements]
 
-    Shape: (3, stacks, rows). Expert parallel divides the experts alone; where they alone are in fewer bits, only their share counts.
+    Shape: (3, stacks, rows). Expert parallel divides the experts alone; where they alone are in
+    fewer bits, only their share counts.
     """
-    dense = np.where((padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width)
+    dense = np.where(
+        (padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width
+    )
     experts = stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1)
-    dense_and_shared = (width * (1 - experts_only) / tensor_parallel for width in (dense, stack_shared_ffn_width))
+    dense_and_shared = (
+        width * (1 - experts_only) / tensor_parallel for width in (dense, stack_shared_ffn_width)
+    )
     return np.stack(np.broadcast_arrays(*dense_and_shared, experts))
 
 
 def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
     """A GPU's share of an inner width where it is no whole number of blocks, else 0. [elements]
 
-    Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4), pull request 52915 (a shared expert).
+    Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4), pull
+    request 52915 (a shared expert).
     """
-    cut = (scale_elements > 0) & (tensor_parallel > 1) & (stack_shards % np.maximum(scale_elements, 1) > 0)
+    cut = (
+        (scale_elements > 0)
+        & (tensor_parallel > 1)
+        & (stack_shards % np.maximum(scale_elements, 1) > 0)
+    )
     return np.max(np.where(cut, stack_shards, 0), axis=(0, 1))
 
 

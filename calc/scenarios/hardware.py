@@ -18,11 +18,15 @@ def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) ->
     made |= columns_of(catalogs, "gpus", card, "gpu_", without=("memory_bytes",))
     made |= columns_of(catalogs, "instances", instance, "instance_", without=("gpu_memory_bytes",))
     share = numbers_of(catalogs, "instances", "gpu_memory_bytes")[instance]
-    made["gpu_memory_bytes"] = np.where(instance >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card])
+    made["gpu_memory_bytes"] = np.where(
+        instance >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card]
+    )
     of_card, of_class = _card_row(catalogs)[card], _card_class(catalogs)[card]
     made |= columns_of(catalogs, "utilization", of_card, "card_")
     made |= columns_of(catalogs, "serving_steps", of_class, "card_", without=(OF_RELEASE,))
-    made["card_is_of_older_release"] = np.nan_to_num(numbers_of(catalogs, "serving_steps", OF_RELEASE))[of_class]
+    made["card_is_of_older_release"] = np.nan_to_num(
+        numbers_of(catalogs, "serving_steps", OF_RELEASE)
+    )[of_class]
     made["card_is_assumed"] = assumed_entries(catalogs, "utilization")[of_card]
     return made | {"card_step_is_assumed": assumed_entries(catalogs, "serving_steps")[of_class]}
 
@@ -36,7 +40,10 @@ def hardware(catalogs: Catalogs) -> Columns:
 
 def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np.ndarray:
     """The row of the price of each row's instance in its region, -1 where there is none."""
-    words = [Words(codes, np.asarray(vocabulary, dtype=object)) for codes, vocabulary in map(pd.factorize, (instances, regions))]
+    words = [
+        Words(codes, np.asarray(vocabulary, dtype=object))
+        for codes, vocabulary in map(pd.factorize, (instances, regions))
+    ]
     return prices_of(catalogs, *words)
 
 
@@ -56,13 +63,20 @@ def _card_row(catalogs: Catalogs) -> np.ndarray:
 @kept("gpus", "utilization", "serving_steps")
 def _card_class(catalogs: Catalogs) -> np.ndarray:
     """The row of each card's class in serving_steps; -1 for a card without one, and for none."""
-    return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].reindex(catalogs.gpus.index)), -1)
+    return np.append(
+        catalogs.serving_steps.index.get_indexer(
+            catalogs.utilization["card_class"].reindex(catalogs.gpus.index)
+        ),
+        -1,
+    )
 
 
 @kept("prices", "interruption_bands")
 def band_ratios(catalogs: Catalogs) -> np.ndarray:
     """The middle of each price's interruption band, NaN where no band is known. [share]"""
-    rows = catalogs.interruption_bands.index.get_indexer(words_of(catalogs, "prices", "interruption_band"))
+    rows = catalogs.interruption_bands.index.get_indexer(
+        words_of(catalogs, "prices", "interruption_band")
+    )
     return numbers_of(catalogs, "interruption_bands", "band_interruption_ratio")[rows]
 
 

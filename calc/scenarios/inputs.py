@@ -10,7 +10,11 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ASSUMPTIONS, ENTRIES
 
 HUGE = 1e15
-KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
+KINDS = {
+    "count": "a whole number from 1",
+    "number": "a number above 0",
+    "amount": "a number from 0",
+}
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,9 @@ class Input:
     def allows(self, values: np.ndarray) -> np.ndarray:
         """Which of these numbers the column takes."""
         above = (values >= self.least) if self.kind == "amount" else (values > self.least)
-        return above & (values <= self.most) & ((self.kind != "count") | (values == np.floor(values)))
+        return (
+            above & (values <= self.most) & ((self.kind != "count") | (values == np.floor(values)))
+        )
 
     @property
     def range_words(self) -> str:
@@ -36,14 +42,25 @@ class Input:
         from_least = f"a number from {self.least:.10g}" if self.least else KINDS[self.kind]
         if self.most >= HUGE:
             return f"{from_least} up to {self.most:.0e}"
-        return f"{from_least} to {self.most:.10g}" if self.kind == "amount" else f"{from_least}, at most {self.most:.10g}"
+        return (
+            f"{from_least} to {self.most:.10g}"
+            if self.kind == "amount"
+            else f"{from_least}, at most {self.most:.10g}"
+        )
 
 
 def _input(name: str, entry: dict[str, Any]) -> Input:
     """An input by its entry in the glossary."""
     kind = entry.get("kind", "text")
     default = entry.get("default", "" if kind in ("text", "choice") else None)
-    return Input(name, kind, default, tuple(entry.get("choices", ())), entry.get("catalog", ""), most=entry.get("most", HUGE))
+    return Input(
+        name,
+        kind,
+        default,
+        tuple(entry.get("choices", ())),
+        entry.get("catalog", ""),
+        most=entry.get("most", HUGE),
+    )
 
 
 def _only(*readers: str) -> tuple[str, ...]:
@@ -53,11 +70,23 @@ def _only(*readers: str) -> tuple[str, ...]:
 
 INPUTS = tuple(_input(name, entry) for name, entry in ENTRIES["inputs"].items())
 BY_NAME = {column.name: column for column in INPUTS}
-CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
-LIST_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"}  # closed lists
-TRAINING_ONLY, INFERENCE_ONLY, LORA_ONLY = _only("training", "lora"), _only("inference"), _only("lora", "adapters")
-SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
-# Assumptions of time and cost: a column of the name sets each, else catalogs/edited/assumptions.yaml has its value.
+CATALOG_OF = {
+    column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"
+}
+LIST_OF = {
+    column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"
+}  # closed lists
+TRAINING_ONLY, INFERENCE_ONLY, LORA_ONLY = (
+    _only("training", "lora"),
+    _only("inference"),
+    _only("lora", "adapters"),
+)
+SAME_AS_SEQUENCE = (
+    "decoder_tokens",
+    "prompt_tokens",
+)  # lengths that follow the sequence where they are not named
+# Assumptions of time and cost: a column of the name sets each, else
+# catalogs/edited/assumptions.yaml has its value.
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {
     "utilization": Input("utilization", "amount", None, least=0.001, most=1),
     "start_seconds": Input("start_seconds", "amount", None, most=86_400),

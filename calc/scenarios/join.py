@@ -1,7 +1,8 @@
 """Inputs joined with the catalogs, in steps whose parameters are the columns that they read.
 
-A step returns several columns, or the one of its name; its parameters `catalogs` and `problems` are no columns. The
-parameters are the origins of the joined columns, which decide the rows that share results (engine/origins.py).
+A step returns several columns, or the one of its name; its parameters `catalogs` and `problems` are
+no columns. The parameters are the origins of the joined columns, which decide the rows that share
+results (engine/origins.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +13,14 @@ import numpy as np
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, formulas_of, parameters_of, reading
-from calc.scenarios import join_choices, join_listed, join_models, join_objectives, join_places, join_runs
+from calc.scenarios import (
+    join_choices,
+    join_listed,
+    join_models,
+    join_objectives,
+    join_places,
+    join_runs,
+)
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.scenarios.lookups import constants, numbers_of
 from calc.scenarios.problems import Problems
@@ -52,16 +60,32 @@ def _ranges_of_time(trains, generates, catalogs):
     """The corners and boxes of published runs, from which the ranges of time are made."""
     made: Columns = {}
     for end in ("low", "high"):
-        made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[:-1, None]
+        made[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[
+            :-1, None
+        ]
         training, inference, encoding = (
-            numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None] for work in ("training", "inference", "encoding")
+            numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None]
+            for work in ("training", "inference", "encoding")
         )
-        made[f"box_{end}"] = np.where(trains > 0, training, np.where(generates > 0, inference, encoding))
+        made[f"box_{end}"] = np.where(
+            trains > 0, training, np.where(generates > 0, inference, encoding)
+        )
     return made
 
 
 STEPS: tuple[Callable, ...] = (
-    *(step for module in (join_models, join_objectives, join_choices, join_places, join_listed, join_runs) for step in formulas_of(module)),
+    *(
+        step
+        for module in (
+            join_models,
+            join_objectives,
+            join_choices,
+            join_places,
+            join_listed,
+            join_runs,
+        )
+        for step in formulas_of(module)
+    ),
     *map(_assumption, ASSUMPTIONS),
     _single_numbers,
     _starts,
@@ -69,7 +93,9 @@ STEPS: tuple[Callable, ...] = (
 )
 
 
-def join(inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable] = STEPS) -> Table:
+def join(
+    inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable] = STEPS
+) -> Table:
     """The table that formulas read. Shape: (rows,), of stack columns (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
     for _, made in _made(table, catalogs, problems, steps):
@@ -77,7 +103,9 @@ def join(inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterabl
     return table
 
 
-def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+def joined_of(
+    catalogs: Catalogs, steps: Iterable[Callable] = STEPS
+) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
     """The columns that the step of each joined column reads; the columns of several axes."""
     table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
     made_of: dict[str, frozenset[str]] = {}
@@ -87,9 +115,16 @@ def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[di
     return made_of, frozenset(name for name in made_of if getattr(table[name], "ndim", 1) > 1)
 
 
-def _made(table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]) -> Iterator[tuple[Callable, Columns]]:
+def _made(
+    table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]
+) -> Iterator[tuple[Callable, Columns]]:
     """Each step with its columns; the caller adds them to the table before the next step."""
     others: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
     for step in steps:
-        made = step(**{name: others[name] if name in others else table[name] for name in parameters_of(step)})
+        made = step(
+            **{
+                name: others[name] if name in others else table[name]
+                for name in parameters_of(step)
+            }
+        )
         yield step, made if isinstance(made, dict) else {step.__name__: made}

@@ -8,15 +8,30 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns, reading
 from calc.scenarios.inputs import LIST_OF
-from calc.scenarios.lookups import assumed_entries, catalog_rows, columns_of, find, numbers_of, word_rows, words_of
+from calc.scenarios.lookups import (
+    assumed_entries,
+    catalog_rows,
+    columns_of,
+    find,
+    numbers_of,
+    word_rows,
+    words_of,
+)
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, block_rows, derived_blocks
 from calc.table import Words, where, word
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
-# The widths of a precision's weights, gradients and states; software may store those of another precision.
-OF_STORAGE = ("matrix_bytes_each", "outer_bytes_each", "gradient_bytes_each", "state_bytes_each", "master_bytes_each")
+# The widths of a precision's weights, gradients and states; software may store those of another
+# precision.
+OF_STORAGE = (
+    "matrix_bytes_each",
+    "outer_bytes_each",
+    "gradient_bytes_each",
+    "state_bytes_each",
+    "master_bytes_each",
+)
 
 
 def _choice(column: str, without: tuple[str, ...] = ()) -> Callable:
@@ -25,7 +40,9 @@ def _choice(column: str, without: tuple[str, ...] = ()) -> Callable:
     @reading([column, "catalogs", "problems"])
     def step(catalogs: Catalogs, problems: Problems, **words: Words) -> Columns:
         find(catalogs, f"{column}s", words[column], problems, column)
-        return columns_of(catalogs, f"{column}s", _row(catalogs, f"{column}s", words[column]), without=without)
+        return columns_of(
+            catalogs, f"{column}s", _row(catalogs, f"{column}s", words[column]), without=without
+        )
 
     return step
 
@@ -57,7 +74,10 @@ def implementation_numbers(implementation, catalogs, problems):
     find(catalogs, "implementations", implementation, problems, "implementation")
     software = _row(catalogs, "implementations", implementation)
     made = columns_of(catalogs, "implementations", software, "implementation_")
-    engine, serving = (_matched(catalogs, "implementations", name)[software] for name in ("engines", "serving_engines"))
+    engine, serving = (
+        _matched(catalogs, "implementations", name)[software]
+        for name in ("engines", "serving_engines")
+    )
     made |= columns_of(catalogs, "engines", engine, "engine_")
     made |= columns_of(catalogs, "serving_engines", serving, "serving_", missing=0.0)
     return made | {"engine_is_assumed": assumed_entries(catalogs, "engines")[engine]}
@@ -65,43 +85,79 @@ def implementation_numbers(implementation, catalogs, problems):
 
 def computes_all_scores(attention, implementation_eager, catalogs):
     """1 for eager attention, by choice or because the software has no other. [0 or 1]"""
-    return np.maximum(_listed(catalogs, "attention", attention)["computes_all_scores"], implementation_eager)
+    return np.maximum(
+        _listed(catalogs, "attention", attention)["computes_all_scores"], implementation_eager
+    )
 
 
 def stored_form(
-    precision, implementation_masters_eight_bit, implementation_widens_shards, shards_gradients, training_gpus, adapts, catalogs
-):  # fmt: skip
+    precision,
+    implementation_masters_eight_bit,
+    implementation_widens_shards,
+    shards_gradients,
+    training_gpus,
+    adapts,
+    catalogs,
+):
     """The widths of what is stored: those of the precision, or of the form that replaces it.
 
-    Software that keeps a master copy, or widens shards for training, stores another form; products keep the precision.
+    Software that keeps a master copy, or widens shards for training, stores another form; products
+    keep the precision.
     """
     row = _row(catalogs, "precisions", precision)
-    form = np.where(implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row)
+    form = np.where(
+        implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row
+    )
     widened = implementation_widens_shards * shards_gradients * (training_gpus > 1) * (1 - adapts)
     form = np.where(widened > 0, _forms_of(catalogs, "sharded_form")[row], form)
-    return columns_of(catalogs, "precisions", form, names=OF_STORAGE) | {"precision_format": _precision_formats(catalogs)[form]}
+    return columns_of(catalogs, "precisions", form, names=OF_STORAGE) | {
+        "precision_format": _precision_formats(catalogs)[form]
+    }
 
 
 def able(work, trains, adapts, precision, implementation, catalogs, problems):
     """No column: refuses a precision or software that cannot do the row's work."""
     trains, adapts = trains > 0, adapts > 0
-    can = columns_of(catalogs, "precisions", _row(catalogs, "precisions", precision), names=("adapts", "trains", "serves"))
+    can = columns_of(
+        catalogs,
+        "precisions",
+        _row(catalogs, "precisions", precision),
+        names=("adapts", "trains", "serves"),
+    )
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
     problems.add(
         ~allowed & trains & ~adapts,
-        lambda row: f"precision {precision.in_row(row)} cannot train all weights; choose tuning lora, or train in bf16-mixed.",
+        lambda row: (
+            f"precision {precision.in_row(row)} cannot train all weights; choose tuning "
+            f"lora, or train in bf16-mixed."
+        ),
     )
     problems.add(
         ~allowed & trains & adapts,
-        lambda row: f"precision {precision.in_row(row)} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the frozen base.",
+        lambda row: (
+            f"precision {precision.in_row(row)} does not go with LoRA; use bf16, int8, nf4 "
+            f"or nf4-dq for the frozen base."
+        ),
     )
     problems.add(
-        ~allowed & ~trains, lambda row: f"precision {precision.in_row(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
+        ~allowed & ~trains,
+        lambda row: (
+            f"precision {precision.in_row(row)} is a way to train; serve in bf16, fp8, int8 "
+            f"or a 4-bit format."
+        ),
     )
-    does = columns_of(catalogs, "implementations", _row(catalogs, "implementations", implementation), names=("trains", "serves"))
+    does = columns_of(
+        catalogs,
+        "implementations",
+        _row(catalogs, "implementations", implementation),
+        names=("trains", "serves"),
+    )
     problems.add(
         ~(trains & (does["trains"] > 0) | ~trains & (does["serves"] > 0)),
-        lambda row: f"implementation {implementation.in_row(row)} does not do {work.in_row(row)}; choose transformers.",
+        lambda row: (
+            f"implementation {implementation.in_row(row)} does not do {work.in_row(row)}; "
+            f"choose transformers."
+        ),
     )
     return {}
 
@@ -117,7 +173,9 @@ def blocks_of_software(
     catalogs,
 ):
     """The block of each stack: the family's, the software's, or any of its kind."""
-    block = block_rows(catalogs, "implementations", "block")[_row(catalogs, "implementations", implementation)]
+    block = block_rows(catalogs, "implementations", "block")[
+        _row(catalogs, "implementations", implementation)
+    ]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
     kind = np.where(shares & ~keeps_state, block, stack_family_kind)
@@ -147,7 +205,10 @@ def kernel_numbers(precision, catalogs):
 def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_head, catalogs):
     """The loss of the scenario; by default that of the software or its release."""
     software = _row(catalogs, "implementations", implementation)
-    plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
+    plain, compiled = (
+        Words(software, words_of(catalogs, "implementations", name))
+        for name in ("default_loss", "compiled_loss")
+    )
     usual = where(compiles > 0, compiled, plain)
     of_release = where(scoring_fuses_head > 0, word("fused"), word("full"))
     return where(asked_loss.are(""), where(scores_by_release > 0, of_release, usual), asked_loss)
@@ -156,7 +217,9 @@ def loss(asked_loss, compiles, implementation, scores_by_release, scoring_fuses_
 def loss_numbers(loss, catalogs):
     """The numbers of the loss: whether it is fused with the head, and bytes per logit."""
     made = _listed(catalogs, "loss", loss)
-    return {name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()}
+    return {
+        name if name == "fuses_loss" else f"loss_{name}": values for name, values in made.items()
+    }
 
 
 def _width(column: str, name: str, default: float) -> Callable:
@@ -164,15 +227,22 @@ def _width(column: str, name: str, default: float) -> Callable:
 
     @reading([column, "catalogs"])
     def step(catalogs: Catalogs, **words: Words) -> Columns:
-        widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), word_rows(catalogs, "number_formats", words[column])
-        return {name: np.where(rows >= 0, widths[rows], np.where(words[column].are(""), default, 0.0))}
+        widths, rows = (
+            numbers_of(catalogs, "number_formats", "bytes_each"),
+            word_rows(catalogs, "number_formats", words[column]),
+        )
+        return {
+            name: np.where(rows >= 0, widths[rows], np.where(words[column].are(""), default, 0.0))
+        }
 
     return step
 
 
 reduce_bytes_each = _width("reduce_precision", "reduce_bytes_each", 4.0)
 asked_adapter_bytes_each = _width("adapter_precision", "asked_adapter_bytes_each", 4.0)
-asked_gradient_bytes_each = _width("gradient_precision", "asked_gradient_bytes_each", 0.0)  # 0: that of the weights
+asked_gradient_bytes_each = _width(
+    "gradient_precision", "asked_gradient_bytes_each", 0.0
+)  # 0: that of the weights
 kv_bytes_each = _width("kv_precision", "kv_bytes_each", 2.0)
 
 
@@ -189,14 +259,16 @@ def served_adapters(work, adapters):
 def adapts_matrices(lora_targets, adapts, served_adapters, problems):
     """The matrices that LoRA adapts, as indicators. Shape (matrices, 1, rows)."""
     problems.add(
-        ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS)) & (adapts + served_adapters > 0),
+        ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS))
+        & (adapts + served_adapters > 0),
         lambda row: (
-            f"lora_targets '{quoted(lora_targets.in_row(row))}' is not known; use attention, all-linear, or projections such as q+v."
+            f"lora_targets '{quoted(lora_targets.in_row(row))}' is not known; use attention, "
+            f"all-linear, or projections such as q+v."
         ),
     )
-    return np.stack([lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED])[:, None] * (
-        adapts + served_adapters > 0
-    )
+    return np.stack(
+        [lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED]
+    )[:, None] * (adapts + served_adapters > 0)
 
 
 def _targets(word: str) -> tuple[str, ...]:

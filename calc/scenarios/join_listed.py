@@ -16,7 +16,10 @@ ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 def release_numbers(implementation, software_release, catalogs):
     """The numbers of the release that a row names, NaN where they are those of the newest."""
     codes, pairs = word_pairs(implementation, software_release)
-    row = np.array([earlier_release(software, release, catalogs) for software, release in pairs], dtype=np.int64)[codes]
+    row = np.array(
+        [earlier_release(software, release, catalogs) for software, release in pairs],
+        dtype=np.int64,
+    )[codes]
     named = {"names_release": (~software_release.are("")).astype(float)}
     return columns_of(catalogs, "earlier_releases", row, "release_") | named
 

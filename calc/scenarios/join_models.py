@@ -5,10 +5,18 @@ import numpy as np
 from calc.evaluate import formulas_of
 from calc.scenarios import published, settled
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, word_rows, words_of
-from calc.scenarios.stacks import adapter_widths, block_rows, kind_numbers, stack_numbers, stack_rows
+from calc.scenarios.stacks import (
+    adapter_widths,
+    block_rows,
+    kind_numbers,
+    stack_numbers,
+    stack_rows,
+)
 from calc.table import Words, where
 
-SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # numbers of a model joined as model_<name>
+SETTLED_ANEW = frozenset(
+    formula.__name__ for formula in formulas_of(settled)
+)  # numbers of a model joined as model_<name>
 LONGEST = "longest_sequence_tokens"
 
 
@@ -37,30 +45,46 @@ def precision(asked_precision, names_precision, trains, model_row, catalogs):
     """The named precision; by default that of the model's file in serving, or the usual one."""
     stored = words_of(catalogs, "models", "stored_precision")
     as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
-    return where(as_stored, Words(model_row, stored), asked_precision) if as_stored.any() else asked_precision
+    return (
+        where(as_stored, Words(model_row, stored), asked_precision)
+        if as_stored.any()
+        else asked_precision
+    )
 
 
 def scale_elements(model_row, precision, catalogs):
     """The elements that share a scale in a published file, 0 without a bound; its padded width."""
     elements, padded = published.scales_by_format(catalogs)
     row = word_rows(catalogs, "precisions", precision)
-    return {"scale_elements": (row >= 0) * elements[model_row, row], "padded_ffn_width": (row >= 0) * padded[model_row, row]}
+    return {
+        "scale_elements": (row >= 0) * elements[model_row, row],
+        "padded_ffn_width": (row >= 0) * padded[model_row, row],
+    }
 
 
 def refused_models(model_row, catalogs, problems):
     """No column: refuses a model that the catalog refuses."""
     refused = words_of(catalogs, "models", "refused")
-    problems.add((refused != "")[model_row], lambda row: str(refused[model_row[row if len(model_row) > 1 else 0]]))
+    problems.add(
+        (refused != "")[model_row],
+        lambda row: str(refused[model_row[row if len(model_row) > 1 else 0]]),
+    )
     return {}
 
 
 def model_numbers(model_row, catalogs):
     """The numbers of the model and its kind; as model_<name> where a scenario may change them."""
     numbers = columns_of(catalogs, "models", model_row, without=(LONGEST,))
-    made = {f"model_{name}" if name in SETTLED_ANEW else name: values for name, values in numbers.items()}
+    made = {
+        f"model_{name}" if name in SETTLED_ANEW else name: values
+        for name, values in numbers.items()
+    }
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
     made["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
-    kinds = {name: kind_numbers(catalogs, name)[model_row] for name in numbers_in(catalogs, "model_kinds")}
+    kinds = {
+        name: kind_numbers(catalogs, name)[model_row]
+        for name in numbers_in(catalogs, "model_kinds")
+    }
     return made | kinds | {"tower_kind": block_rows(catalogs, "models", "tower_block")[model_row]}
 
 
@@ -77,8 +101,14 @@ def stacks(model_row, catalogs):
     row = np.where(order < depth[model_row], first[model_row] + order, -1)
     names = [name for name in numbers_in(catalogs, "stacks") if not name.startswith("adapter_")]
     made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
-    made |= {f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")}
-    return made | {"stack_side": side[row], "stack_family_kind": block[row], "stack_kind_alone": kind[row]}
+    made |= {
+        f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")
+    }
+    return made | {
+        "stack_side": side[row],
+        "stack_family_kind": block[row],
+        "stack_kind_alone": kind[row],
+    }
 
 
 def has_source(stack_side, stack_layers):

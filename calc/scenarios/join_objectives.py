@@ -18,7 +18,10 @@ def objective_numbers(objective, trains, catalogs, problems):
     """The numbers of the objective; only a training has one beside the next token's."""
     problems.add(
         (trains == 0) & ~objective.are(SUPERVISED),
-        lambda row: f"objective {objective.in_row(row)} is a way to train; leave it empty where a model serves.",
+        lambda row: (
+            f"objective {objective.in_row(row)} is a way to train; leave it empty where a "
+            f"model serves."
+        ),
     )
     return columns_of(catalogs, "objectives", word_rows(catalogs, "objectives", objective).clip(0))
 
@@ -31,10 +34,13 @@ def trainer_numbers(implementation, library_version, catalogs):
     return columns_of(catalogs, "trainers", np.where(row < 0, usual[newest], row), "trainer_")
 
 
-def log_probability_numbers(implementation, objective, library_version, precision, trains, asked_loss, catalogs, problems):
+def log_probability_numbers(
+    implementation, objective, library_version, precision, trains, asked_loss, catalogs, problems
+):
     """How the software's release scores the objective's tokens; 0 where it has no way for it.
 
-    Autocast turns outputs to fp32 (accelerate, convert_outputs_to_fp32), so that other bytes per logit hold.
+    Autocast turns outputs to fp32 (accelerate, convert_outputs_to_fp32), so that other bytes per
+    logit hold.
     """
     scored = _both(objective, implementation)
     row, earlier = (
@@ -49,38 +55,76 @@ def log_probability_numbers(implementation, objective, library_version, precisio
         ),
     )
     fuses = numbers_of(catalogs, "log_probabilities", "fuses_head")[row] > 0
-    counts = (trains > 0) & (row >= 0) & (asked_loss.are("") | np.where(fuses, asked_loss.are("fused"), asked_loss.are("full")))
-    wide = numbers_of(catalogs, "precisions", "widens_outputs")[word_rows(catalogs, "precisions", precision)]
+    counts = (
+        (trains > 0)
+        & (row >= 0)
+        & (asked_loss.are("") | np.where(fuses, asked_loss.are("fused"), asked_loss.are("full")))
+    )
+    wide = numbers_of(catalogs, "precisions", "widens_outputs")[
+        word_rows(catalogs, "precisions", precision)
+    ]
     scoring = _scoring(catalogs, np.where(counts, row, -1), wide, "scoring_")
     of_before = ("scores_answers", "backward_bytes_each", "wide_backward_bytes_each")
-    before = _scoring(catalogs, np.where(counts & library_version.are(""), earlier, -1), wide, "before_", of_before)
+    before = _scoring(
+        catalogs,
+        np.where(counts & library_version.are(""), earlier, -1),
+        wide,
+        "before_",
+        of_before,
+    )
     return scoring | before | {"scores_by_release": counts.astype(float), "widens_outputs": wide}
 
 
-def _scoring(catalogs: Catalogs, row: np.ndarray, wide: np.ndarray, prefix: str, names: tuple[str, ...] | None = None) -> Columns:
+def _scoring(
+    catalogs: Catalogs,
+    row: np.ndarray,
+    wide: np.ndarray,
+    prefix: str,
+    names: tuple[str, ...] | None = None,
+) -> Columns:
     """The numbers of an entry of log_probabilities, as wide as its outputs; 0 for row -1."""
     made = columns_of(catalogs, "log_probabilities", row, names=names, missing=0.0)
     narrow = {name: values for name, values in made.items() if not name.startswith("wide_")}
-    return {prefix + name: np.where(wide > 0, made.get(f"wide_{name}", values), values) for name, values in narrow.items()}
+    return {
+        prefix + name: np.where(wide > 0, made.get(f"wide_{name}", values), values)
+        for name, values in narrow.items()
+    }
 
 
 def kl_coefficient(asked_kl_coefficient, usual_kl_coefficient, trainer_kl_coefficient, objective):
     """Weight of the divergence from the reference; by default the library's. [ratio]"""
-    usual = np.where(objective.are("grpo"), trainer_kl_coefficient, np.where(objective.are(SUPERVISED), np.nan, usual_kl_coefficient))
+    usual = np.where(
+        objective.are("grpo"),
+        trainer_kl_coefficient,
+        np.where(objective.are(SUPERVISED), np.nan, usual_kl_coefficient),
+    )
     return np.where(np.isnan(asked_kl_coefficient), usual, asked_kl_coefficient)
 
 
-def reference(asked_reference, compares_reference, penalizes_kl, kl_coefficient, adapts, has_answers):
+def reference(
+    asked_reference, compares_reference, penalizes_kl, kl_coefficient, adapts, has_answers
+):
     """Where the reference's log-probabilities come from: kept, precomputed, adapter-off, none."""
     compares = (compares_reference > 0) | (penalizes_kl * (kl_coefficient > 0) > 0)
-    usual = where(compares, where(adapts > 0, word("adapter-off"), word("kept")), where(has_answers > 0, word("none"), word("")))
+    usual = where(
+        compares,
+        where(adapts > 0, word("adapter-off"), word("kept")),
+        where(has_answers > 0, word("none"), word("")),
+    )
     return where(asked_reference.are(""), usual, asked_reference)
 
 
 def reference_numbers(reference, has_answers):
     """1 where a second copy of the weights stands; 1 where the reference scores in each update."""
-    keeps, adapter_off = reference.are("kept") * has_answers, reference.are("adapter-off") * has_answers
-    return {"keeps_reference": keeps, "takes_adapter_off": adapter_off, "scores_reference": np.maximum(keeps, adapter_off)}
+    keeps, adapter_off = (
+        reference.are("kept") * has_answers,
+        reference.are("adapter-off") * has_answers,
+    )
+    return {
+        "keeps_reference": keeps,
+        "takes_adapter_off": adapter_off,
+        "scores_reference": np.maximum(keeps, adapter_off),
+    }
 
 
 def rollout(asked_rollout, rolls_out):
@@ -89,19 +133,29 @@ def rollout(asked_rollout, rolls_out):
     return where(asked_rollout.are(""), usual, asked_rollout)
 
 
-def rollout_numbers(rollout, rolls_out, rollout_sleep, phase_offload, trainer_sleeps, trainer_leaves_weights, trainer_leaves_states):
+def rollout_numbers(
+    rollout,
+    rolls_out,
+    rollout_sleep,
+    phase_offload,
+    trainer_sleeps,
+    trainer_leaves_weights,
+    trainer_leaves_states,
+):
     """The engine as indicators: beside training, apart, asleep; what of training leaves for it."""
     colocated = rollout.are("colocated") * rolls_out
     unnamed = phase_offload.are("")
     leaves = {
-        name: np.where(unnamed, usual, phase_offload.are(name) | phase_offload.are("all")) * colocated
+        name: np.where(unnamed, usual, phase_offload.are(name) | phase_offload.are("all"))
+        * colocated
         for name, usual in (("weights", trainer_leaves_weights), ("states", trainer_leaves_states))
     }
     return {
         "colocates_engine": colocated,
         "rolls_out_apart": rollout.are("own gpus") * rolls_out,
         "generates_itself": rollout.are("none") * rolls_out,
-        "engine_sleeps": np.where(rollout_sleep.are(""), trainer_sleeps, rollout_sleep.are("yes")) * colocated,
+        "engine_sleeps": np.where(rollout_sleep.are(""), trainer_sleeps, rollout_sleep.are("yes"))
+        * colocated,
         "weights_leave": leaves["weights"],
         "states_leave": leaves["states"],
     }
@@ -113,10 +167,16 @@ def rollout_share(asked_rollout_share, rolls_out, rolls_out_apart, trainer_rollo
     return np.where(np.isnan(asked_rollout_share) & (rolls_out > 0), usual, asked_rollout_share)
 
 
-def rollout_tensor_parallel(asked_rollout_tensor_parallel, trainer_rollout_tensor_parallel, rolls_out, gpus):
+def rollout_tensor_parallel(
+    asked_rollout_tensor_parallel, trainer_rollout_tensor_parallel, rolls_out, gpus
+):
     """GPUs of one copy of the rollout engine. [GPUs]"""
     usual = np.minimum(trainer_rollout_tensor_parallel, gpus)
-    return np.where(np.isnan(asked_rollout_tensor_parallel) & (rolls_out > 0), usual, asked_rollout_tensor_parallel)
+    return np.where(
+        np.isnan(asked_rollout_tensor_parallel) & (rolls_out > 0),
+        usual,
+        asked_rollout_tensor_parallel,
+    )
 
 
 def rollout_gpus(asked_rollout_gpus, rolls_out_apart, rolls_out, gpus, rollout_tensor_parallel):
@@ -136,18 +196,28 @@ def generator_numbers(catalogs):
     """How fast an engine generates, and how long the policy takes to launch a block by itself."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
     made = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
-    return made | {"policy_block_seconds": np.array([catalogs.engines.at["transformers", "host_seconds_per_block"]])}
+    return made | {
+        "policy_block_seconds": np.array(
+            [catalogs.engines.at["transformers", "host_seconds_per_block"]]
+        )
+    }
 
 
 def step_numbers(asynchronous, padding, trainer_removes_padding):
     """1 where the next rollout runs beside the update; 1 where sequences are joined."""
     removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
-    return {"runs_beside": asynchronous.are("one-step-off").astype(float), "removes_padding": removes.astype(float)}
+    return {
+        "runs_beside": asynchronous.are("one-step-off").astype(float),
+        "removes_padding": removes.astype(float),
+    }
 
 
 def other_models(value_model, reward_model, trains_value, rolls_out, model_row, catalogs, problems):
     """Parameters of value and reward models; the value's width over the policy's."""
-    row, widths = {}, numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden")
+    row, widths = (
+        {},
+        numbers_of(catalogs, "models", "layers") * numbers_of(catalogs, "models", "hidden"),
+    )
     for name, words in (("value_model", value_model), ("reward_model", reward_model)):
         row[name] = word_rows(catalogs, "models", words)
         unknown = (row[name] < 0) & ~words.are("") & ~words.are("none")
@@ -186,7 +256,12 @@ def _entry(catalogs: Catalogs, name: str, words: str, release: str) -> int:
     """The row that holds for a release, of one software, or of an objective and software."""
     numbers = numbers_of_release(release)
     return max(
-        ((since, row) for since, row in _releases(catalogs, name).get(words, ()) if since <= numbers or not numbers), default=((), -1)
+        (
+            (since, row)
+            for since, row in _releases(catalogs, name).get(words, ())
+            if since <= numbers or not numbers
+        ),
+        default=((), -1),
     )[1]
 
 
@@ -198,7 +273,9 @@ def _releases(catalogs: Catalogs, name: str) -> dict[str, list[tuple]]:
     releases: dict[str, list[tuple]] = {}
     for row, entry in enumerate(zip(frame["since"], objectives, frame["software"], strict=True)):
         for words in product(*entry[1:]):
-            releases.setdefault(" ".join(filter(None, words)), []).append((numbers_of_release(entry[0]), row))
+            releases.setdefault(" ".join(filter(None, words)), []).append(
+                (numbers_of_release(entry[0]), row)
+            )
     return releases
 
 

@@ -18,7 +18,8 @@ def place(instance, asked_gpu, catalogs, problems):
     problems.add(
         ~asked_gpu.are("") & (row >= 0) & ~_same(asked_gpu, of_instance),
         lambda number: (
-            f"instance {instance.in_row(number)} has the card {gpu.in_row(number)}, not {asked_gpu.in_row(number)}; "
+            f"instance {instance.in_row(number)} has the card {gpu.in_row(number)}, not "
+            f"{asked_gpu.in_row(number)}; "
             "leave gpu empty or name that one."
         ),
     )
@@ -36,12 +37,15 @@ def price(instance, region, private_prices, catalogs, problems):
     problems.add(
         ~region.are(regions.__contains__),
         lambda row: (
-            f"region '{quoted(region.in_row(row))}' has no GPU prices in the catalog; choose one such as "
+            f"region '{quoted(region.in_row(row))}' has no GPU prices in the catalog; choose "
+            f"one such as "
             f"{similar(region.in_row(row), regions) or 'us-east-1'}."
         ),
     )
     row = prices_of(catalogs, instance, region)
-    made = columns_of(catalogs, "prices", row, names=("on_demand_usd_per_hour", "spot_usd_per_hour"))
+    made = columns_of(
+        catalogs, "prices", row, names=("on_demand_usd_per_hour", "spot_usd_per_hour")
+    )
     made |= {name: Words(row, words_of(catalogs, "prices", name)) for name in SECTIONS["prices"]}
     private = join_private_prices(private_prices, instance, catalogs, problems)
     made["private_usd_per_hour"] = np.where(row >= 0, private, np.nan)

@@ -1,6 +1,7 @@
 """What runs of one's own make of an estimate: central value and range (join_runs.py).
 
-Quantities of runs have shape (runs, rows) or (runs, 1); without a run every ratio is 1 and every share 0.
+Quantities of runs have shape (runs, rows) or (runs, 1); without a run every ratio is 1 and every
+share 0.
 """
 
 from collections.abc import Callable
@@ -34,7 +35,9 @@ def run_lengths_likeness(
         return run_batch
     batches = run_batch_doubled_ratio ** _doublings(run_batch, batch)
     lengths = run_tokens_doubled_ratio ** _doublings(run_sequence_tokens, sequence_tokens)
-    return batches * lengths * run_prompt_doubled_ratio ** _doublings(run_prompt_tokens, prompt_tokens)
+    return (
+        batches * lengths * run_prompt_doubled_ratio ** _doublings(run_prompt_tokens, prompt_tokens)
+    )
 
 
 def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_likeness):
@@ -46,16 +49,32 @@ def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_l
 
 
 def run_place_likeness(
-    trains, run_gpus, gpus, run_gpus_doubled_ratio, run_training_gpus_doubled_ratio, run_gpu_row, gpu_row, run_other_card_ratio
+    trains,
+    run_gpus,
+    gpus,
+    run_gpus_doubled_ratio,
+    run_training_gpus_doubled_ratio,
+    run_gpu_row,
+    gpu_row,
+    run_other_card_ratio,
 ):
     """How alike each run is to a row by its cards and their number. Shape (runs, rows). [share]"""
     if not len(run_gpus):
         return run_gpus
     doubled = np.where(trains > 0, run_training_gpus_doubled_ratio, run_gpus_doubled_ratio)
-    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * doubled ** _doublings(run_gpus, gpus)
+    return np.where(run_gpu_row == gpu_row, 1, run_other_card_ratio) * doubled ** _doublings(
+        run_gpus, gpus
+    )
 
 
-def run_likeness(trains, run_held_training_ratio, run_held_serving_ratio, run_work_likeness, run_lengths_likeness, run_place_likeness):
+def run_likeness(
+    trains,
+    run_held_training_ratio,
+    run_held_serving_ratio,
+    run_work_likeness,
+    run_lengths_likeness,
+    run_place_likeness,
+):
     """How alike each run's times are to a row's. Shape (runs, rows). [share]"""
     most = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
     return most * run_work_likeness * run_lengths_likeness * run_place_likeness
@@ -82,21 +101,42 @@ def memory_run_width_ratio(memory_run_share):
 
 FORMULAS = (time_run_share, time_run_ratio)
 FIRST_TOKEN = tuple(twin(formula, {"time_run": "first_token_run"}) for formula in FORMULAS)
-MEMORY = tuple(twin(formula, {"time_run": "memory_run", "run_likeness": "run_memory_likeness"}) for formula in FORMULAS)
+MEMORY = tuple(
+    twin(formula, {"time_run": "memory_run", "run_likeness": "run_memory_likeness"})
+    for formula in FORMULAS
+)
 OF_TIME: tuple[Callable, ...] = (run_place_likeness, run_likeness, *FORMULAS, *FIRST_TOKEN)
-OF_MEMORY: tuple[Callable, ...] = (run_lengths_likeness, run_memory_likeness, *MEMORY, memory_run_width_ratio)
+OF_MEMORY: tuple[Callable, ...] = (
+    run_lengths_likeness,
+    run_memory_likeness,
+    *MEMORY,
+    memory_run_width_ratio,
+)
 
 
 def among(table, catalogs, of_memory=False):
     """How alike runs of one quantity are among themselves; 1 with itself. Shape (runs, runs)."""
 
     def alike(*names):
-        return np.all([table[name].to_numpy(object)[:, None] == table[name].to_numpy(object) for name in names], axis=0)
+        return np.all(
+            [
+                table[name].to_numpy(object)[:, None] == table[name].to_numpy(object)
+                for name in names
+            ],
+            axis=0,
+        )
 
     rows: Columns = {name: table[name].to_numpy(dtype=float) for name in NUMBERS}
-    rows |= {"gpu_row": numbers(table["gpu"], "gpus", catalogs)[:, 0], "trains": (table["work"] == "training").to_numpy()}
-    rows |= {f"run_{name}": values[:, None] for name, values in rows.items()} | constants(catalogs, "time_constants")
-    rows["run_work_likeness"] = of_work(alike("work", "implementation"), alike("model"), alike("precision"), catalogs)
+    rows |= {
+        "gpu_row": numbers(table["gpu"], "gpus", catalogs)[:, 0],
+        "trains": (table["work"] == "training").to_numpy(),
+    }
+    rows |= {f"run_{name}": values[:, None] for name, values in rows.items()} | constants(
+        catalogs, "time_constants"
+    )
+    rows["run_work_likeness"] = of_work(
+        alike("work", "implementation"), alike("model"), alike("precision"), catalogs
+    )
     formulas = (run_lengths_likeness, run_memory_likeness, run_place_likeness, run_likeness)
     product = evaluate_all(formulas, rows)["run_memory_likeness" if of_memory else "run_likeness"]
     np.fill_diagonal(product, 1)
@@ -106,7 +146,11 @@ def among(table, catalogs, of_memory=False):
 def of_work(same, model, precision, catalogs):
     """How alike runs are by what is done; 0 for other work or software. [share]"""
     other = constants(catalogs, "time_constants")
-    return same * np.where(model, 1, other["run_other_model_ratio"]) * np.where(precision, 1, other["run_other_format_ratio"])
+    return (
+        same
+        * np.where(model, 1, other["run_other_model_ratio"])
+        * np.where(precision, 1, other["run_other_format_ratio"])
+    )
 
 
 def numbers(names, catalog, catalogs):

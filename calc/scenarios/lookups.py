@@ -24,14 +24,20 @@ def work_of(table: Columns) -> str:
 def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     """A column of numbers of one catalog; its last entry is NaN, for row -1."""
     frame = getattr(catalogs, name)
-    values = frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan)
+    values = (
+        frame[column].to_numpy(dtype=float, na_value=np.nan)
+        if column in frame
+        else np.full(len(frame), np.nan)
+    )
     return np.append(values, np.nan)
 
 
 @kept()
 def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
     """A column of words of one catalog; its last entry is empty, for row -1."""
-    return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
+    return np.append(
+        getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), ""
+    )
 
 
 @kept()
@@ -44,7 +50,11 @@ def cells_by_id(catalogs: Catalogs, name: str, column: str) -> dict[str, Any]:
 def numbers_in(catalogs: Catalogs, name: str) -> tuple[str, ...]:
     """The names of the columns of numbers and indicators of one catalog."""
     frame = getattr(catalogs, name)
-    return tuple(column for column in frame.columns if frame[column].dtype.kind in "ifb" and column not in ("trains", "serves", "adapts"))
+    return tuple(
+        column
+        for column in frame.columns
+        if frame[column].dtype.kind in "ifb" and column not in ("trains", "serves", "adapts")
+    )
 
 
 @kept()
@@ -64,7 +74,9 @@ def word_rows(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
     return catalog_rows(catalogs, name, words.vocabulary)[words.codes]
 
 
-def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
+def find(
+    catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str
+) -> np.ndarray:
     """The catalog's row of each word, -1 for an empty one; an unknown word is a problem."""
     rows, ids = word_rows(catalogs, name, words), row_numbers(catalogs, name)
     problems.add(
@@ -82,7 +94,8 @@ def similar(word: str, ids: Iterable[str], names: Iterable[str] = ()) -> str:
     typed = str(word).lower()
     named = {one for one, name in zip(ids, names, strict=False) if typed in name.lower()}
     matches = sorted(
-        (one for one in ids if typed in one or one in named), key=lambda one: (typed not in one, not one.startswith(typed), one)
+        (one for one in ids if typed in one or one in named),
+        key=lambda one: (typed not in one, not one.startswith(typed), one),
     )
     return ", ".join((matches or get_close_matches(typed[:60], list(ids), n=3, cutoff=0.5))[:3])
 
@@ -97,14 +110,26 @@ def columns_of(
     missing: float = np.nan,
 ) -> Columns:
     """Columns of numbers of a catalog, all or the named ones; `missing` where the row is -1."""
-    wanted = tuple(column for column in (numbers_in(catalogs, name) if names is None else names) if column not in without)
-    return dict(zip((prefix + column for column in wanted), _block(catalogs, name, wanted, missing).take(rows, axis=1), strict=True))
+    wanted = tuple(
+        column
+        for column in (numbers_in(catalogs, name) if names is None else names)
+        if column not in without
+    )
+    return dict(
+        zip(
+            (prefix + column for column in wanted),
+            _block(catalogs, name, wanted, missing).take(rows, axis=1),
+            strict=True,
+        )
+    )
 
 
 @kept()
 def _block(catalogs: Catalogs, name: str, columns: tuple[str, ...], missing: float) -> np.ndarray:
     """Columns of numbers of one catalog. Shape: (columns, rows and the empty one)."""
-    numbers = np.array([numbers_of(catalogs, name, column) for column in columns]).reshape(len(columns), -1)
+    numbers = np.array([numbers_of(catalogs, name, column) for column in columns]).reshape(
+        len(columns), -1
+    )
     return np.where(np.isnan(numbers), missing, numbers)
 
 
@@ -117,4 +142,6 @@ def assumed_entries(catalogs: Catalogs, name: str) -> np.ndarray:
 @kept()
 def constants(catalogs: Catalogs, name: str) -> Columns:
     """The values of a catalog of single numbers, each the same for all rows."""
-    return {entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()}
+    return {
+        entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()
+    }

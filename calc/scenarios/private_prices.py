@@ -24,10 +24,14 @@ def private_prices(text: str, types: Iterable[str]) -> dict[str, float]:
         instance, _, usd = (part.strip() for part in pair.partition("="))
         if instance not in types:
             raise PrivatePriceError(
-                f"private_prices names '{quoted(instance)}'; write an instance such as {similar(instance, types) or 'p5.48xlarge'}=40.1."
+                f"private_prices names '{quoted(instance)}'; write an instance such as "
+                f"{similar(instance, types) or 'p5.48xlarge'}=40.1."
             )
         if not 0 < number(usd) <= HUGE:
-            raise PrivatePriceError(f"private_prices has '{quoted(usd)}' for {instance}; write USD per hour above 0, as {instance}=40.1.")
+            raise PrivatePriceError(
+                f"private_prices has '{quoted(usd)}' for {instance}; write USD per hour "
+                f"above 0, as {instance}=40.1."
+            )
         prices[instance] = number(usd)
     return prices
 
@@ -40,7 +44,9 @@ def _readable(text: str, catalogs: Catalogs) -> tuple[dict[str, float], str]:
         return {}, str(error)
 
 
-def join_private_prices(texts: Words, instances: Words, catalogs: Catalogs, problems: Problems) -> np.ndarray:
+def join_private_prices(
+    texts: Words, instances: Words, catalogs: Catalogs, problems: Problems
+) -> np.ndarray:
     """The private price of each row's instance, NaN where it has none. [USD per hour]"""
     codes, pairs = word_pairs(texts, instances)
     read = {text: _readable(text, catalogs) for text in texts.vocabulary}
@@ -49,12 +55,16 @@ def join_private_prices(texts: Words, instances: Words, catalogs: Catalogs, prob
 
 
 def paid_prices(
-    listed: np.ndarray, instances: Iterable[str], on_demand: np.ndarray, scenario: Mapping[str, Any], catalogs: Catalogs
+    listed: np.ndarray,
+    instances: Iterable[str],
+    on_demand: np.ndarray,
+    scenario: Mapping[str, Any],
+    catalogs: Catalogs,
 ) -> np.ndarray:
     """The prices as paid: private ones in place of on demand, all at the paid ratio. [USD/h]
 
-    `on_demand` marks the markets that private prices replace. A text that cannot be read has no prices; its rows are refused
-    elsewhere.
+    `on_demand` marks the markets that private prices replace. A text that cannot be read has no
+    prices; its rows are refused elsewhere.
     """
     private, _ = _readable(str(scenario.get("private_prices") or ""), catalogs)
     ratio = scenario.get("paid_ratio")

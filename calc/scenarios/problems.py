@@ -34,7 +34,11 @@ class Problems:
     def add(self, wrong: np.ndarray, sentence: str | Callable[[int], str]) -> None:
         """Record a sentence, or one made from the row number, in wrong rows without a problem."""
         rows = self.fresh(wrong)
-        sentences = sentence if isinstance(sentence, str) else np.array([sentence(row) for row in rows.tolist()], dtype=object)
+        sentences = (
+            sentence
+            if isinstance(sentence, str)
+            else np.array([sentence(row) for row in rows.tolist()], dtype=object)
+        )
         self.note(rows, sentences)
 
 

@@ -16,7 +16,9 @@ WIDTH = re.compile(r"(?:block|group)-(\d+)")
 def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]:
     """The published file of each (model, precision); the maker's where there is one."""
     table = catalogs.checkpoints.rename_axis("file").reset_index()
-    table = table.sort_values(["publisher", "as_of"], ascending=[True, False], kind="stable").drop_duplicates(["model", "precision"])
+    table = table.sort_values(
+        ["publisher", "as_of"], ascending=[True, False], kind="stable"
+    ).drop_duplicates(["model", "precision"])
     return {(entry["model"], entry["precision"]): entry for entry in table.to_dict("records")}
 
 
@@ -24,14 +26,32 @@ def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]
 def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     """A model's original format, "" for 16 bits, and the published ones of at least 8 bits.
 
-    These are the maker's, and of known third parties the one with the narrowest products, where the maker has none like it.
+    These are the maker's, and of known third parties the one with the narrowest products, where the
+    maker has none like it.
     """
-    original, publishers = str(catalogs.models["published_precision"].get(model) or ""), catalogs.about["checkpoints"]["known_publishers"]
-    wide = {precision: entry for (of, precision), entry in published_files(catalogs).items() if of == model}
-    wide = {precision: entry for precision, entry in wide.items() if catalogs.precisions["matrix_bytes_each"][precision] >= 1}
+    original, publishers = (
+        str(catalogs.models["published_precision"].get(model) or ""),
+        catalogs.about["checkpoints"]["known_publishers"],
+    )
+    wide = {
+        precision: entry
+        for (of, precision), entry in published_files(catalogs).items()
+        if of == model
+    }
+    wide = {
+        precision: entry
+        for precision, entry in wide.items()
+        if catalogs.precisions["matrix_bytes_each"][precision] >= 1
+    }
     ours = [precision for precision, entry in wide.items() if entry["publisher"] == MAKER]
-    others = [precision for precision, entry in wide.items() if precision not in ours and entry["file"].partition("/")[0] in publishers]
-    others.sort(key=lambda precision: (catalogs.precisions["compute_bytes_each"][precision], precision))
+    others = [
+        precision
+        for precision, entry in wide.items()
+        if precision not in ours and entry["file"].partition("/")[0] in publishers
+    ]
+    others.sort(
+        key=lambda precision: (catalogs.precisions["compute_bytes_each"][precision], precision)
+    )
     return original, *(name for name in (*ours, *others[:1]) if name != original)
 
 
@@ -43,14 +63,18 @@ def bits_of(catalogs: Catalogs, precision: str) -> int:
 
 def published_bits_of(catalogs: Catalogs, model: str) -> int:
     """The fewest bits that a model is published in, by its maker or a known third party. [bits]"""
-    return min((bits_of(catalogs, precision) for precision in usual_formats(catalogs, model) if precision), default=16)
+    return min(
+        (bits_of(catalogs, precision) for precision in usual_formats(catalogs, model) if precision),
+        default=16,
+    )
 
 
 @kept("checkpoints", "models", "precisions")
 def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The elements that share a scale, 0 without a bound, and the padded inner width.
 
-    A published file says both; without one a format has its usual group. Shape: (models, precisions) each.
+    A published file says both; without one a format has its usual group. Shape: (models,
+    precisions) each.
     """
     models, precisions = (catalogs.models.index.get_indexer, catalogs.precisions.index.get_indexer)
     elements = np.tile(catalogs.precisions["group_elements"].to_numpy(), (len(catalogs.models), 1))
@@ -66,9 +90,19 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
 @kept("checkpoints", "models", "precisions", "stacks")
 def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dict[str, list[int]]:
     """Tensor parallel degrees, by precision, that cut a block of scales of an expert."""
-    width = float(catalogs.stacks.loc[catalogs.stacks["model"] == model, "expert_ffn_width"].fillna(0).max())
-    scales = zip(catalogs.precisions.index, scales_by_format(catalogs)[0][catalogs.models.index.get_loc(model)], strict=True)
-    cut = {precision: [degree for degree in degrees if width / degree % elements] for precision, elements in scales if elements}
+    width = float(
+        catalogs.stacks.loc[catalogs.stacks["model"] == model, "expert_ffn_width"].fillna(0).max()
+    )
+    scales = zip(
+        catalogs.precisions.index,
+        scales_by_format(catalogs)[0][catalogs.models.index.get_loc(model)],
+        strict=True,
+    )
+    cut = {
+        precision: [degree for degree in degrees if width / degree % elements]
+        for precision, elements in scales
+        if elements
+    }
     return {precision: numbers for precision, numbers in cut.items() if numbers}
 
 
@@ -77,9 +111,18 @@ def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
     width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)
     if width >= 2:
         return ""
-    bits, entry = f"{8 if width >= 1 else 4}-bit weights", published_files(catalogs).get((model, precision))
+    bits, entry = (
+        f"{8 if width >= 1 else 4}-bit weights",
+        published_files(catalogs).get((model, precision)),
+    )
     if entry is None:
         original = precision == catalogs.models["published_precision"].get(model)
-        return f"its {bits} are the original" if original else f"nobody is known to publish its {bits}: they are to be made"
-    by = entry["file"].partition("/")[0] + ("" if entry["publisher"] == MAKER else ", who is not its maker,")
+        return (
+            f"its {bits} are the original"
+            if original
+            else f"nobody is known to publish its {bits}: they are to be made"
+        )
+    by = entry["file"].partition("/")[0] + (
+        "" if entry["publisher"] == MAKER else ", who is not its maker,"
+    )
     return f"{bits} as {by} publishes them ({entry['file']})"

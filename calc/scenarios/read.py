@@ -9,15 +9,39 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.scenarios.inputs import ASSUMPTIONS, BY_NAME, DEFAULTS, Input, bounded_inputs, inputs_by_name
+from calc.scenarios.inputs import (
+    ASSUMPTIONS,
+    BY_NAME,
+    DEFAULTS,
+    Input,
+    bounded_inputs,
+    inputs_by_name,
+)
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.table import Words, factorized, where, word
 
 # Inputs whose final value depends on others: they are read as asked_<name>.
 ASKED = frozenset(
     [
-        *("precision", "loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "image_tokens"),
-        *("reference", "kl_coefficient", "generations", "completion_tokens", "rollout", "rollout_share", "rollout_gpus"),
+        *(
+            "precision",
+            "loss",
+            "gpu",
+            "memory_utilization",
+            "sequence_tokens",
+            "decoder_tokens",
+            "prompt_tokens",
+            "image_tokens",
+        ),
+        *(
+            "reference",
+            "kl_coefficient",
+            "generations",
+            "completion_tokens",
+            "rollout",
+            "rollout_share",
+            "rollout_gpus",
+        ),
         *("rollout_tensor_parallel", *ASSUMPTIONS),
     ]
 )
@@ -30,28 +54,38 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     frame = under_todays_names(pd.DataFrame([table]) if isinstance(table, dict) else table)
     if "model" not in frame.columns:
         raise TableError(
-            f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it."
+            f"The table has no column 'model' (its columns: "
+            f"{', '.join(map(str, frame.columns[:8]))}); name the model of each row in it."
         )
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
-        raise TableError(f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them.")
+        raise TableError(
+            f"The column '{quoted(doubled[0])}' is twice in the table; keep one of them."
+        )
     for column in frame.columns:
         name = "_".join(str(column).lower().split())
         if name != column and name in BY_NAME and name not in frame.columns:
-            raise TableError(f"The column '{quoted(column)}' would not be read; write its name as {name}.")
+            raise TableError(
+                f"The column '{quoted(column)}' would not be read; write its name as {name}."
+            )
     return frame
 
 
 def under_todays_names(frame: pd.DataFrame) -> pd.DataFrame:
     """The scenarios under today's names; beside a job's examples, epochs are passes over those."""
     of_job = "examples" in frame.columns
-    return frame.rename(columns={name: new for name, new in EARLIER.items() if not of_job and new not in frame.columns})
+    return frame.rename(
+        columns={
+            name: new for name, new in EARLIER.items() if not of_job and new not in frame.columns
+        }
+    )
 
 
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:
     """All scenario columns with defaults filled in: words as Words, numbers as float64 or NaN.
 
-    A column that the frame lacks is one value for all rows. A value that other inputs decide is named asked_<name>.
+    A column that the frame lacks is one value for all rows. A value that other inputs decide is
+    named asked_<name>.
     """
     inputs: dict[str, Any] = {}
     for column in bounded_inputs(catalogs).values():
@@ -67,14 +101,18 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
     unnamed = inputs["model"].are("")
-    if "problem" in frame.columns:  # the row of a job without a plan keeps its problem when read again
+    if (
+        "problem" in frame.columns
+    ):  # the row of a job without a plan keeps its problem when read again
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
         problems.add(unnamed & ~earlier.are(""), earlier.in_row)
     problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 
-def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def known_inputs(
+    row: Mapping[str, Any], columns: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """All scenario columns as read_inputs returns them, from cells that need no check.
 
     `row`: values for all rows; `columns`: those that differ by row, words as Words.
@@ -82,7 +120,9 @@ def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = Non
     inputs = dict(_defaults())
     for name, value in row.items():
         column = inputs_by_name()[name]
-        inputs[name] = word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
+        inputs[name] = (
+            word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
+        )
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
     inputs["names_precision"] = np.array(["precision" in {**row, **(columns or {})}])
     if "precision" not in row:
@@ -116,11 +156,20 @@ def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
 def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
     codes, texts = cell_words(cells)
     is_choice = column.kind == "choice"
-    words = Words(codes, np.array([(text.lower() if is_choice else text) or str(column.default) for text in texts], dtype=object))
+    words = Words(
+        codes,
+        np.array(
+            [(text.lower() if is_choice else text) or str(column.default) for text in texts],
+            dtype=object,
+        ),
+    )
     if is_choice:
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
-            lambda row: f"{column.name} '{quoted(words.in_row(row))}' is not known; use {' or '.join(column.choices)}.",
+            lambda row: (
+                f"{column.name} '{quoted(words.in_row(row))}' is not known; use "
+                f"{' or '.join(column.choices)}."
+            ),
         )
     return words
 
@@ -133,7 +182,13 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         texts = cell_words(cells)
         values, blank = texts.mapped(number), texts.are("")
     wrong = ~blank & ~column.allows(values)
-    problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct that cell.")
+    problems.add(
+        wrong,
+        lambda row: (
+            f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct "
+            f"that cell."
+        ),
+    )
     default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)
 
@@ -149,6 +204,9 @@ def number(text: str) -> float:
 def cross(choices: dict[str, Any]) -> pd.DataFrame:
     """All combinations of choices as a table; a list holds several values, or the default."""
     inputs = {name: value for name, value in choices.items() if name in inputs_by_name()}
-    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in inputs.items()}
+    lists = {
+        name: list(value) if isinstance(value, list | tuple) else [value]
+        for name, value in inputs.items()
+    }
     lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
     return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

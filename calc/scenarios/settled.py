@@ -6,11 +6,18 @@ from calc.evaluate import twin
 
 
 def sequence_tokens(
-    asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens, asked_prompt_tokens, asked_completion_tokens
+    asked_sequence_tokens,
+    names_sequence,
+    unknown_model,
+    longest_sequence_tokens,
+    asked_prompt_tokens,
+    asked_completion_tokens,
 ):
     """Tokens of a sequence; by default prompt and answer, or the learned positions. [tokens]"""
     both = asked_prompt_tokens + asked_completion_tokens
-    usual = np.where(np.isnan(both), np.minimum(asked_sequence_tokens, longest_sequence_tokens), both)
+    usual = np.where(
+        np.isnan(both), np.minimum(asked_sequence_tokens, longest_sequence_tokens), both
+    )
     return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
 
 
@@ -21,24 +28,32 @@ def decoder_tokens(asked_decoder_tokens, sequence_tokens):
 
 def completion_tokens(asked_completion_tokens, asked_prompt_tokens, sequence_tokens, has_answers):
     """Tokens of an answer; by default what the prompt leaves, or half; none of sft. [tokens]"""
-    prompt = np.where(np.isnan(asked_prompt_tokens), np.floor(sequence_tokens / 2), asked_prompt_tokens)
+    prompt = np.where(
+        np.isnan(asked_prompt_tokens), np.floor(sequence_tokens / 2), asked_prompt_tokens
+    )
     usual = np.where(has_answers > 0, np.maximum(sequence_tokens - prompt, 1), np.nan)
     return np.where(np.isnan(asked_completion_tokens), usual, asked_completion_tokens)
 
 
 def completion_ratio(completion_tokens, sequence_tokens):
     """Share of a sequence that is answer; all of it in sft. [share]"""
-    return np.where(np.isnan(completion_tokens), 1.0, np.minimum(completion_tokens / sequence_tokens, 1))
+    return np.where(
+        np.isnan(completion_tokens), 1.0, np.minimum(completion_tokens / sequence_tokens, 1)
+    )
 
 
 def generations(asked_generations, usual_generations, rolls_out):
     """Answers per prompt; by default those of the objective. [answers]"""
-    return np.where(np.isnan(asked_generations) & (rolls_out > 0), usual_generations, asked_generations)
+    return np.where(
+        np.isnan(asked_generations) & (rolls_out > 0), usual_generations, asked_generations
+    )
 
 
 def prompt_tokens(asked_prompt_tokens, sequence_tokens, completion_tokens, has_answers):
     """Tokens prefilled at once per sequence; by default all, or what the answer leaves. [tokens]"""
-    usual = np.where(has_answers > 0, np.maximum(sequence_tokens - completion_tokens, 1), sequence_tokens)
+    usual = np.where(
+        has_answers > 0, np.maximum(sequence_tokens - completion_tokens, 1), sequence_tokens
+    )
     return np.where(np.isnan(asked_prompt_tokens), usual, asked_prompt_tokens)
 
 
@@ -76,14 +91,18 @@ def leaves_parts_out(leaves_out, tower_parameters):
 def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder, makes_logits):
     """1 where embedding and head share a matrix; a head of one number never does. [0 or 1]
 
-    The scenario decides, else the model; some software never shares a decoder's, and T5 of transformers 5 always does
-    (configuration_t5.py).
+    The scenario decides, else the model; some software never shares a decoder's, and T5 of
+    transformers 5 always does (configuration_t5.py).
     """
     default = np.where(np.isnan(asks_ties), model_tied, asks_ties)
-    return makes_logits * np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(default, always_tied))
+    return makes_logits * np.where(
+        (implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(default, always_tied)
+    )
 
 
-def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters, makes_logits, hidden):
+def head_parameters(
+    tied, model_tied, model_head_parameters, embedding_parameters, makes_logits, hidden
+):
     """The head's matrix: none if tied, as large as the embedding if untied. [parameters]"""
     separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
     of_words = np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
@@ -111,12 +130,20 @@ def outside_parameters(model_outside_parameters, head_parameters, model_head_par
 def memory_utilization(asked_memory_utilization, implementation_reserves_share):
     """Share of the card that a serving engine reserves; NaN for other software. [share]"""
     usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
-    return np.where(np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0), usual, asked_memory_utilization)
+    return np.where(
+        np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0),
+        usual,
+        asked_memory_utilization,
+    )
 
 
 def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
     """Width of an adapter's parameter: the software's, else the scenario's. [B]"""
-    return np.where(implementation_adapter_bytes_each > 0, implementation_adapter_bytes_each, asked_adapter_bytes_each)
+    return np.where(
+        implementation_adapter_bytes_each > 0,
+        implementation_adapter_bytes_each,
+        asked_adapter_bytes_each,
+    )
 
 
 def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
@@ -129,5 +156,10 @@ def offloads_optimizer(leaves_optimizer, trains):
     return leaves_optimizer * trains
 
 
-offloads_activations = twin(offloads_optimizer, {"optimizer state lives": "saved activations live", "optimizer": "activations"})
-offloads_weights = twin(offloads_optimizer, {"optimizer state lives": "weights live", "optimizer": "weights"})
+offloads_activations = twin(
+    offloads_optimizer,
+    {"optimizer state lives": "saved activations live", "optimizer": "activations"},
+)
+offloads_weights = twin(
+    offloads_optimizer, {"optimizer state lives": "weights live", "optimizer": "weights"}
+)

@@ -17,7 +17,13 @@ TRAITS_OF_DECODERS = {  # the kind of block that each trait of a decoder's famil
 }
 TRAITS_OF_OTHERS = {"block": "encoder", "encoder_block": "encoder"}
 KINDS = (*dict.fromkeys(TRAITS_OF_DECODERS.values()), "crossed", "encoder")
-ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # the matrices that all-linear adapts
+ADAPTED = (
+    *PROJECTIONS,
+    "mixer",
+    "beside",
+    "router",
+    "experts",
+)  # the matrices that all-linear adapts
 
 
 @kept("models", "model_kinds")
@@ -50,7 +56,9 @@ def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
 @kept("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
     """Whether the sizes of each kind of block are derived from the source of its kernels."""
-    return np.array([block["source"].startswith("derived from source") for block in catalogs.blocks.values()])
+    return np.array(
+        [block["source"].startswith("derived from source") for block in catalogs.blocks.values()]
+    )
 
 
 @kept("families", "blocks")
@@ -72,8 +80,15 @@ def kind_rows(catalogs: Catalogs) -> np.ndarray:
     crossed = stacks["cross_attention"] > 0
     encodes = ~crossed & (models["kind"].reindex(stacks["model"]) != "decoder").to_numpy()
     state = stacks["recurrent_state_elements"] + stacks["convolution_state_elements"] > 0
-    holds = {"crossed": crossed, "encoder": encodes, "state": state, "experts": stacks["experts"] > 0}
-    return len(catalogs.blocks) + np.select([*holds.values()], [KINDS.index(kind) for kind in holds])
+    holds = {
+        "crossed": crossed,
+        "encoder": encodes,
+        "state": state,
+        "experts": stacks["experts"] > 0,
+    }
+    return len(catalogs.blocks) + np.select(
+        [*holds.values()], [KINDS.index(kind) for kind in holds]
+    )
 
 
 @kept("models", "stacks", "blocks")
@@ -85,4 +100,10 @@ def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     first = np.full(len(models), -1)
     first[owner[::-1]] = np.arange(len(owner))[::-1]
     side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
-    return first, depth, side, np.append(block_rows(catalogs, "stacks", "block"), 0), np.append(kind_rows(catalogs), 0)
+    return (
+        first,
+        depth,
+        side,
+        np.append(block_rows(catalogs, "stacks", "block"), 0),
+        np.append(kind_rows(catalogs), 0),
+    )

@@ -43,7 +43,9 @@ class Placed(NamedTuple):
         return self.start + self.way.minutes
 
 
-def problem_of(runs: list[Occurrence], pools: list[Pool], ways: list[Way], catalogs: Catalogs) -> Problem:
+def problem_of(
+    runs: list[Occurrence], pools: list[Pool], ways: list[Way], catalogs: Catalogs
+) -> Problem:
     """The problem of placing the runs on the pools."""
     begins = min(run.starts for run in runs)
 
@@ -53,7 +55,10 @@ def problem_of(runs: list[Occurrence], pools: list[Pool], ways: list[Way], catal
     windows = []
     for way in ways:
         run, pool = runs[way.run], pools[way.pool]
-        first, last = max(run.starts, pool.starts or run.starts), min(run.deadline, pool.ends or run.deadline)
+        first, last = (
+            max(run.starts, pool.starts or run.starts),
+            min(run.deadline, pool.ends or run.deadline),
+        )
         windows.append((minute(first), minute(last)))
     capacities = [Capacity(pool.instances, {place: 1}) for place, pool in enumerate(pools)]
     quotas: dict[tuple[str, str], dict[int, int]] = {}
@@ -62,7 +67,10 @@ def problem_of(runs: list[Occurrence], pools: list[Pool], ways: list[Way], catal
             instance = catalogs.instances.loc[pool.instance]
             name = quota_for(instance["family"], catalogs, pool.market == "spot").name
             quotas.setdefault((pool.region, name), {})[place] = int(instance["vcpus"])
-    capacities += [Capacity(int(min(pools[place].quota_vcpus or 0 for place in taken)), taken) for taken in quotas.values()]
+    capacities += [
+        Capacity(int(min(pools[place].quota_vcpus or 0 for place in taken)), taken)
+        for taken in quotas.values()
+    ]
     return Problem(runs, pools, ways, windows, capacities, begins)
 
 
@@ -82,12 +90,20 @@ def peak(placed: list[Placed], capacity: Capacity) -> int:
 
 
 def _taken(placed: list[Placed], capacity: Capacity, minute: int) -> int:
-    return sum(one.way.instances * capacity.taken[one.way.pool] for one in placed if one.start <= minute < one.end)
+    return sum(
+        one.way.instances * capacity.taken[one.way.pool]
+        for one in placed
+        if one.start <= minute < one.end
+    )
 
 
 def bought_usd(placed: list[Placed], problem: Problem) -> float:
     """The price of the machines that the plan takes from pools that are paid whole. [USD]"""
-    return sum(pool.usd * peak(placed, problem.capacities[place]) for place, pool in enumerate(problem.pools) if pool.usd)
+    return sum(
+        pool.usd * peak(placed, problem.capacities[place])
+        for place, pool in enumerate(problem.pools)
+        if pool.usd
+    )
 
 
 def total_usd(placed: list[Placed], problem: Problem) -> float:
@@ -118,7 +134,9 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
     for order, one in enumerate(waiting):
         moved = earliest(numbers[one.way], [*early, *waiting[order + 1 :]], problem)
         best = moved if moved is not None and moved.start < one.start else one
-        cheaper = total_usd([*early, best, *waiting[order + 1 :]], problem) <= total_usd([*early, one, *waiting[order + 1 :]], problem)
+        cheaper = total_usd([*early, best, *waiting[order + 1 :]], problem) <= total_usd(
+            [*early, one, *waiting[order + 1 :]], problem
+        )
         early.append(best if cheaper else one)
     return early
 
@@ -126,10 +144,21 @@ def pushed_forward(placed: list[Placed], problem: Problem) -> list[Placed]:
 def cheapest_first(problem: Problem) -> list[Placed]:
     """A placement without a proof: by priority and deadline, each run where it adds least money."""
     placed: list[Placed] = []
-    for run in sorted(range(len(problem.runs)), key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline)):
+    for run in sorted(
+        range(len(problem.runs)),
+        key=lambda run: (problem.runs[run].priority, problem.runs[run].deadline),
+    ):
         mine = [number for number, way in enumerate(problem.ways) if way.run == run]
         tried = [one for number in mine if (one := earliest(number, placed, problem)) is not None]
         if tried:
             before = total_usd(placed, problem)
-            placed.append(min(tried, key=lambda one: (round(total_usd([*placed, one], problem) - before, 2), one.end)))
+            placed.append(
+                min(
+                    tried,
+                    key=lambda one: (
+                        round(total_usd([*placed, one], problem) - before, 2),
+                        one.end,
+                    ),
+                )
+            )
     return placed

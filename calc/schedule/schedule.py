@@ -1,7 +1,8 @@
 """The plan of a team: who runs where and when, what it costs, what to buy next.
 
-A run is placed in its window on one pool; owned machines and those paid whole cost the same used or not. Fewest runs are left out,
-the first priority first; then the least money counts; then an early end.
+A run is placed in its window on one pool; owned machines and those paid whole cost the same used or
+not. Fewest runs are left out, the first priority first; then the least money counts; then an early
+end.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,15 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.schedule import solver
-from calc.schedule.problem import Placed, Problem, cheapest_first, peak, problem_of, pushed_forward, total_usd
+from calc.schedule.problem import (
+    Placed,
+    Problem,
+    cheapest_first,
+    peak,
+    problem_of,
+    pushed_forward,
+    total_usd,
+)
 from calc.schedule.tables import Occurrence, Pool, pools_of, runs_of
 from calc.schedule.ways import ways_of
 from calc.units import HOUR_MINUTES
@@ -32,8 +41,20 @@ COLUMNS = (
     "usd",
     "problem",
 )
-POOL_COLUMNS = ("pool", "instance", "instances", "instances_most", "used_hours", "paid_hours", "idle_hours", "usd")
-HEURISTIC = "placed run by run where each is cheapest, without a proof: a better plan may exist; `make schedule` installs what proves one"
+POOL_COLUMNS = (
+    "pool",
+    "instance",
+    "instances",
+    "instances_most",
+    "used_hours",
+    "paid_hours",
+    "idle_hours",
+    "usd",
+)
+HEURISTIC = (
+    "placed run by run where each is cheapest, without a proof: a better plan may exist; `make "
+    "schedule` installs what proves one"
+)
 
 
 class Schedule(NamedTuple):
@@ -54,7 +75,9 @@ class Schedule(NamedTuple):
         return int((self.runs["problem"] != "").sum())
 
 
-def schedule(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs, prove: bool = True) -> Schedule:
+def schedule(
+    jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs, prove: bool = True
+) -> Schedule:
     """The plan of a team; raises TableError."""
     return _schedule(runs_of(jobs), pools_of(pools, catalogs), catalogs, prove)
 
@@ -65,13 +88,29 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
     before = _schedule(runs, those, catalogs, True)
     rows = []
     for place, pool in enumerate(those):
-        after = _schedule(runs, [*those[:place], pool._replace(instances=pool.instances + 1), *those[place + 1 :]], catalogs, True)
+        after = _schedule(
+            runs,
+            [*those[:place], pool._replace(instances=pool.instances + 1), *those[place + 1 :]],
+            catalogs,
+            True,
+        )
         placed = before.left_out - after.left_out
-        rows.append({"pool": pool.name, "instance": pool.instance, "placed_runs": placed, "usd": after.usd - before.usd})
-    return pd.DataFrame(rows).sort_values(["placed_runs", "usd"], ascending=[False, True], ignore_index=True)
+        rows.append(
+            {
+                "pool": pool.name,
+                "instance": pool.instance,
+                "placed_runs": placed,
+                "usd": after.usd - before.usd,
+            }
+        )
+    return pd.DataFrame(rows).sort_values(
+        ["placed_runs", "usd"], ascending=[False, True], ignore_index=True
+    )
 
 
-def _schedule(runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, prove: bool) -> Schedule:
+def _schedule(
+    runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, prove: bool
+) -> Schedule:
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
     placed, least, how = cheapest_first(problem), float("nan"), HEURISTIC
@@ -80,7 +119,11 @@ def _schedule(runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs, pro
         placed, how = pushed_forward(placed, problem), ""
     usd = total_usd(placed, problem)
     if not how:
-        bound = f"at most {usd / least - 1:.1%} above the least possible" if least > 0 else "not proven in time: a better plan may exist"
+        bound = (
+            f"at most {usd / least - 1:.1%} above the least possible"
+            if least > 0
+            else "not proven in time: a better plan may exist"
+        )
         how = "proven: no plan costs less" if usd - least < 0.01 else bound
     return Schedule(_runs(placed, problems, problem), _pools(placed, problem), usd, least, how)
 
@@ -90,17 +133,41 @@ def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -
     of_run = {one.way.run: one for one in placed}
 
     def row(number: int, run: Occurrence) -> dict[str, Any]:
-        head = {"run": run.name, "model": run.job["model"], "starts": run.starts, "deadline": run.deadline, "priority": run.priority}
+        head = {
+            "run": run.name,
+            "model": run.job["model"],
+            "starts": run.starts,
+            "deadline": run.deadline,
+            "priority": run.priority,
+        }
         if number not in of_run:
-            full = f"{run.name}: the pools are full between its start and its deadline; add machines, or move the deadline."
+            full = (
+                f"{run.name}: the pools are full between its start and its deadline; add "
+                f"machines, or move the deadline."
+            )
             return head | {"begins": pd.NaT, "ends": pd.NaT, "problem": problems.get(number, full)}
         one = of_run[number]
         pool = problem.pools[one.way.pool]
-        times = {name: problem.begins + pd.Timedelta(minutes=minute) for name, minute in (("begins", one.start), ("ends", one.end))}
-        where = {"pool": pool.name, "instance": pool.instance, "region": pool.region, "market": pool.market}
-        return head | times | where | {"instances": one.way.instances, "usd": one.way.usd, "problem": ""}
+        times = {
+            name: problem.begins + pd.Timedelta(minutes=minute)
+            for name, minute in (("begins", one.start), ("ends", one.end))
+        }
+        where = {
+            "pool": pool.name,
+            "instance": pool.instance,
+            "region": pool.region,
+            "market": pool.market,
+        }
+        return (
+            head
+            | times
+            | where
+            | {"instances": one.way.instances, "usd": one.way.usd, "problem": ""}
+        )
 
-    rows = pd.DataFrame([row(number, run) for number, run in enumerate(problem.runs)], columns=list(COLUMNS))
+    rows = pd.DataFrame(
+        [row(number, run) for number, run in enumerate(problem.runs)], columns=list(COLUMNS)
+    )
     return rows.sort_values(["begins", "run"], na_position="last", ignore_index=True)
 
 
@@ -111,8 +178,14 @@ def _pools(placed: list[Placed], problem: Problem) -> pd.DataFrame:
     for place, pool in enumerate(problem.pools):
         mine = [one for one in placed if one.way.pool == place]
         used = sum(one.way.instances * one.way.minutes for one in mine) / HOUR_MINUTES
-        count = peak(mine, problem.capacities[place]) if pool.usd or pool.by_the_hour else pool.instances
-        span = (min(pool.ends or last, last) - max(pool.starts or problem.begins, problem.begins)) / pd.Timedelta(hours=1)
+        count = (
+            peak(mine, problem.capacities[place])
+            if pool.usd or pool.by_the_hour
+            else pool.instances
+        )
+        span = (
+            min(pool.ends or last, last) - max(pool.starts or problem.begins, problem.begins)
+        ) / pd.Timedelta(hours=1)
         paid = used if pool.by_the_hour else count * max(0.0, span)
         usd = sum(one.way.usd for one in mine) + pool.usd * count
         rows.append((pool.name, pool.instance, count, pool.instances, used, paid, paid - used, usd))

@@ -2,7 +2,8 @@
 
 A run is an optional interval, machines and quotas are cumulative.
 
-Source: OR-Tools 9.15, ortools/sat/python/cp_model.py (new_optional_fixed_size_interval_var, add_cumulative, best_objective_bound).
+Source: OR-Tools 9.15, ortools/sat/python/cp_model.py (new_optional_fixed_size_interval_var,
+add_cumulative, best_objective_bound).
 """
 
 from importlib.util import find_spec
@@ -30,28 +31,63 @@ def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
     for way, (first, last) in zip(ways, problem.windows, strict=True):
         taken.append(model.new_bool_var(""))
         starts.append(model.new_int_var(first, last - way.minutes, ""))
-        spans.append(model.new_optional_fixed_size_interval_var(starts[-1], way.minutes, taken[-1], ""))
+        spans.append(
+            model.new_optional_fixed_size_interval_var(starts[-1], way.minutes, taken[-1], "")
+        )
         model.add_hint(taken[-1], way in hinted)
         model.add_hint(starts[-1], hinted.get(way, first))
     left_out = [model.new_bool_var("") for _ in problem.runs]
     for run, out in enumerate(left_out):
-        model.add_exactly_one([out, *(on for way, on in zip(ways, taken, strict=True) if way.run == run)])
+        model.add_exactly_one(
+            [out, *(on for way, on in zip(ways, taken, strict=True) if way.run == run)]
+        )
     most = []  # of each capacity that is ever taken
     for capacity in problem.capacities:
         here = [number for number, way in enumerate(ways) if way.pool in capacity.taken]
         most.append(model.new_int_var(0, capacity.most, ""))
-        model.add_cumulative([spans[way] for way in here], [ways[way].instances * capacity.taken[ways[way].pool] for way in here], most[-1])
+        model.add_cumulative(
+            [spans[way] for way in here],
+            [ways[way].instances * capacity.taken[ways[way].pool] for way in here],
+            most[-1],
+        )
     by_the_hour = [round(way.usd * CENTS) * on for way, on in zip(ways, taken, strict=True)]
-    bought = [round(pool.usd * CENTS) * count for pool, count in zip(problem.pools, most, strict=False)]
-    dearest = sum(max((way.usd for way in ways if way.run == run), default=0) for run in range(len(left_out)))
+    bought = [
+        round(pool.usd * CENTS) * count for pool, count in zip(problem.pools, most, strict=False)
+    ]
+    dearest = sum(
+        max((way.usd for way in ways if way.run == run), default=0) for run in range(len(left_out))
+    )
     dearest += sum(pool.usd * pool.instances for pool in problem.pools)
     penalties = [round(weight * CENTS) for weight in weights(problem, dearest)]
-    model.minimize(sum([*by_the_hour, *bought, *(penalty * out for penalty, out in zip(penalties, left_out, strict=True))]))
+    model.minimize(
+        sum(
+            [
+                *by_the_hour,
+                *bought,
+                *(penalty * out for penalty, out in zip(penalties, left_out, strict=True)),
+            ]
+        )
+    )
     solver = cp_model.CpSolver()
-    solver.parameters.max_deterministic_time, solver.parameters.max_time_in_seconds = SEARCH_SECONDS, SEARCH_SECONDS
-    solver.parameters.num_workers, solver.parameters.interleave_search, solver.parameters.random_seed = WORKERS, True, 1
+    solver.parameters.max_deterministic_time, solver.parameters.max_time_in_seconds = (
+        SEARCH_SECONDS,
+        SEARCH_SECONDS,
+    )
+    (
+        solver.parameters.num_workers,
+        solver.parameters.interleave_search,
+        solver.parameters.random_seed,
+    ) = WORKERS, True, 1
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return hint, 0.0
-    placed = [Placed(way, solver.value(start)) for way, start, on in zip(ways, starts, taken, strict=True) if solver.boolean_value(on)]
-    late = sum(penalty * solver.value(out) for penalty, out in zip(penalties, left_out, strict=True))
-    return placed, max(0.0, min((solver.best_objective_bound - late) / CENTS, total_usd(placed, problem)))
+    placed = [
+        Placed(way, solver.value(start))
+        for way, start, on in zip(ways, starts, taken, strict=True)
+        if solver.boolean_value(on)
+    ]
+    late = sum(
+        penalty * solver.value(out) for penalty, out in zip(penalties, left_out, strict=True)
+    )
+    return placed, max(
+        0.0, min((solver.best_objective_bound - late) / CENTS, total_usd(placed, problem))
+    )

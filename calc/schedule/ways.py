@@ -28,32 +28,45 @@ class Way(NamedTuple):
     usd: float
 
 
-def ways_of(runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs) -> tuple[list[Way], dict[int, str]]:
+def ways_of(
+    runs: list[Occurrence], pools: list[Pool], catalogs: Catalogs
+) -> tuple[list[Way], dict[int, str]]:
     """Every way to do every run in its window; of a run without one, the sentence why."""
     ways: dict[tuple[int, int, int, int], Way] = {}
     problems: dict[int, str] = {}
     for number, run in enumerate(runs):
-        problems[number] = f"{run.name}: no pool is there long enough between its start and its deadline."
+        problems[number] = (
+            f"{run.name}: no pool is there long enough between its start and its deadline."
+        )
         for place, pool in enumerate(pools):
             window = window_hours(run, pool)
             for job in _jobs(run, pool, window) if window > 0 else ():
                 answered = options(job, catalogs)
-                problems[number] = f"{run.name} on {pool.name}: {answered.problem}" if answered.problem else problems[number]
+                problems[number] = (
+                    f"{run.name} on {pool.name}: {answered.problem}"
+                    if answered.problem
+                    else problems[number]
+                )
                 for row in () if answered.problem else answered.rows:
                     way = _way(number, place, row, pool, window, answered.job)
                     ways.setdefault((number, place, way.instances, way.minutes), way)
     fitting = [
         way
         for way in ways.values()
-        if way.instances <= pools[way.pool].instances and way.minutes <= window_hours(runs[way.run], pools[way.pool]) * HOUR_MINUTES + 1e-6
+        if way.instances <= pools[way.pool].instances
+        and way.minutes <= window_hours(runs[way.run], pools[way.pool]) * HOUR_MINUTES + 1e-6
     ]
     placeable = {way.run for way in fitting}
-    return fitting, {number: problem for number, problem in problems.items() if number not in placeable}
+    return fitting, {
+        number: problem for number, problem in problems.items() if number not in placeable
+    }
 
 
 def finishes(run: Occurrence) -> bool:
     """Whether the work of a run ends by itself; a service runs from its start to its deadline."""
-    return bool(ends_of({"work": "inference" if run.job.get("goal") == "serve" else "training"} | run.job))
+    return bool(
+        ends_of({"work": "inference" if run.job.get("goal") == "serve" else "training"} | run.job)
+    )
 
 
 def window_hours(run: Occurrence, pool: Pool) -> float:
@@ -66,24 +79,43 @@ def window_hours(run: Occurrence, pool: Pool) -> float:
 
 def _jobs(run: Occurrence, pool: Pool, window: float) -> list[dict[str, Any]]:
     """The run's job on this pool alone: rented as its market sells it, or on machines one has."""
-    job = run.job | ({"hours_most": min(window, float(run.job.get("hours_most", window)))} if finishes(run) else {})
+    job = run.job | (
+        {"hours_most": min(window, float(run.job.get("hours_most", window)))}
+        if finishes(run)
+        else {}
+    )
     if not pool.by_the_hour:
         return [
-            job | {"have": f"{count} x {pool.instance}"} for count in dict.fromkeys(max(1, pool.instances // share) for share in SHARES)
+            job | {"have": f"{count} x {pool.instance}"}
+            for count in dict.fromkeys(max(1, pool.instances // share) for share in SHARES)
         ]
     market = "on-demand" if pool.market == OWNED else pool.market
     place = {"instance": pool.instance, "regions": pool.region, "markets": market}
     return [job | place | {"instances_most": pool.instances, "answers": "fastest"}]
 
 
-def _way(number: int, place: int, row: dict[str, Any], pool: Pool, window: float, job: dict[str, Any]) -> Way:
+def _way(
+    number: int, place: int, row: dict[str, Any], pool: Pool, window: float, job: dict[str, Any]
+) -> Way:
     """An answer as a way: its hours to the job's confidence, a service's those of the window."""
-    instances = int(row["instances_needed"] + row["spare_instances" if pool.market == "spot" else "standby_instances"])
+    instances = int(
+        row["instances_needed"]
+        + row["spare_instances" if pool.market == "spot" else "standby_instances"]
+    )
     hours = window
     if row["run_high_hours"] == row["run_high_hours"]:
-        hours = row["hours"] * (row["run_high_hours"] / row["hours"]) ** CONFIDENCE_REACH[job["confidence"]]
+        hours = (
+            row["hours"]
+            * (row["run_high_hours"] / row["hours"]) ** CONFIDENCE_REACH[job["confidence"]]
+        )
     usd = 0.0
     if pool.by_the_hour:
-        billed = row["usd"] / row["usd_per_hour"] if row["run_high_hours"] == row["run_high_hours"] else window
-        usd = billed * (row["usd_per_hour"] if pool.usd_per_hour is None else pool.usd_per_hour * instances)
+        billed = (
+            row["usd"] / row["usd_per_hour"]
+            if row["run_high_hours"] == row["run_high_hours"]
+            else window
+        )
+        usd = billed * (
+            row["usd_per_hour"] if pool.usd_per_hour is None else pool.usd_per_hour * instances
+        )
     return Way(number, place, instances, ceil(hours * HOUR_MINUTES - 1e-6), float(usd))

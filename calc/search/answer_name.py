@@ -12,7 +12,10 @@ FOUR_BITS = 5  # formats of 4 bits keep their scales in part of a further bit
 def answer_name(row: Row, catalogs: Catalogs) -> str:
     """LoRA · p5.4xlarge; Full · 2 × p5.48xlarge on spot; 8 bits · g6e.xlarge."""
     where = place(row).removeprefix("1 × ") if row["instance"] else cards(row, catalogs)
-    return f"{f'{bits(row, catalogs):.0f} bits' if row['work'] == 'inference' else method(row, catalogs)} · {where}"
+    return (
+        f"{f'{bits(row, catalogs):.0f} bits' if row['work'] == 'inference' else method(row, catalogs)} "
+        f"· {where}"
+    )
 
 
 def method(row: Row, catalogs: Catalogs) -> str:
@@ -35,12 +38,17 @@ def other_work(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
         words.append("trains adapters only" if other["tuning"] == "lora" else "trains all weights")
     elif first["precision"] != other["precision"]:
         name = name_of("precision", other["precision"], catalogs)
-        words.append(f"computes in {name}" if trains else f"weights in {bits(other, catalogs):.0f} bits")
+        words.append(
+            f"computes in {name}" if trains else f"weights in {bits(other, catalogs):.0f} bits"
+        )
     if trains and first["optimizer"] != other["optimizer"]:
         words.append(f"steps with {choice('optimizer', other['optimizer'], catalogs)}")
     if not trains and first["kv_precision"] != other["kv_precision"]:
         words.append(f"cache in {other['kv_precision'] or '16 bits'}")
     steps = other["step_tokens"] / first["step_tokens"] if trains else 1.0
     if not 1 / STEP_FACTOR <= steps <= STEP_FACTOR:
-        words.append(f"takes {other['step_tokens']:,.0f} tokens a step instead of {first['step_tokens']:,.0f}")
+        words.append(
+            f"takes {other['step_tokens']:,.0f} tokens a step instead of "
+            f"{first['step_tokens']:,.0f}"
+        )
     return words

@@ -21,10 +21,16 @@ def price_of_being_wrong(row: Row, board: pd.DataFrame) -> str:
 
     Empty from 99 in 100 on, on machines of one's own, and where nothing is known of it.
     """
-    if is_missing(row["fit_probability"]) or row["fit_probability"] >= SURE or is_missing(row.get("usd")):
+    if (
+        is_missing(row["fit_probability"])
+        or row["fit_probability"] >= SURE
+        or is_missing(row.get("usd"))
+    ):
         return ""
     failed, roomier = row["usd_per_hour"] * row["start_hours"], surest(board)
-    start = f"the failed start costs {about(failed)}" if failed > 0 else "nobody bills the failed start"
+    start = (
+        f"the failed start costs {about(failed)}" if failed > 0 else "nobody bills the failed start"
+    )
     if roomier is None:
         return f"If it does not fit, {start}; nothing in the table is roomier."
     more = roomier["usd"] / row["usd"] - 1

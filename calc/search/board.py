@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 
 ORDERS = ("money", "hour", "fastest", "headroom", "carbon")
-COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes", "carbon": "carbon_kg"}
+COLUMN = {
+    "hour": "usd_per_hour",
+    "fastest": "seconds",
+    "headroom": "headroom_bytes",
+    "carbon": "carbon_kg",
+}
 
 
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -18,7 +23,12 @@ def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def is_sound(board: pd.DataFrame) -> pd.Series:
     """Which rows are known to run and to fit, keep every limit and have a price."""
-    return (board["fits"] == "yes") & (board["runs"] == "yes") & (board["misses"] == "") & board["usd"].notna()
+    return (
+        (board["fits"] == "yes")
+        & (board["runs"] == "yes")
+        & (board["misses"] == "")
+        & board["usd"].notna()
+    )
 
 
 def qualifies(board: pd.DataFrame) -> pd.Series:

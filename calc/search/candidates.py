@@ -16,10 +16,21 @@ from calc.search.places import Offer
 from calc.search.shares import limited_columns, limited_seconds
 from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
 
-SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
+SHOWN = (
+    "runs",
+    "fits",
+    "headroom_bytes",
+    "batch",
+    "gpus",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+)
 
 
-def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str, Any]) -> list[Columns]:
+def candidates_of(
+    crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str, Any]
+) -> list[Columns]:
     """The candidates of some pairs: a table of figures for each offer."""
     _accumulate(crossed, grid)
     add_time(crossed, job["work"], (*TIMED, *limited_columns(job).values()))
@@ -37,9 +48,15 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     layout = np.broadcast_to(crossed.column("row_number", PAIR), len(crossed.layout))
     count = grid.steps_count[layout]
     pair = np.repeat(np.arange(len(layout)), count)
-    first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
+    first = grid.first_step.take(layout) - (
+        np.cumsum(count) - count
+    )  # of each pair's ways in `steps`, less its place among the ways
     crossed.multiply(pair)
-    crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
+    crossed.set(
+        "accumulation_steps",
+        WAY,
+        grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float),
+    )
 
 
 def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
@@ -47,12 +64,22 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     market = job["markets"][offer.market]
     place = crossed.place.take(crossed.pair)
     price = offer.usd_per_hour.take(place)
-    interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
+    interrupted = (
+        spot_overhead(crossed, offer.band_interruption_ratio)
+        if MARKETS[market].interrupted
+        else np.zeros(1)
+    )
     table = {name: crossed.column(name, WAY) for name in STEPPED}
-    table |= {name: np.nan_to_num(table[name], nan=1.0) for name in ("instances_needed", "spare_instances")}  # cards without an instance
+    table |= {
+        name: np.nan_to_num(table[name], nan=1.0)
+        for name in ("instances_needed", "spare_instances")
+    }  # cards without an instance
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
-    figures |= {name: crossed.column(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
+    figures |= {
+        name: crossed.column(name, WAY)
+        for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")
+    }
     many = (figures["instances"] >= offer.several.take(place)) & job["ends"]
     figures |= {
         "first_token_seconds": crossed.column(first_token_column(job), WAY),
@@ -72,14 +99,26 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
     figures = figures if timed.all() else figures | _untimed(figures, timed, job["ends"])
-    sold = ~np.isnan(price) & ~(np.isnan(figures["usd"]) & ~np.isnan(figures["hours"]))  # a run beyond the longest block is not sold as one
-    figures |= {"usd": figures["seconds"]} if job["have"] else {}  # nothing is paid: the fastest is the best
-    return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
+    sold = ~np.isnan(price) & ~(
+        np.isnan(figures["usd"]) & ~np.isnan(figures["hours"])
+    )  # a run beyond the longest block is not sold as one
+    figures |= (
+        {"usd": figures["seconds"]} if job["have"] else {}
+    )  # nothing is paid: the fastest is the best
+    return (
+        figures
+        if sold.all()
+        else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
+    )
 
 
 def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     """The figures that rest on time, empty where no time is known; a month's money needs none."""
-    names = ("seconds", *(name for name in figures if name.endswith("token_seconds")), *(("hours", "usd", "slow_hours") if ends else ()))
+    names = (
+        "seconds",
+        *(name for name in figures if name.endswith("token_seconds")),
+        *(("hours", "usd", "slow_hours") if ends else ()),
+    )
     empty = {name: np.where(timed, figures[name], np.nan) for name in names}
     return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}
 
@@ -89,7 +128,9 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
 
     Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
     """
-    changes = (np.diff(candidates["layout"], prepend=-1) != 0) | (np.diff(candidates["place"], prepend=-1) != 0)
+    changes = (np.diff(candidates["layout"], prepend=-1) != 0) | (
+        np.diff(candidates["place"], prepend=-1) != 0
+    )
     first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
     if not len(first) or len(job["fixed"].get("accumulation_steps", ())) > 1:  # compared: all stay
         return candidates
@@ -105,7 +146,8 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
 def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: dict[str, Any]) -> np.ndarray:
     """The load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
-    Sequences at once are the users, or by Little's law the requests per second times the seconds of a request.
+    Sequences at once are the users, or by Little's law the requests per second times the seconds of
+    a request.
     """
     if job["ends"]:
         return np.zeros(1)

@@ -11,7 +11,10 @@ from calc.say.setting import sharding, sharding_ranks
 from calc.scenarios.published import publisher_words
 from calc.search.sentences import NEXT_FASTER, SAME_RATIO, titles
 
-GENERATED = {"own gpus": "{rollout_gpus:.0f} of them generate the answers", "colocated": "answers generated on the same cards"}
+GENERATED = {
+    "own gpus": "{rollout_gpus:.0f} of them generate the answers",
+    "colocated": "answers generated on the same cards",
+}
 RECOMPUTED = {"none": "", "full": "activations recomputed"}
 LETTERS = {"p": "P", "g": "G"}  # of instance families, whose quotas are apart
 
@@ -39,10 +42,17 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     if "knee" in names:
         little = titles(row) != NEXT_FASTER
         past = "past this, each minute saved costs more" if little else "nothing between"
-        return f"{three(least['seconds'] / row['seconds'])} times as fast for {more_money(row, least)}; {past}."
+        return (
+            f"{three(least['seconds'] / row['seconds'])} times as fast for "
+            f"{more_money(row, least)}; {past}."
+        )
     if "easiest" in names and row["usd"] > least["usd"]:
         letter, usual = (LETTERS.get(entry["instance"][:1], "") for entry in (row, least))
-        quota = f" on {letter} instances, which have a quota of their own" if letter != usual else ", and easier to get"
+        quota = (
+            f" on {letter} instances, which have a quota of their own"
+            if letter != usual
+            else ", and easier to get"
+        )
         return f"{more_money(row, least).capitalize()}{quota}."
     return layout_line(row, catalogs)
 
@@ -50,8 +60,14 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
 def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
     """80 % more: the weights as trained."""
     is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
-    weights = "the weights as trained" if is_trained else layout_line(row, catalogs).removesuffix(".")
-    return f"{more_money(row, least).capitalize()}: {weights}." if row["usd"] == row["usd"] else f"{weights[:1].upper()}{weights[1:]}."
+    weights = (
+        "the weights as trained" if is_trained else layout_line(row, catalogs).removesuffix(".")
+    )
+    return (
+        f"{more_money(row, least).capitalize()}: {weights}."
+        if row["usd"] == row["usd"]
+        else f"{weights[:1].upper()}{weights[1:]}."
+    )
 
 
 def layout_line(row: Row, catalogs: Catalogs) -> str:
@@ -59,15 +75,28 @@ def layout_line(row: Row, catalogs: Catalogs) -> str:
     cards = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}"
     if row["work"] == "inference":
         bits = 8 * catalogs.precisions["matrix_bytes_each"][row["precision"]]
-        weights = publisher_words(catalogs, row["model"], row["precision"]).partition(" (")[0] or f"{bits:g}-bit weights"
+        weights = (
+            publisher_words(catalogs, row["model"], row["precision"]).partition(" (")[0]
+            or f"{bits:g}-bit weights"
+        )
         cache = " and an 8-bit cache" if row["kv_precision"] else ""
         spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
         return f"{weights}{cache}, on {cards}{spread}."
     shared = f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
-    divided = f"each sequence over {row['context_parallel']:.0f}" if row.get("context_parallel", 1) > 1 else ""
+    divided = (
+        f"each sequence over {row['context_parallel']:.0f}"
+        if row.get("context_parallel", 1) > 1
+        else ""
+    )
     recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
-    parts = [shared, divided, f"{counted(int(row['batch']), 'sequence')} at a time", recomputed, generated]
+    parts = [
+        shared,
+        divided,
+        f"{counted(int(row['batch']), 'sequence')} at a time",
+        recomputed,
+        generated,
+    ]
     return f"{', '.join(filter(None, parts))}."
 
 

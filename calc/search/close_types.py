@@ -16,7 +16,21 @@ from calc.search.tightened import Turn
 
 CLOSE_RATIO = 1.1
 FEWEST, MOST = 2, 6
-COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+COUNTS = (
+    "No",
+    "One",
+    "Two",
+    "Three",
+    "Four",
+    "Five",
+    "Six",
+    "Seven",
+    "Eight",
+    "Nine",
+    "Ten",
+    "Eleven",
+    "Twelve",
+)
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -33,12 +47,16 @@ def close_types(options: Options) -> CloseTypes:
     board = options.board
     sound = is_sound(board)
     if options.problem or not sound.any():
-        return CloseTypes(records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None)
+        return CloseTypes(
+            records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None
+        )
     types = board[sound].drop_duplicates("instance")
     types = pd.concat([types.head(1), types.iloc[1:].sort_values("usd", kind="stable")])
     near = (types["usd"] <= CLOSE_RATIO * types["usd"].iloc[0]).sum()
     rest = records(types.iloc[near : near + 1])
-    return CloseTypes(records(types.head(min(max(near, FEWEST), MOST))), int(near), rest[0] if rest else None)
+    return CloseTypes(
+        records(types.head(min(max(near, FEWEST), MOST))), int(near), rest[0] if rest else None
+    )
 
 
 def close_heading(types: CloseTypes, options: Options) -> str:
@@ -58,14 +76,25 @@ def how_sure(types: CloseTypes, turn: Turn | None, ways: Mapping[str, Any]) -> s
     if not types.close:
         return ""
     first = types.rows[0]
-    parts = [f"Time is known to ± {_known_to(first)}, so these cannot be ranked."] if types.close > 1 and ends_of(first) else []
+    parts = (
+        [f"Time is known to ± {_known_to(first)}, so these cannot be ranked."]
+        if types.close > 1 and ends_of(first)
+        else []
+    )
     if types.next is not None:
-        parts.append(f"The next type, {place(types.next)}, costs {percent(types.next['usd'] / first['usd'] - 1)} more.")
+        parts.append(
+            f"The next type, {place(types.next)}, costs "
+            f"{percent(types.next['usd'] / first['usd'] - 1)} more."
+        )
     if turn is not None:
         load = f"{turn.users:,} requests at once"
         dearer = f"up to {load}; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
         parts.append(f"The answer takes {f'{load} too' if is_missing(turn.usd) else dearer}.")
-    parts += [f"Signed for 1 year it is {about(ways['commitment'])} a month: Compare & bill."] if "commitment" in ways else []
+    parts += (
+        [f"Signed for 1 year it is {about(ways['commitment'])} a month: Compare & bill."]
+        if "commitment" in ways
+        else []
+    )
     return " ".join(parts)
 
 

@@ -1,8 +1,8 @@
 """All candidates of a grid with their verdicts, time and money: one entry each.
 
-Memory depends on the layout, time on layout and instance type, the price on instance type, region and market: each formula
-runs at its own level (calc/crossed.py). Of candidates that differ in their region alone the one of least price counts, and
-where that price is old also the least that is not.
+Memory depends on the layout, time on layout and instance type, the price on instance type, region
+and market: each formula runs at its own level (calc/crossed.py). Of candidates that differ in their
+region alone the one of least price counts, and where that price is old also the least that is not.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,24 @@ from calc.cost import machines, starts
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import ONE, PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import EMPTY, MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
+from calc.engine.stages import (
+    EMPTY,
+    MEMORY,
+    TIME,
+    before_memory,
+    fullest_place,
+    makes,
+    memory_keys,
+    walk,
+)
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, rollout_engine, states
-from calc.memory.serving_traits import engine_batched_tokens, expert_tile, on_huge_card, on_large_card
+from calc.memory.serving_traits import (
+    engine_batched_tokens,
+    expert_tile,
+    on_huge_card,
+    on_large_card,
+)
 from calc.rules import objectives, placement
 from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
@@ -40,18 +54,32 @@ LATER = (  # what runs once memory is known
     *(rule.wrong for rule in placement.RULES),
     *(formula for stage in TIME for formula in stage.formulas),
 )
-STARTING = needed(formulas_of(starts), ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"))
+STARTING = needed(
+    formulas_of(starts),
+    ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"),
+)
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
-MEMORY_MADE = tuple(name for name in makes(MEMORY[1:]) if name in LATER_READS)  # what memory decides of fit, placement and time
-ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens)  # a serving engine's defaults on a card
+MEMORY_MADE = tuple(
+    name for name in makes(MEMORY[1:]) if name in LATER_READS
+)  # what memory decides of fit, placement and time
+ENGINE_OF_CARD = (
+    on_large_card,
+    on_huge_card,
+    engine_batched_tokens,
+)  # a serving engine's defaults on a card
 FITS = tuple(fit.FITS)
-PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
+PAIRS_AT_ONCE = (
+    2**17
+    # of layouts and places, so that the figures of a large job stay in 100 MB and in the
+    # processor's cache
+)
 
 
 class Combinations(NamedTuple):
     """The candidates, a column per figure; how many were tried; the fault that all share.
 
-    `smallest_bytes`: the least memory of a layout where none fits; else NaN. `crossed`: what was worked out for all pairs.
+    `smallest_bytes`: the least memory of a layout where none fits; else NaN. `crossed`: what was
+    worked out for all pairs.
     """
 
     grid: Grid
@@ -81,8 +109,8 @@ def combinations(
 ) -> Combinations:
     """All candidates of a grid that fit on their cards and are not refused.
 
-    A candidate's `layout` and `place` are numbers in the grid. `chosen` says which candidates of each stretch stay;
-    `progress` is called with the share that is done.
+    A candidate's `layout` and `place` are numbers in the grid. `chosen` says which candidates of
+    each stretch stay; `progress` is called with the share that is done.
     """
     sold = offers(job, grid.places, catalogs)
     count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
@@ -94,7 +122,9 @@ def combinations(
     if job["requests_per_second"]:
         crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid)
         crossed.evaluate_all(ENGINE_OF_CARD)
-        for name in parameters_of(cache_pool_bytes):  # nobody waits for a slot where all that are needed must fit
+        for name in parameters_of(
+            cache_pool_bytes
+        ):  # nobody waits for a slot where all that are needed must fit
             crossed.set(name, ONE, EMPTY)
         grid = loaded(grid, crossed, job)
         table, problems = layouts_table(grid, job, catalogs)
@@ -102,7 +132,13 @@ def combinations(
     if not len(memory):
         return Combinations(grid, {}, tried, np.nan, "")
     if np.isnan(memory).all():
-        return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
+        return Combinations(
+            grid,
+            {},
+            tried,
+            np.nan,
+            not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs),
+        )
     fitting, done = 0, 0
     parts: list[Columns] = []
     for part in crossed.parts(PAIRS_AT_ONCE):
@@ -114,12 +150,18 @@ def combinations(
         if progress:
             progress(done / max(len(crossed.layout), 1))
     kept = part if done <= PAIRS_AT_ONCE else None
-    return Combinations(grid, together(parts), tried, np.nan if fitting else float(np.nanmin(memory)), "", kept)
+    return Combinations(
+        grid, together(parts), tried, np.nan if fitting else float(np.nanmin(memory)), "", kept
+    )
 
 
 def together(parts: list[Columns]) -> Columns:
     """The candidates of all parts as one table."""
-    return parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return (
+        parts[0]
+        if len(parts) == 1
+        else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    )
 
 
 def merged(several: list[Combinations]) -> Combinations:
@@ -136,7 +178,9 @@ def merged(several: list[Combinations]) -> Combinations:
     fits = any(np.isnan(one.smallest_bytes) for one in with_candidates)
     least = np.nan if fits else min((one.smallest_bytes for one in with_candidates), default=np.nan)
     problem = "" if any(not one.problem for one in several) else several[0].problem
-    return Combinations(joined(grids), candidates, sum(one.tried for one in several), least, problem)
+    return Combinations(
+        joined(grids), candidates, sum(one.tried for one in several), least, problem
+    )
 
 
 def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
@@ -152,7 +196,10 @@ def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
     names = ("work", "model", "sequence_tokens", "hours_per_month", *of_work)
     running = {"start_seconds": 0.0} if job["have"] else {}  # machines that are there run already
     row = {name: job[name] for name in names if job[name] is not None} | running | job["assumed"]
-    row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
+    row |= {
+        "tuning": "full" if job["method"] == "full" else "lora",
+        "implementation": job["implementation"],
+    }
     return known_inputs(row, columns)
 
 
@@ -162,7 +209,9 @@ def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
     return Crossed(columns, cards, grid.layout, grid.place)
 
 
-def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
+def _able(
+    grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs
+) -> tuple[Crossed, np.ndarray]:
     """Layouts crossed with the places that run and may hold them, and their memory. [B]"""
     table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
     walk(table, LAYOUT_STAGES)
@@ -173,14 +222,20 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
     least = least_memory_bytes(table)
     card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
     small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
-    able = np.flatnonzero(small if small.any() else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able]))))
+    able = np.flatnonzero(
+        small
+        if small.any()
+        else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able])))
+    )
     layout, place = grid.layout.take(able), grid.place.take(able)
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
     of_pair = place, kind.take(layout)
     table = memory_once(take(table, np.flatnonzero(used)))
     table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
-    crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
+    crossed = crossed_with(
+        table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
+    )
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     return crossed, np.atleast_1d(table["memory_bytes"])
@@ -188,8 +243,15 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
 
 def least_memory_bytes(table: Table) -> np.ndarray:
     """A lower bound of the memory of each laid out row. [B]"""
-    formulas: tuple[Callable, ...] = (states.gradient_width_bytes_each, states.state_width_bytes_each)
-    formulas += (rollout_engine.engine_share_bytes, rollout_engine.awake_engine_bytes, *formulas_of(bounds))
+    formulas: tuple[Callable, ...] = (
+        states.gradient_width_bytes_each,
+        states.state_width_bytes_each,
+    )
+    formulas += (
+        rollout_engine.engine_share_bytes,
+        rollout_engine.awake_engine_bytes,
+        *formulas_of(bounds),
+    )
     made = {formula.__name__ for formula in formulas}
     read = {name for formula in formulas for name in parameters_of(formula)} - made
     columns = evaluate_all(formulas, {name: table[name] for name in read})
@@ -199,10 +261,23 @@ def least_memory_bytes(table: Table) -> np.ndarray:
 def _keep_fitting(crossed: Crossed) -> int:
     """Drop pairs that do not fit or that placement forbids; return how many fit."""
     crossed.evaluate_all(fit.VERDICT)
-    fitting = np.flatnonzero(np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
+    fitting = np.flatnonzero(
+        np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight")
+    )
     crossed.keep(fitting)
-    crossed.evaluate_all((fit.headroom_bytes, *formulas_of(machines), island_gpus, *formulas_of(placement), *STARTING))
-    broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
+    crossed.evaluate_all(
+        (
+            fit.headroom_bytes,
+            *formulas_of(machines),
+            island_gpus,
+            *formulas_of(placement),
+            *STARTING,
+        )
+    )
+    broken = [
+        np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout))
+        for rule in placement.RULES
+    ]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return len(fitting)
 
@@ -213,7 +288,11 @@ def memory_once(table: Table) -> Table:
     Without sharding the number of replicas changes no byte, once there are two.
     """
     degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
-    unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
+    unsharded = (
+        (table["shards_optimizer"] == 0)
+        & (table["shards_gradients"] == 0)
+        & (table["shards_weights"] == 0)
+    )
     gpus = table["training_gpus"]
     alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
@@ -221,7 +300,9 @@ def memory_once(table: Table) -> Table:
     return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
 
 
-def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
+def _by_card_class(
+    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
+) -> tuple[Table, Grid, np.ndarray]:
     """Layouts of a serving engine for each kind of card: its defaults and its tiles differ."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
@@ -229,29 +310,44 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
     crossed = crossed_with(table, cards, grid)
     crossed.evaluate_all((*ENGINE_OF_CARD, expert_tile))
     names = ("on_large_card", "on_huge_card", "expert_tile")
-    large, huge, tile = (np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names)
+    large, huge, tile = (
+        np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names
+    )
     kind = large + huge + 3 * tile
     kinds = np.flatnonzero(np.bincount(kind))
     every = take(table, np.tile(np.arange(size), len(kinds)))
     values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
-    every |= {name: np.repeat(value.astype(float), size) for name, value in zip(names, values, strict=True)}
+    every |= {
+        name: np.repeat(value.astype(float), size)
+        for name, value in zip(names, values, strict=True)
+    }
     every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
-    return every, grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)), np.tile(sound, len(kinds))
+    return (
+        every,
+        grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)),
+        np.tile(sound, len(kinds)),
+    )
 
 
-def _by_card_memory(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
+def _by_card_memory(
+    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
+) -> tuple[Table, Grid, np.ndarray]:
     """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
     if not np.any(table["colocates_engine"] > 0):
         return table, grid, sound
     size = grid.size
-    sizes, kind = np.unique(np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True)
+    sizes, kind = np.unique(
+        np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True
+    )
     every = take(table, np.tile(np.arange(size), len(sizes)))
     every |= {"rollout_card_bytes": np.repeat(sizes, size)}
     able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
     return every, grid._replace(layout=grid.layout + size * kind.take(grid.place)), able
 
 
-def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _support(
+    table: Columns, cards: Columns, catalogs: Catalogs
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
     small, kind = distinguished(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)

@@ -1,8 +1,9 @@
 """Two to six estimated rows side by side: what differs, and what each difference is made of.
 
-A difference in memory is the sum of the differences of its components. Money and time are products: their differences are
-divided among the factors by the logarithmic mean (Ang 2005, Energy Policy 33(7), 867-871), which leaves no rest and
-gives the same parts with the other sign when the two rows change places.
+A difference in memory is the sum of the differences of its components. Money and time are products:
+their differences are divided among the factors by the logarithmic mean (Ang 2005, Energy Policy
+33(7), 867-871), which leaves no rest and gives the same parts with the other sign when the two rows
+change places.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,14 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.say.place import card_name
 from calc.say.setting import name_of, spoken
-from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
+from calc.scenarios.inputs import (
+    ASSUMED,
+    INFERENCE_ONLY,
+    LORA_ONLY,
+    SAME_AS_SEQUENCE,
+    TRAINING_ONLY,
+    inputs_by_name,
+)
 from calc.units import HOUR_SECONDS
 
 FEWEST, MOST = 2, 6
@@ -26,23 +34,31 @@ UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 _TELLING_RATIO = 0.2
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
-PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda row: row["usd_per_hour"] / row["instances"]}
+PER_HOUR: Factors = {
+    "instances": lambda row: row["instances"],
+    "price": lambda row: row["usd_per_hour"] / row["instances"],
+}
 RUN: Factors = {
     "speed": lambda row: 1 / row["run_tokens_per_second"] / HOUR_SECONDS,
     "attempts": lambda row: row["attempts"],
     "interruptions": lambda row: (
-        (row["hours"] - row["start_hours"]) / (row["attempts"] * row["run_tokens"] / row["run_tokens_per_second"] / HOUR_SECONDS)
+        (row["hours"] - row["start_hours"])
+        / (row["attempts"] * row["run_tokens"] / row["run_tokens_per_second"] / HOUR_SECONDS)
     ),
     "start": lambda row: row["hours"] / (row["hours"] - row["start_hours"]),
 }
 RUNS: dict[str, Factors] = {
-    work: {name: lambda row: row["run_tokens"], **RUN} for work, name in (("training", "train_tokens"), ("offline", "tokens_total"))
+    work: {name: lambda row: row["run_tokens"], **RUN}
+    for work, name in (("training", "train_tokens"), ("offline", "tokens_total"))
 }
 MONTH: Factors = {"hours_per_month": lambda row: row["hours"]}
 BILLED: Factors = {"billing": lambda row: row["usd"] / row["usd_per_hour"] / row["hours"]}
 QUANTITIES: dict[str, dict[str, Factors]] = {  # what is compared beside memory, by work
     "inference": {"usd_per_hour": PER_HOUR, "usd": {**MONTH, **BILLED, **PER_HOUR}},
-    **{work: {"usd_per_hour": PER_HOUR, "hours": run, "usd": {**run, **BILLED, **PER_HOUR}} for work, run in RUNS.items()},
+    **{
+        work: {"usd_per_hour": PER_HOUR, "hours": run, "usd": {**run, **BILLED, **PER_HOUR}}
+        for work, run in RUNS.items()
+    },
 }
 
 
@@ -87,14 +103,20 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
     quantities = {"memory_bytes": _memory(first, other)}
-    works = ["offline" if row["work"] == "inference" and ends_of(row) else row["work"] for row in (first, other)]
+    works = [
+        "offline" if row["work"] == "inference" and ends_of(row) else row["work"]
+        for row in (first, other)
+    ]
     products = QUANTITIES[works[0]] if len(set(works)) == 1 else {"usd_per_hour": PER_HOUR}
     for quantity, factors in products.items():
         before, after = float(first[quantity]), float(other[quantity])
         parts = {}
         if before > 0 and after > 0:
             mean = _logarithmic_mean(before, after)
-            parts = {name: mean * float(np.log(factor(other) / factor(first))) for name, factor in factors.items()}
+            parts = {
+                name: mean * float(np.log(factor(other) / factor(first)))
+                for name, factor in factors.items()
+            }
         quantities[quantity] = Difference(quantity, before, after, parts)
     return quantities
 
@@ -113,7 +135,12 @@ def pace_change(first: dict[str, Any], other: dict[str, Any]) -> float:
 def _memory(first: dict[str, Any], other: dict[str, Any]) -> Difference:
     parts = {name: float(other[name]) - float(first[name]) for name in COMPONENTS}
     estimated = not np.isnan(sum(parts.values()))
-    return Difference("memory_bytes", float(first["memory_bytes"]), float(other["memory_bytes"]), parts if estimated else {})
+    return Difference(
+        "memory_bytes",
+        float(first["memory_bytes"]),
+        float(other["memory_bytes"]),
+        parts if estimated else {},
+    )
 
 
 def _logarithmic_mean(one: float, other: float) -> float:
@@ -124,8 +151,8 @@ def _logarithmic_mean(one: float, other: float) -> float:
 def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Every choice that the rows read: choice, label, differs, and a column of words per row.
 
-    Choices that differ come first, the place before the setting; a choice that a row does not read is empty. An assumption
-    of time and cost is listed only where it differs.
+    Choices that differ come first, the place before the setting; a choice that a row does not read
+    is empty. An assumption of time and cost is listed only where it differs.
     """
     records, table = rows.to_dict("records"), []
     for name in dict.fromkeys((*_PLACE, *inputs_by_name())):
@@ -134,7 +161,9 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
         if name not in ("scenario", "gpu") and (differs or (any(words) and name not in ASSUMED)):
             table.append((name, label(name, records, catalogs), differs, *words))
     columns = ["choice", "label", "differs", *range(len(rows))]
-    return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(table, columns=columns).sort_values(
+        "differs", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
@@ -150,7 +179,11 @@ def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
     """One choice of a row in words; empty where the row does not set or does not read it."""
     value = row.get(name, "")
     follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]
-    if follows or name in UNREAD[row["work"]] or (name in LORA_ONLY and row["tuning"] != "lora" and not row["adapters"] > 0):
+    if (
+        follows
+        or name in UNREAD[row["work"]]
+        or (name in LORA_ONLY and row["tuning"] != "lora" and not row["adapters"] > 0)
+    ):
         return ""
     if name == "market":
         return MARKETS[value].label

@@ -15,7 +15,8 @@ from calc.table import Words, taken
 class Grid(NamedTuple):
     """Layouts as columns of scenarios, the pairs that are tried, each layout's accumulations.
 
-    `layout` and `place` are the numbers of each pair; `first_step` of each layout is a number in `steps`.
+    `layout` and `place` are the numbers of each pair; `first_step` of each layout is a number in
+    `steps`.
     """
 
     places: list[Place]
@@ -39,8 +40,16 @@ def grids(parts: list[Part], most: int) -> Iterator[Grid]:
         yield joined([_crossed(part) for part in parts])
         return
     for part in (part for part in parts if len(part.shape)):
-        pairs = np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts))) * part.combinations
-        ends = np.unique(np.searchsorted(pairs, np.arange(most, pairs[-1] + most, most), side="left").clip(max=len(pairs) - 1) + 1)
+        pairs = (
+            np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts)))
+            * part.combinations
+        )
+        ends = np.unique(
+            np.searchsorted(pairs, np.arange(most, pairs[-1] + most, most), side="left").clip(
+                max=len(pairs) - 1
+            )
+            + 1
+        )
         for start, end in pairwise([0, *ends.tolist()]):
             yield joined([_crossed(_slice(part, start, end))])
 
@@ -58,16 +67,30 @@ def _crossed(part: Part) -> Grid:
     lists, shapes, numbers = part.choices, part.shapes, part.numbers
     choices = len(numbers)
     layouts: dict[str, np.ndarray | Words] = {
-        name: np.repeat(shapes.counts[:, number].astype(float), choices) for number, name in enumerate(COUNTS)
+        name: np.repeat(shapes.counts[:, number].astype(float), choices)
+        for number, name in enumerate(COUNTS)
     }
     for number, (name, values) in enumerate(lists.items()):
         codes = np.tile(numbers[:, number], len(shapes.counts))
         words = all(isinstance(value, str) for value in values)
-        layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
+        layouts[name] = (
+            Words(codes, np.array(values, dtype=object))
+            if words
+            else np.array(values, dtype=float)[codes]
+        )
     if part.spread:  # tensor parallel would cut a block of an expert's scales
-        tensor, precision = np.asarray(layouts["tensor_parallel"]), np.tile(numbers[:, [*lists].index("precision")], len(shapes.counts))
+        tensor, precision = (
+            np.asarray(layouts["tensor_parallel"]),
+            np.tile(numbers[:, [*lists].index("precision")], len(shapes.counts)),
+        )
         spread = [part.spread.get(word, []) for word in lists["precision"]]
-        cut = np.any([(precision == number) & np.isin(tensor, degrees) for number, degrees in enumerate(spread)], axis=0)
+        cut = np.any(
+            [
+                (precision == number) & np.isin(tensor, degrees)
+                for number, degrees in enumerate(spread)
+            ],
+            axis=0,
+        )
         layouts["expert_parallel"] = np.where(cut, tensor, 1.0)
     layout = (part.shape[:, None] * choices + np.arange(choices)).ravel()
     place = np.repeat(part.place, choices)
@@ -82,7 +105,10 @@ def _crossed(part: Part) -> Grid:
 
 def joined(several: list[Grid]) -> Grid:
     """Several grids as one; a column in which all layouts are equal has one value."""
-    layouts = {name: _short(_column([one.layouts[name] for one in several], several)) for name in several[0].layouts}
+    layouts = {
+        name: _short(_column([one.layouts[name] for one in several], several))
+        for name in several[0].layouts
+    }
     starts = np.cumsum([0, *(one.size for one in several)])
     steps = np.cumsum([0, *(len(one.steps) for one in several)])
     return Grid(
@@ -91,7 +117,9 @@ def joined(several: list[Grid]) -> Grid:
         int(starts[-1]),
         np.concatenate([one.layout + start for one, start in zip(several, starts, strict=False)]),
         np.concatenate([one.place for one in several]),
-        np.concatenate([one.first_step + start for one, start in zip(several, steps, strict=False)]),
+        np.concatenate(
+            [one.first_step + start for one, start in zip(several, steps, strict=False)]
+        ),
         np.concatenate([one.steps_count for one in several]),
         np.concatenate([one.steps for one in several]),
     )
@@ -101,7 +129,16 @@ def only(grid: Grid, layouts: np.ndarray) -> Grid:
     """Some layouts of a grid, by number, without their pairs."""
     columns = {name: taken(values, grid.size, layouts) for name, values in grid.layouts.items()}
     nothing = np.empty(0, dtype=int)
-    return Grid(grid.places, columns, len(layouts), nothing, nothing, grid.first_step[layouts], grid.steps_count[layouts], grid.steps)
+    return Grid(
+        grid.places,
+        columns,
+        len(layouts),
+        nothing,
+        nothing,
+        grid.first_step[layouts],
+        grid.steps_count[layouts],
+        grid.steps,
+    )
 
 
 def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
@@ -109,9 +146,14 @@ def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
     if len(values) == 1:
         return values[0]
     if not isinstance(values[0], Words):
-        return np.concatenate([np.broadcast_to(column, one.size) for column, one in zip(values, several, strict=True)])
+        return np.concatenate(
+            [np.broadcast_to(column, one.size) for column, one in zip(values, several, strict=True)]
+        )
     starts = np.cumsum([0, *(len(column.vocabulary) for column in values)])
-    codes = [np.broadcast_to(column.codes, one.size) + start for column, one, start in zip(values, several, starts, strict=False)]
+    codes = [
+        np.broadcast_to(column.codes, one.size) + start
+        for column, one, start in zip(values, several, starts, strict=False)
+    ]
     return Words(np.concatenate(codes), np.concatenate([column.vocabulary for column in values]))
 
 

@@ -12,7 +12,16 @@ from calc.search.options import on_several_instances, options
 
 FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 SEVERAL = "several"  # not a column of a job: only rows on two or more instances answer
-SAME = ("instance", "instances_needed", "market", "precision", "tuning", "sharding", "tensor_parallel", "batch")  # of one answer
+SAME = (
+    "instance",
+    "instances_needed",
+    "market",
+    "precision",
+    "tuning",
+    "sharding",
+    "tensor_parallel",
+    "batch",
+)  # of one answer
 
 
 class ReadyJob(NamedTuple):
@@ -40,7 +49,11 @@ class Leaf(NamedTuple):
 def ready_jobs() -> dict[str, list[ReadyJob]]:
     """The ready jobs of catalogs/edited/setups.yaml by kind, in the order of the file."""
     kinds = read_document(FOLDER, "setups").items()
-    return {kind: [ReadyJob(**entry) for entry in entries] for kind, entries in kinds if isinstance(entries, list)}
+    return {
+        kind: [ReadyJob(**entry) for entry in entries]
+        for kind, entries in kinds
+        if isinstance(entries, list)
+    }
 
 
 def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
@@ -50,7 +63,9 @@ def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
     return [_leaf(question, free | question.asks, catalogs) for question in ready_jobs()[kind]]
 
 
-def tried(kind: str, fields: Mapping[str, Any], fixed: dict[str, list], catalogs: Catalogs) -> list[Leaf]:
+def tried(
+    kind: str, fields: Mapping[str, Any], fixed: dict[str, list], catalogs: Catalogs
+) -> list[Leaf]:
     """The ready jobs of a kind over the fields of a job and the prices that it fixes."""
     leaves = []
     for job in ready_jobs()[kind]:

@@ -16,14 +16,40 @@ SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 
 # Assumptions of the ranking.
-JUDGED = ("easiest_usd_ratio", "faster_ratio", "knee_pace_ratio", "knee_usd_ratio", "scarce_spot_seconds", "tie_ratio")
-ASKED_ANSWERS = ("fastest", "roomiest")  # named beside least money, knee and easiest where the job asks for them
+JUDGED = (
+    "easiest_usd_ratio",
+    "faster_ratio",
+    "knee_pace_ratio",
+    "knee_usd_ratio",
+    "scarce_spot_seconds",
+    "tie_ratio",
+)
+ASKED_ANSWERS = (
+    "fastest",
+    "roomiest",
+)  # named beside least money, knee and easiest where the job asks for them
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and surely fits
-STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
+# a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are
+# others
+STEP_FACTOR = 2.0
 
-LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
-SHARES = ("", "50", "90", "99")  # of the requests, out of 100, that keep a limit on time; empty: the mean at the steady rate does
-PUBLISHED = "published"  # the original format, and 8 bits where the maker or a known third party publishes them; none is made
+LIMITS = (
+    "hours_most",
+    "usd_most",
+    "usd_per_hour_most",
+    "instances_most",
+    "first_token_seconds",
+    "token_seconds",
+)
+SHARES = (
+    "",
+    "50",
+    "90",
+    "99",
+)  # of the requests, out of 100, that keep a limit on time; empty: the mean at the steady rate does
+# the original format, and 8 bits where the maker or a known third party publishes them; none is
+# made
+PUBLISHED = "published"
 
 JOB_INPUTS = (
     Input("job", "text"),
@@ -56,23 +82,54 @@ JOB_INPUTS = (
     Input("answers", "text", ""),
     Input("have", "text", ""),
 )
-EARLIER = {"hold_slow_end": ("confidence", {"no": "50", "yes": "95"})}  # a column's name of before, and what its words are now
-# Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100 cases, on a log scale.
+EARLIER = {
+    "hold_slow_end": ("confidence", {"no": "50", "yes": "95"})
+}  # a column's name of before, and what its words are now
+# Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100
+# cases, on a log scale.
 CONFIDENCE_REACH = {"50": 0.0, "75": 0.6745 / 1.6449, "95": 1.0}
 EXAMPLES = ("examples", "example_tokens", "epochs")  # which together are the tokens of a run
 CONTEXT_PARTS = 8  # of a context without prompt and answer one part is generated
-PACE = {"first_token_seconds": "time_to_first_token_seconds", "token_seconds": "time_per_output_token_seconds"}  # what each limits
+PACE = {
+    "first_token_seconds": "time_to_first_token_seconds",
+    "token_seconds": "time_per_output_token_seconds",
+}  # what each limits
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
 USUAL: dict[str, dict[str, Any]] = {
     "training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS},
     "inference": {"goal": "serve", "prompt_tokens": 1024},
 }
-SAID_BY_JOB = ("work", "model", "train_tokens", "tokens_total", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
-FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
-SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list
+SAID_BY_JOB = (
+    "work",
+    "model",
+    "train_tokens",
+    "tokens_total",
+    "sequence_tokens",
+    "prompt_tokens",
+    "hours_per_month",
+    "region",
+    "scenario",
+)
+FIXABLE = tuple(
+    name for name in BY_NAME if name not in SAID_BY_JOB
+)  # scenario columns that fix, or list, a choice
+SEVERAL = tuple(
+    name for name in FIXABLE if name not in ("lora_targets", "private_prices")
+)  # of these `a+b` is a list
 # What an answer has beside a result row.
 ANSWER_COLUMNS = (
-    *("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses"),
+    *(
+        "answer",
+        "market",
+        "why",
+        "tried",
+        "possible",
+        "usd",
+        "hours",
+        "usd_per_hour",
+        "seconds",
+        "misses",
+    ),
     *("limits_cost", "rivals", "goodput_ratio"),
 )

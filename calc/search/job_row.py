@@ -38,7 +38,9 @@ class JobRow:
     @property
     def columns(self) -> dict[str, Any]:
         """The columns by name."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in self.pairs}
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in self.pairs
+        }
 
     def without(self, names: Iterable[str]) -> "JobRow":
         """The same row without some columns."""
@@ -62,7 +64,9 @@ def blank(value: Any) -> bool:
 
 def listed(value: Any) -> list:
     """The values of a cell that holds one or several, blank ones left out."""
-    return [one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)]
+    return [
+        one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)
+    ]
 
 
 def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
@@ -75,11 +79,16 @@ def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
         text = text.lower() if column.kind == "choice" else text
         text = text.removeprefix("p") if column.name in PERCENTILES else text
         if column.kind == "choice" and text not in column.choices:
-            raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
+            raise JobError(
+                f"{column.name} '{quoted(value)}' is not known; use "
+                f"{' or '.join(filter(None, column.choices))}."
+            )
         return text
     amount = number(str(value).strip().replace(",", "_"))
     if not column.allows(np.array(amount)):
-        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
+        raise JobError(
+            f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell."
+        )
     return amount
 
 
@@ -88,7 +97,9 @@ def cell_values(name: str, value: Any) -> list:
     several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
     several = several if isinstance(several, list | tuple) else [several]
     column = inputs_by_name()[name]
-    if len(several) == 1 or column.kind != "choice":  # in a list of choices an empty one is the usual
+    if (
+        len(several) == 1 or column.kind != "choice"
+    ):  # in a list of choices an empty one is the usual
         several = [value for value in several if not blank(value)]
     return list(dict.fromkeys(cell_value(column, value) for value in several))
 
@@ -99,7 +110,10 @@ def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = (
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words or [value] * (len(several) > 1):  # a + alone names nothing
         if word not in ids:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {similar(word, ids) or ', '.join(usual or ids[:6])}.")
+            raise JobError(
+                f"{name} '{quoted(word)}' is not known; use "
+                f"{similar(word, ids) or ', '.join(usual or ids[:6])}."
+            )
     return words
 
 
@@ -108,7 +122,9 @@ def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
     for value in values:
         if value not in ids:
             near = similar(value, ids) or ", ".join(list(ids)[:6])
-            raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")
+            raise JobError(
+                f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}."
+            )
 
 
 def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
@@ -119,8 +135,14 @@ def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
         name, count = (read["name"], int(read["count"] or 1)) if read else ("", 0)
         if name not in ids:
             near = similar(name, ids) or "a100-80gb-sxm"
-            raise JobError(f"have '{quoted(part.strip())}' is no card or instance of the catalog; write a count x an id such as {near}.")
+            raise JobError(
+                f"have '{quoted(part.strip())}' is no card or instance of the catalog; write "
+                f"a count x an id such as {near}."
+            )
         counts[name] = counts.get(name, 0) + count
         if not 1 <= counts[name] <= MOST_MACHINES:
-            raise JobError(f"have '{quoted(part.strip())}' is not 1 to {MOST_MACHINES:,} of them; correct the count.")
+            raise JobError(
+                f"have '{quoted(part.strip())}' is not 1 to {MOST_MACHINES:,} of them; "
+                f"correct the count."
+            )
     return counts

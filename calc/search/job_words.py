@@ -26,7 +26,14 @@ NO_LIMIT = 1e12  # from here on a limit is none
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
-IN_PLACES = ("instance", "gpu", "tuning", "objective", "scales", "private_prices")  # said by words of their own
+IN_PLACES = (
+    "instance",
+    "gpu",
+    "tuning",
+    "objective",
+    "scales",
+    "private_prices",
+)  # said by words of their own
 SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio")  # assumptions, likewise
 COUNTED = ("instance", "gpus")
 ALL_MONTH_HOURS = 730
@@ -35,8 +42,19 @@ ALL_MONTH_HOURS = 730
 def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
     trains, ends = job.get("work") != "inference", _ends(job)
-    words = _trained(job, catalogs) if trains else _offline(job, catalogs) if ends else _served(job, catalogs)
-    parts = [*words, *_places(job, catalogs), *_limits(job, trains or ends), *_by_hand(job, catalogs)]
+    words = (
+        _trained(job, catalogs)
+        if trains
+        else _offline(job, catalogs)
+        if ends
+        else _served(job, catalogs)
+    )
+    parts = [
+        *words,
+        *_places(job, catalogs),
+        *_limits(job, trains or ends),
+        *_by_hand(job, catalogs),
+    ]
     return ", ".join(filter(None, parts)) + "."
 
 
@@ -44,9 +62,16 @@ def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") != "inference":
-        return f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} {model}{_objective(job)}{_on_tokens(job)}"
+        return (
+            f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} "
+            f"{model}{_objective(job)}{_on_tokens(job)}"
+        )
     tokens_each = _lengths(job, catalogs).partition(" (")[0]
-    return _through(job, model, catalogs) if _ends(job) else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
+    return (
+        _through(job, model, catalogs)
+        if _ends(job)
+        else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
+    )
 
 
 def _number(job: Mapping[str, Any], name: str) -> float:
@@ -71,7 +96,11 @@ def _on_tokens(job: Mapping[str, Any]) -> str:
 def _objective(job: Mapping[str, Any]) -> str:
     """with DPO; of several, with SFT or DPO; nothing for the usual one."""
     names = [str(name) for name in listed(job.get("objective"))]
-    return f" with {_any_of([spoken('objective', name) or name for name in names])}" if set(names) - {"sft"} else ""
+    return (
+        f" with {_any_of([spoken('objective', name) or name for name in names])}"
+        if set(names) - {"sft"}
+        else ""
+    )
 
 
 def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
@@ -85,7 +114,9 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
     examples, epochs = _number(job, "examples"), _number(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
-    yield f"{what}{_objective(job)}{_on_tokens(job)}" + (f" ({amount(examples)} examples, {passes})" if examples else "")
+    yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
+        f" ({amount(examples)} examples, {passes})" if examples else ""
+    )
     if context := _number(job, "sequence_tokens"):
         yield f"context {amount(context)}"
     if (step := _number(job, "step_tokens")) and step != STEP_TOKENS:
@@ -125,7 +156,10 @@ def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     if isinstance(job["tokens_total"], str):  # of a job that is refused
         return job["tokens_total"]
     words, unit_tokens = measure(job["model"], job.get("answer_tokens"), catalogs)
-    return f"{amount(job['tokens_total'] / unit_tokens)} {words[1]}{' of sound' if words == SOUND else ''}"
+    return (
+        f"{amount(job['tokens_total'] / unit_tokens)} "
+        f"{words[1]}{' of sound' if words == SOUND else ''}"
+    )
 
 
 def _load(job: Mapping[str, Any]) -> str:
@@ -144,7 +178,9 @@ def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
         return ""
     answer = answer or context - prompt
     split = prompt and answer and _generates(job, catalogs)
-    return f"{amount(context)} tokens each" + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
+    return f"{amount(context)} tokens each" + (
+        f" ({amount(prompt)} in, {amount(answer)} out)" if split else ""
+    )
 
 
 def _generates(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
@@ -158,7 +194,9 @@ def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
     if not _generates(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
-    elif first_share == token_share and [first, token] == [JOB_BY_NAME[name].default for name in SPEEDS]:
+    elif first_share == token_share and [first, token] == [
+        JOB_BY_NAME[name].default for name in SPEEDS
+    ]:
         yield f"at reading speed{first_share}"
     else:
         yield f"first token within {_seconds(first)}{first_share}" if first else ""
@@ -175,13 +213,20 @@ def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         yield f"on your {_machines(job, catalogs)}"
         return
     regions = [part for text in listed(job.get("regions")) for part in str(text).split("+")]
-    names = [str(catalogs.regions["name"].get(region, region)) for region in regions if region != ANYWHERE]
+    names = [
+        str(catalogs.regions["name"].get(region, region))
+        for region in regions
+        if region != ANYWHERE
+    ]
     yield "in any region" if len(names) in (0, len(catalogs.regions)) else f"in {_any_of(names)}"
     markets = [part for text in listed(job.get("markets")) for part in str(text).split("+")]
     serves = job.get("work") == "inference" and not _ends(job)
     if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
         yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
-    named = [*listed(job.get("instance")), *(short_card(gpu, catalogs) for gpu in listed(job.get("gpu")))]
+    named = [
+        *listed(job.get("instance")),
+        *(short_card(gpu, catalogs) for gpu in listed(job.get("gpu"))),
+    ]
     if _is_counted(job):
         machines = change_in_words({name: listed(job[name])[0] for name in COUNTED}, catalogs)
         named = [f"1 × {machines}" if machines == named[0] else machines]
@@ -204,28 +249,45 @@ def machines_of_job(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, int
 def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
     counts = machines_of_job(job, catalogs)
-    words = [f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}" for name, count in counts.items()]
+    words = [
+        f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}"
+        for name, count in counts.items()
+    ]
     return " and ".join(words) or str(job["have"])
 
 
 def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
     """What the job allows where that is not usual; a deadline wherever there is one."""
-    hours, usd, hourly = (_number(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most"))
+    hours, usd, hourly = (
+        _number(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
+    )
     if ends and 0 < hours < NO_LIMIT:
         number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
         yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
     yield f"for at most ${amount(usd)}{'' if ends else ' a month'}" if 0 < usd < NO_LIMIT else ""
     yield f"at most ${amount(hourly)} an hour" if 0 < hourly < NO_LIMIT else ""
     instances = 0 if job.get("have") else _number(job, "instances_most")
-    yield "" if instances in (0, _usual("instances_most")) else f"on at most {counted(int(instances), 'instance')}"
+    yield (
+        ""
+        if instances in (0, _usual("instances_most"))
+        else f"on at most {counted(int(instances), 'instance')}"
+    )
     spare = _number(job, "spare")
     yield f"with {counted(int(spare), 'spare instance')}" if spare else ""
     bits = str(job.get("fewest_bits") or "")
-    yield "" if bits in ("", _usual("fewest_bits")) else f"in {bits} bits" + ("" if bits == "16" else " or more")
+    yield (
+        ""
+        if bits in ("", _usual("fewest_bits"))
+        else f"in {bits} bits" + ("" if bits == "16" else " or more")
+    )
     obtainable = str(job.get("obtainable") or "")
     agreed = "what comes by agreement with AWS included"
     if obtainable not in ("", _usual("obtainable")):
-        yield agreed if obtainable == "by-agreement" else f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
+        yield (
+            agreed
+            if obtainable == "by-agreement"
+            else f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
+        )
     sure = str(job.get("confidence") or "")
     yield "" if sure in ("", _usual("confidence")) else f"limits kept at {sure} % confidence"
     admits = "" if is_missing(job.get("admits")) else str(job.get("admits"))
@@ -240,16 +302,42 @@ def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     """What is set by hand in short, and assumptions other than the catalog's."""
     attempts, paid = _number(job, "attempts"), _number(job, "paid_ratio")
     yield f"{amount(attempts)} attempts paid for" if attempts not in (0, 1) else ""
-    yield f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed" if paid not in (0, 1) else ""
+    yield (
+        f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
+        if paid not in (0, 1)
+        else ""
+    )
     yield "at your own prices" if job.get("private_prices") else ""
     stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
-    values = {name: _readable(name, job) for name in FIXABLE if name not in IN_PLACES and _readable(name, job)}
-    values = {name: several for name, several in values.items() if (name, several) != ("precision", [stored])}
-    values = {name: several for name, several in values.items() if name not in COUNTED or not _is_counted(job)}
-    single = {name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS}
+    values = {
+        name: _readable(name, job)
+        for name in FIXABLE
+        if name not in IN_PLACES and _readable(name, job)
+    }
+    values = {
+        name: several
+        for name, several in values.items()
+        if (name, several) != ("precision", [stored])
+    }
+    values = {
+        name: several
+        for name, several in values.items()
+        if name not in COUNTED or not _is_counted(job)
+    }
+    single = {
+        name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS
+    }
     words = [change_in_words(single, catalogs, job.get("work") == "inference")] if single else []
-    words += [_any_of([_value(name, value, catalogs) for value in several]) for name, several in values.items() if name not in single]
-    words += [_assumption(name, job, catalogs) for name in catalogs.assumptions.index if name not in SAID and not is_missing(job.get(name))]
+    words += [
+        _any_of([_value(name, value, catalogs) for value in several])
+        for name, several in values.items()
+        if name not in single
+    ]
+    words += [
+        _assumption(name, job, catalogs)
+        for name in catalogs.assumptions.index
+        if name not in SAID and not is_missing(job.get(name))
+    ]
     yield f"set by hand: {', '.join(words)}" if words else ""
 
 
@@ -270,7 +358,9 @@ def _value(name: str, value: Any, catalogs: Catalogs) -> str:
 def _assumption(name: str, job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Storage speed per instance 2,000,000,000 bytes per second."""
     label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
-    words = f"{label[0].lower()}{label[1:]} {three(_number(job, name))} {str(unit).replace('_', ' ')}"
+    words = (
+        f"{label[0].lower()}{label[1:]} {three(_number(job, name))} {str(unit).replace('_', ' ')}"
+    )
     return words.removesuffix(" ratio").removesuffix(" count")
 
 

@@ -33,7 +33,11 @@ STEPPED = {  # a limit at its next step
 
 NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
 SPEEDS = ("first_token_seconds", "token_seconds")
-SHARE_WORDS = {"50": "half of all requests", "90": "90 of 100 requests", "99": "99 of 100 requests"}  # who keep a limit
+SHARE_WORDS = {
+    "50": "half of all requests",
+    "90": "90 of 100 requests",
+    "99": "99 of 100 requests",
+}  # who keep a limit
 
 
 def say_limit(name: str) -> Callable[[float], str]:
@@ -50,26 +54,41 @@ def limits_cost(eased: list[Easing], row: Row, job: Mapping[str, Any], catalogs:
     parts, period = [], "" if ends_of(row) else " a month"
     for easing in eased:
         if easing.name == "regions":
-            parts.append(f"{region_words(str(easing.step), catalogs)} −{percent(1 - easing.usd / row['usd'])}")
+            parts.append(
+                f"{region_words(str(easing.step), catalogs)} "
+                f"−{percent(1 - easing.usd / row['usd'])}"
+            )
         else:
             share = share_words(easing.name, job) if easing.name in SPEEDS else ""
-            parts.append(f"{step_words(easing, row)}{share} −{about(row['usd'] - easing.usd)}{period}")
+            parts.append(
+                f"{step_words(easing, row)}{share} −{about(row['usd'] - easing.usd)}{period}"
+            )
             period = ""
     return " · ".join(parts)
 
 
 def against(easing: Easing, row: Row, catalogs: Catalogs) -> str:
     """A limit at its next step: 16 bits: +$1,100; Spot: −$40, price of April."""
-    words = catalogs.regions["name"][easing.step] if easing.name == "regions" else step_words(easing, row)
+    words = (
+        catalogs.regions["name"][easing.step]
+        if easing.name == "regions"
+        else step_words(easing, row)
+    )
     more = easing.usd - row["usd"]
     day = date.fromisoformat(catalogs.read_on) - timedelta(days=easing.old_price_days)
-    price = f", price of {day:{'%B' if easing.old_price_days < YEAR_DAYS else '%B %Y'}}" if easing.old_price_days else ""
+    price = (
+        f", price of {day:{'%B' if easing.old_price_days < YEAR_DAYS else '%B %Y'}}"
+        if easing.old_price_days
+        else ""
+    )
     return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
 
 
 def telling_limits(eased: list[Easing], row: Row) -> list[Easing]:
     """Those that change the money by more than nothing, the dearest first."""
-    worth = [easing for easing in eased if abs(easing.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]]
+    worth = [
+        easing for easing in eased if abs(easing.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]
+    ]
     return sorted(worth, key=lambda easing: -abs(easing.usd - row["usd"]))
 
 
@@ -77,20 +96,37 @@ def free_limits(eased: list[Easing], row: Row, job: dict[str, Any], catalogs: Ca
     """The limits of the settled job that cost nothing: N. Virginia and 7 days cost nothing."""
     dear = {name for easing in telling_limits(eased, row) for name in easing.name.split("+")}
     regions = str(job["regions"]).split("+")
-    words = {"regions": " and ".join(catalogs.regions["name"][name] for name in regions)} if len(regions) < len(catalogs.regions) else {}
+    words = (
+        {"regions": " and ".join(catalogs.regions["name"][name] for name in regions)}
+        if len(regions) < len(catalogs.regions)
+        else {}
+    )
     if not ends_of(row) and not dear & set(SPEEDS):
         words["speed"] = "the speed"
     limits = ("hours_most",) if ends_of(row) else () if "speed" in words else SPEEDS
     for name in (*limits, "usd_most", "usd_per_hour_most"):
-        if not is_missing(job.get(name)) and not (name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])):
-            words[name] = step_words(Easing(name, float(job[name]), 0.0), row).removesuffix(" in all")
+        if not is_missing(job.get(name)) and not (
+            name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])
+        ):
+            words[name] = step_words(Easing(name, float(job[name]), 0.0), row).removesuffix(
+                " in all"
+            )
     free = [text for name, text in words.items() if name not in dear]
-    return f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} cost{'' if free[1:] else 's'} nothing." if free else ""
+    return (
+        (
+            f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} "
+            f"cost{'' if free[1:] else 's'} nothing."
+        )
+        if free
+        else ""
+    )
 
 
 def share_words(name: str, job: Mapping[str, Any]) -> str:
     """For whom a limit on time holds: for 90 of 100 requests; empty for the mean."""
-    share = SHARE_WORDS.get(str(job.get(name.replace("_seconds", "_percentile")) or "").removesuffix(".0"), "")
+    share = SHARE_WORDS.get(
+        str(job.get(name.replace("_seconds", "_percentile")) or "").removesuffix(".0"), ""
+    )
     return f" for {share}" if share else ""
 
 
@@ -107,5 +143,11 @@ def step_words(easing: Easing, row: Row) -> str:
     if name == "spare" and step:
         return "a spare instance"
     encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
-    value = f"{step:,}" if isinstance(step, int) else step if isinstance(step, str) else say_limit(name)(step).replace(".0 ", " ")
+    value = (
+        f"{step:,}"
+        if isinstance(step, int)
+        else step
+        if isinstance(step, str)
+        else say_limit(name)(step).replace(".0 ", " ")
+    )
     return STEPPED["batch_seconds" if encodes else name].format(value)

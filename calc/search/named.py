@@ -1,7 +1,7 @@
 """The candidates to name: least money, knee, easiest; fastest and roomiest on request.
 
-Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of services the one that leaves no
-GPU idle, then the fastest.
+Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of
+services the one that leaves no GPU idle, then the fastest.
 """
 
 from typing import Any
@@ -23,16 +23,28 @@ def answers(ranked: Ranking) -> dict[str, int]:
     if ranked.job["have"]:
         return {"fastest": least}
     others = {"knee": _knee(ranked, least), "easiest": _easiest(ranked, least)}
-    named = {"least-money": least} | {name: number for name, number in others.items() if number >= 0}
+    named = {"least-money": least} | {
+        name: number for name, number in others.items() if number >= 0
+    }
     usd = ranked.candidates["usd"].take(qualifying)
     for name, ratio, column, sign in (
         ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
         ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
         if name in ranked.job["answers"]:
-            within = qualifying.take(np.flatnonzero(usd <= ranked.candidates["usd"][least] * ratio * (1 + FEW)))
+            within = qualifying.take(
+                np.flatnonzero(usd <= ranked.candidates["usd"][least] * ratio * (1 + FEW))
+            )
             ties = [ranked.candidates["usd"], *ranked.ties]
-            named[name] = int(best_each(within, ONE_GROUP, sign * ranked.candidates[column].take(within), ties, TIE_RATIO)[0])
+            named[name] = int(
+                best_each(
+                    within,
+                    ONE_GROUP,
+                    sign * ranked.candidates[column].take(within),
+                    ties,
+                    TIE_RATIO,
+                )[0]
+            )
     return named
 
 
@@ -59,15 +71,20 @@ def _knee(ranked: Ranking, least: int) -> int:
     edge = frontier(figures, ranked.qualifying)
     edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
     points = np.array([least, *edge])
-    return int(points[point]) if (point := knee(figures["usd"][points], figures["seconds"][points], judged)) else -1
+    return (
+        int(points[point])
+        if (point := knee(figures["usd"][points], figures["seconds"][points], judged))
+        else -1
+    )
 
 
 def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
     """The number of the point on a frontier that is faster for a little more; 0 for none.
 
-    The frontier starts with the least money. Of the points within the ratio of money that are faster by the ratio of pace it
-    is the one furthest below the line from the first point to the last within that money, on logarithmic axes. Where there is
-    none it is the next point that is faster by the least ratio.
+    The frontier starts with the least money. Of the points within the ratio of money that are
+    faster by the ratio of pace it is the one furthest below the line from the first point to the
+    last within that money, on logarithmic axes. Where there is none it is the next point that is
+    faster by the least ratio.
     """
     log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
     end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
@@ -84,7 +101,9 @@ def _easiest(ranked: Ranking, least: int) -> int:
     figures, qualifying = ranked.candidates, ranked.qualifying
     hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
     most = figures["usd"][least] * ranked.job["judged"]["easiest_usd_ratio"] * (1 + FEW)
-    easier = qualifying[(hard < least_hard) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)]
+    easier = qualifying[
+        (hard < least_hard) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)
+    ]
     if len(easier):
         return least_money(ranked, easier)
     return least if least_hard <= min(USUALLY, hard.min()) else -1

@@ -1,6 +1,7 @@
 """The neighbours of a scenario: its job with one thing freed and all else fixed.
 
-Layouts and instances are the engine's answers to that job; a single choice needs no search and is a row to estimate.
+Layouts and instances are the engine's answers to that job; a single choice needs no search and is a
+row to estimate.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,15 +25,32 @@ from calc.search.job_row import blank
 from calc.search.options import sound_layouts
 from calc.search.settle import divides_matrices
 
-WITHOUT_BF16 = {"bf16": "fp16", "bf16-mixed": "fp16-mixed", "bf16-master": "fp16-master"}  # as many bits, for older cards
+WITHOUT_BF16 = {
+    "bf16": "fp16",
+    "bf16-mixed": "fp16-mixed",
+    "bf16-master": "fp16-master",
+}  # as many bits, for older cards
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")
 SMALL_OPTIMIZERS = ("adamw-8bit", "adafactor")
 SERVED_IN = (*SERVED_IN_8, "awq-4bit")
 MORE_SEQUENCES = (2, 4, 8)
-LAYOUT = ("sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumulation_steps", "recompute")
+LAYOUT = (
+    "sharding",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "batch",
+    "accumulation_steps",
+    "recompute",
+)
 _PLACE = ("instance", "gpus")
-_LAYOUT_READ = {"training": tuple(name for name in LAYOUT if name != "pipeline_parallel"), "inference": LAYOUT[1:4]}
-_COMPARED: dict[str, dict[str, Any]] = {"training": {"sharding": list(SHARDINGS)}, "inference": {"tensor_parallel": list(DEGREES)}}
+_LAYOUT_READ = {
+    "training": tuple(name for name in LAYOUT if name != "pipeline_parallel"),
+    "inference": LAYOUT[1:4],
+}
+_COMPARED: dict[str, dict[str, Any]] = {
+    "training": {"sharding": list(SHARDINGS)},
+    "inference": {"tensor_parallel": list(DEGREES)},
+}
 
 Change = dict[str, Any]
 
@@ -44,18 +62,34 @@ class Neighbours(NamedTuple):
     changes: list[Change]
 
 
-def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+def job_of_scenario(
+    row: Mapping[str, Any], market: str, limits: Mapping[str, Any]
+) -> dict[str, Any]:
     """The job that an estimated scenario stands for, within the limits of another job.
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
-    limited = {name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))}
+    limited = {
+        name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))
+    }
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
-        usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}
+        usual |= {
+            name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column])
+            for name, column in PACE.items()
+        }
     job = {
         name: row[name]
-        for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "train_tokens", "tokens_total", "hours_per_month")
+        for name in (
+            *FIXABLE,
+            *ASSUMED,
+            "work",
+            "model",
+            "sequence_tokens",
+            "train_tokens",
+            "tokens_total",
+            "hours_per_month",
+        )
     }
     job = {name: value for name, value in job.items() if not blank(value)}
     job |= {"regions": row["region"], "markets": market} | usual | limited
@@ -66,21 +100,40 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
     return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
 
 
-def neighbours(row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]) -> Neighbours:
+def neighbours(
+    row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]
+) -> Neighbours:
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
-    changes = [*_laid_out(row, catalogs), *_on_its_place(row, job, catalogs), *_elsewhere(row, job, catalogs), *choices]
-    return Neighbours(job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)]))
+    changes = [
+        *_laid_out(row, catalogs),
+        *_on_its_place(row, job, catalogs),
+        *_elsewhere(row, job, catalogs),
+        *choices,
+    ]
+    return Neighbours(
+        job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)])
+    )
 
 
 def distinct_changes(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
     """Changes cut down to what they change, each once; those past what a column takes left out."""
     cut: dict[tuple, Change] = {}
-    most = {name: column.most for name, column in BY_NAME.items() if column.kind not in ("text", "choice")}
+    most = {
+        name: column.most
+        for name, column in BY_NAME.items()
+        if column.kind not in ("text", "choice")
+    }
     for change in changes:
-        differs = {name: value for name, value in change.items() if name == "market" or row[name] != value}
-        if differs and differs.keys() != {"gpu"} and all(differs[name] <= most[name] for name in differs.keys() & most.keys()):
+        differs = {
+            name: value for name, value in change.items() if name == "market" or row[name] != value
+        }
+        if (
+            differs
+            and differs.keys() != {"gpu"}
+            and all(differs[name] <= most[name] for name in differs.keys() & most.keys())
+        ):
             cut.setdefault(tuple(sorted(differs.items())), differs)
     return list(cut.values())
 
@@ -93,7 +146,11 @@ def pairs(changes: Iterable[Change]) -> Iterator[Change]:
 
 def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """One choice of the layout at a time, and the layout that holds least."""
-    divides = row["work"] == "inference" or row["tensor_parallel"] > 1 or divides_matrices(row["implementation"], catalogs)
+    divides = (
+        row["work"] == "inference"
+        or row["tensor_parallel"] > 1
+        or divides_matrices(row["implementation"], catalogs)
+    )
     for degree in DEGREES if divides else (1,):
         split = {"tensor_parallel": float(degree)}
         if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0:
@@ -103,7 +160,9 @@ def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield from ({"sharding": name} for name in SHARDINGS)
     yield from ({"recompute": name} for name in RECOMPUTES)
     sequences = row["batch"] * row["accumulation_steps"]
-    divisors = [2.0**power for power in range(int(np.log2(sequences)) + 1) if sequences % 2**power == 0]
+    divisors = [
+        2.0**power for power in range(int(np.log2(sequences)) + 1) if sequences % 2**power == 0
+    ]
     yield from ({"batch": batch, "accumulation_steps": sequences / batch} for batch in divisors)
     yield {"sharding": "zero3", "recompute": "full", "batch": 1.0, "accumulation_steps": sequences}
 
@@ -119,18 +178,42 @@ def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) 
 
 def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """The best of every instance type for the same work; of a service in fewer bits too."""
-    free = {name: value for name, value in job.items() if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")}
-    native = TRAINED_IN["full" if row["tuning"] == "full" else "lora"] if row["work"] == "training" else ("bf16", "fp16")
+    free = {
+        name: value
+        for name, value in job.items()
+        if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")
+    }
+    native = (
+        TRAINED_IN["full" if row["tuning"] == "full" else "lora"]
+        if row["work"] == "training"
+        else ("bf16", "fp16")
+    )
     if row["work"] == "inference":
-        free["precision"] = [*(native if row["precision"] in native else [row["precision"]]), *_narrower(row, catalogs)]
+        free["precision"] = [
+            *(native if row["precision"] in native else [row["precision"]]),
+            *_narrower(row, catalogs),
+        ]
     elif row["precision"] not in native:  # else each card trains in the one of them that it has
         free["precision"] = row["precision"]
     cards = set()
     for best in sound_layouts(free, catalogs):
-        place = {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
-        card = cells_by_id(catalogs, "instances", "gpu")[best["instance"]], best["gpus"], best["precision"], not place
-        if card not in cards:  # instances with the same cards differ in CPUs, which nothing here needs: the cheapest stands for all
-            yield place | {name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
+        place = (
+            {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
+        )
+        card = (
+            cells_by_id(catalogs, "instances", "gpu")[best["instance"]],
+            best["gpus"],
+            best["precision"],
+            not place,
+        )
+        if (
+            card not in cards
+            # instances with the same cards differ in CPUs, which nothing here needs: the cheapest
+            # stands for all
+        ):
+            yield place | {
+                name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])
+            }
         cards.add(card)
 
 
@@ -138,11 +221,22 @@ def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """Single choices of a training: the same work, fewer bits, LoRA, another step."""
     if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
         native = {"precision": WITHOUT_BF16[row["precision"]]}
-        yield from (native, native | {"attention": "eager"})  # cards without bf16 have no flash kernel either
-    yield from ({"loss": "fused"}, {"compile": "yes"}, {"offload": "optimizer"}, {"offload": "none"})
+        yield from (
+            native,
+            native | {"attention": "eager"},
+        )  # cards without bf16 have no flash kernel either
+    yield from (
+        {"loss": "fused"},
+        {"compile": "yes"},
+        {"offload": "optimizer"},
+        {"offload": "none"},
+    )
     if row["tuning"] == "full":
         if row["precision"].endswith("-mixed") and _of_card(row, catalogs, "supports_fp8"):
-            yield from ({"precision": "fp8-mixed"}, {"precision": "fp8-mixed", "compile": "yes"})  # compiled, casts cost little
+            yield from (
+                {"precision": "fp8-mixed"},
+                {"precision": "fp8-mixed", "compile": "yes"},
+            )  # compiled, casts cost little
         yield {"precision": "bf16"}
         yield from ({"optimizer": name} for name in SMALL_OPTIMIZERS)
     yield from ({"tuning": "lora", "precision": name} for name in ADAPTED_IN)
@@ -176,7 +270,13 @@ def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
 def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
     """Other markets and regions with a price for the instance; no commitment."""
     for name in BY_USE:
-        if name != market and sold_for(name, row["work"], ends_of(row)) and not np.isnan(listed_usd_per_hour(row, name, catalogs)):
+        if (
+            name != market
+            and sold_for(name, row["work"], ends_of(row))
+            and not np.isnan(listed_usd_per_hour(row, name, catalogs))
+        ):
             yield {"market": name}
     place_rows, regions = price_rows(catalogs)
-    yield from ({"region": region} for region in sorted(regions) if (row["instance"], region) in place_rows)
+    yield from (
+        {"region": region} for region in sorted(regions) if (row["instance"], region) in place_rows
+    )

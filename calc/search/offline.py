@@ -8,7 +8,9 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.search.job_row import JobError, blank, cell_value
 from calc.units import HOUR_SECONDS
 
-FRAME_SECONDS = 0.02  # of sound in one position of an encoder: Radford et al. 2022, arXiv 2212.04356; Baevski et al. 2020, arXiv 2006.11477
+# of sound in one position of an encoder: Radford et al. 2022, arXiv 2212.04356; Baevski et al.
+# 2020, arXiv 2006.11477
+FRAME_SECONDS = 0.02
 IMAGES, SOUND, TOKENS = ("image", "images"), ("hour", "hours"), ("token", "tokens")
 
 
@@ -40,6 +42,8 @@ def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> floa
     words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
     if word and word.strip() not in {*words, *TOKENS}:
         takes = " or ".join(dict.fromkeys((words[1], TOKENS[1])))
-        raise JobError(f"tokens_total '{cell}' is not in what {job['model']} takes; write a number of {takes}.")
+        raise JobError(
+            f"tokens_total '{cell}' is not in what {job['model']} takes; write a number of {takes}."
+        )
     number = cell_value(inputs_by_name()["tokens_total"], amount)
     return number * unit_tokens if number and word.strip() in words else number

@@ -14,11 +14,21 @@ MOST_OF_A_KIND = {
 }
 ALIKE_RATIO = 0.03  # costs of the work that nobody can tell apart
 MOST_SMALLER = 3  # changes that save memory and no money
-WORTH_RATIO, WORTH_CARD_RATIO = 0.01, 0.02  # what saves less of the cost of the work, and of the card, is not named
+WORTH_RATIO, WORTH_CARD_RATIO = (
+    0.01,
+    0.02,
+)  # what saves less of the cost of the work, and of the card, is not named
 PLAINER_RATIO = 0.02  # a choice more must save this much of what the change without it costs
-SLOWEST_RATIO, SLOWEST_OTHER_RATIO = 1.5, 1.1  # memory alone is not worth a longer run than that, of other work even less
+SLOWEST_RATIO, SLOWEST_OTHER_RATIO = (
+    1.5,
+    1.1,
+)  # memory alone is not worth a longer run than that, of other work even less
 DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
-_IMPLIED = {"accumulation_steps": "batch", "gpu": "instance", "pipeline_parallel": "tensor_parallel"}  # columns that follow another
+_IMPLIED = {
+    "accumulation_steps": "batch",
+    "gpu": "instance",
+    "pipeline_parallel": "tensor_parallel",
+}  # columns that follow another
 _VALUED = {  # kind -> the columns whose every value is a change of its own
     **{name: (name,) for name in ("instance", "gpus", "region", "market")},
     **dict.fromkeys(("precision", "optimizer", "tuning"), ("precision", "optimizer")),
@@ -42,26 +52,53 @@ class Candidate(NamedTuple):
         return self.unsure, self.cost
 
 
-def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf) -> pd.DataFrame:
+def picked(
+    row: dict[str, Any], tried: pd.DataFrame, fitting: bool, lacking_gib: float = -np.inf
+) -> pd.DataFrame:
     """The changes to name, in order; where the scenario fits (`fitting`), they save something.
 
-    `lacking_gib`: memory that the run was refused although the scenario fits; a change leaves so much more of its card free.
+    `lacking_gib`: memory that the run was refused although the scenario fits; a change leaves so
+    much more of its card free.
     """
-    able = tried["holds"].to_numpy() & tried["kept"].to_numpy() & ~(tried["freed_gib"].to_numpy() < lacking_gib)
+    able = (
+        tried["holds"].to_numpy()
+        & tried["kept"].to_numpy()
+        & ~(tried["freed_gib"].to_numpy() < lacking_gib)
+    )
     paced = able & tried["paced"].to_numpy()
     if fitting:
-        return machine_first(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
+        return machine_first(
+            tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False]
+        )
     able = paced if paced.any() else able
     cost, stays = cost_of(tried), tried["same_machine"].to_numpy()
     same = able & tried["same_work"].to_numpy()
-    least = np.where(stays, np.min(cost[same & stays], initial=np.inf), np.min(cost[same], initial=np.inf))
-    dear = np.where(np.isfinite(cost), cost > DEAREST_RATIO * least, ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO))
+    least = np.where(
+        stays, np.min(cost[same & stays], initial=np.inf), np.min(cost[same], initial=np.inf)
+    )
+    dear = np.where(
+        np.isfinite(cost),
+        cost > DEAREST_RATIO * least,
+        ~stays & (tried["slowdown_ratio"].to_numpy() > DEAREST_RATIO),
+    )
     chosen = _best(_candidates(tried, np.flatnonzero(able & ~dear), cost))
-    with np.errstate(divide="ignore", invalid="ignore"):  # the cheaper by the hour of those whose work costs about the same
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # the cheaper by the hour of those whose work costs about the same
         alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)
-    named = tried.loc[chosen].assign(alike=alike, dearer=~(tried["saved_usd_per_hour"][chosen] >= 0), unsure=_unsure(tried)[chosen])
-    named["loss"] = named["slowdown_ratio"].round(2).where(named["same_machine"], 0)  # of speed, on the same machine
-    return machine_first(named, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
+    named = tried.loc[chosen].assign(
+        alike=alike,
+        dearer=~(tried["saved_usd_per_hour"][chosen] >= 0),
+        unsure=_unsure(tried)[chosen],
+    )
+    named["loss"] = (
+        named["slowdown_ratio"].round(2).where(named["same_machine"], 0)
+    )  # of speed, on the same machine
+    return machine_first(
+        named,
+        ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"],
+        [True, True, True, True, True, False],
+    )
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
@@ -80,7 +117,9 @@ def _unsure(tried: pd.DataFrame) -> np.ndarray:
 def machine_first(tried: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
     """The same machine first, the same work first on each, then by these columns."""
     first = ["same_machine", "same_work"]
-    return tried.sort_values([*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True)
+    return tried.sort_values(
+        [*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True
+    )
 
 
 def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
@@ -88,16 +127,37 @@ def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
     riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
     card_ratio = tried["saved_gib"].to_numpy() / tried["card_gib"].to_numpy()
-    cheaper = able & ~riskier & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO) & ~(dearer & (not ends_of(row)))
+    cheaper = (
+        able
+        & ~riskier
+        & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO)
+        & ~(dearer & (not ends_of(row)))
+    )
     slowest = np.where(tried["same_work"], SLOWEST_RATIO, SLOWEST_OTHER_RATIO)
-    smaller = able & ~riskier & ~cheaper & ~dearer & (card_ratio > WORTH_CARD_RATIO) & (tried["slowdown_ratio"].to_numpy() < slowest)
-    single = [change for change in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio) if len(change.choices - {"tuning"}) == 1]
-    return _best(_candidates(tried, np.flatnonzero(cheaper), cost_of(tried))) + _best(single)[:MOST_SMALLER]
+    smaller = (
+        able
+        & ~riskier
+        & ~cheaper
+        & ~dearer
+        & (card_ratio > WORTH_CARD_RATIO)
+        & (tried["slowdown_ratio"].to_numpy() < slowest)
+    )
+    single = [
+        change
+        for change in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio)
+        if len(change.choices - {"tuning"}) == 1
+    ]
+    return (
+        _best(_candidates(tried, np.flatnonzero(cheaper), cost_of(tried)))
+        + _best(single)[:MOST_SMALLER]
+    )
 
 
 def choices_of(change: Iterable[str]) -> frozenset[str]:
     """The choices that a change makes, without columns that follow from another one."""
-    return frozenset(name for name in change if name not in _IMPLIED) or frozenset(_IMPLIED[name] for name in change)
+    return frozenset(name for name in change if name not in _IMPLIED) or frozenset(
+        _IMPLIED[name] for name in change
+    )
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
@@ -105,7 +165,16 @@ def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list
     for row in rows.tolist():
         kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
         values = tuple(change.get(name, "") for name in _VALUED.get(kind, ()))
-        candidates.append(Candidate(row, (kind, bool(same_work)), values, choices_of(change), int(unsure[row]), float(cost[row])))
+        candidates.append(
+            Candidate(
+                row,
+                (kind, bool(same_work)),
+                values,
+                choices_of(change),
+                int(unsure[row]),
+                float(cost[row]),
+            )
+        )
     return candidates
 
 
@@ -121,8 +190,13 @@ def _best(candidates: list[Candidate]) -> list[int]:
             alike.append(change)
     by_kind: dict[tuple, list[Candidate]] = {}
     for (kind, _), alike in plain.items():
-        by_kind.setdefault(kind, []).extend(alike if kind[0] in _SEVERAL else [min(alike, key=lambda change: change.order)])
-    ordered = [sorted(alike, key=lambda change: change.order)[: MOST_OF_A_KIND.get(kind[0])] for kind, alike in by_kind.items()]
+        by_kind.setdefault(kind, []).extend(
+            alike if kind[0] in _SEVERAL else [min(alike, key=lambda change: change.order)]
+        )
+    ordered = [
+        sorted(alike, key=lambda change: change.order)[: MOST_OF_A_KIND.get(kind[0])]
+        for kind, alike in by_kind.items()
+    ]
     return [change.row for alike in ordered for change in alike]
 
 

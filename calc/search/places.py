@@ -32,7 +32,8 @@ class Place(NamedTuple):
 class Offer(NamedTuple):
     """An offer of every place on one market; NaN where a place is not sold so.
 
-    `hard`: how hard it is to get, as its place in CLASSES; from `several` instances at once on, of one run, it is `several_hard`.
+    `hard`: how hard it is to get, as its place in CLASSES; from `several` instances at once on, of
+    one run, it is `several_hard`.
     """
 
     market: int
@@ -58,9 +59,14 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
     rows = np.array([numbers[name] for name in allowed], dtype=int)
     rows = rows[~np.isnan(_paid(job, catalogs)[rows]).all(axis=(1, 2))]
     if cards:
-        priced, rows = rows, rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)]
+        priced, rows = (
+            rows,
+            rows[np.isin(catalogs.instances["gpu"].to_numpy(dtype=object)[rows], cards)],
+        )
         if named and len(priced) > len(rows) == 0:
-            raise JobError(f"{' or '.join(named)} has no {' or '.join(cards)}; leave instance or gpu empty.")
+            raise JobError(
+                f"{' or '.join(named)} has no {' or '.join(cards)}; leave instance or gpu empty."
+            )
     if not len(rows):
         raise JobError(_unsold(job, named or cards, catalogs))
     return _places(rows, int(job["instances_most"]) * factor, job, catalogs)
@@ -70,11 +76,22 @@ def _places(rows: np.ndarray, most: int, job: dict[str, Any], catalogs: Catalogs
     """Instance types by number, of which a job may span so many where their network allows it."""
     columns, names = hardware(catalogs), catalogs.instances.index
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
-    apart = slow_to_join(columns["instance_network_bytes_per_second"], columns["instance_efa_interfaces"], slowest)
+    apart = slow_to_join(
+        columns["instance_network_bytes_per_second"], columns["instance_efa_interfaces"], slowest
+    )
     spans = ~apart | ((job["work"] == "inference") & (columns["instance_gpu_fraction"] >= 1))
     island = np.fmax(columns["instance_gpus"], columns["instance_nvlink_domain_gpus"])
     gpus, native = columns["instance_gpus"], columns["gpu_supports_bf16"] > 0
-    return [Place(names[row], int(gpus[row]), int(island[row]), most if spans[row] else 1, bool(native[row])) for row in rows.tolist()]
+    return [
+        Place(
+            names[row],
+            int(gpus[row]),
+            int(island[row]),
+            most if spans[row] else 1,
+            bool(native[row]),
+        )
+        for row in rows.tolist()
+    ]
 
 
 def _owned(job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
@@ -91,15 +108,22 @@ def _owned(job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
             owned.append(Place("", count, island, 1, bool(card["gpu_supports_bf16"][0] > 0), name))
     able = [place for place in owned if not fixed or {place.instance, place.gpu} & {*fixed}]
     if not able:
-        raise JobError(f"{' or '.join(fixed)} is not among the machines of have; leave one of the two empty.")
+        raise JobError(
+            f"{' or '.join(fixed)} is not among the machines of have; leave one of the two empty."
+        )
     return able
 
 
 def place_columns(places: list[Place], catalogs: Catalogs) -> Columns:
     """The numbers of the card and the instance of every place."""
-    rows = np.array([row_numbers(catalogs, "instances").get(place.instance, -1) for place in places])
+    rows = np.array(
+        [row_numbers(catalogs, "instances").get(place.instance, -1) for place in places]
+    )
     if (rows >= 0).all():
-        return {name: values[rows] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
+        return {
+            name: values[rows] if len(values) > 1 else values
+            for name, values in hardware(catalogs).items()
+        }
     cards = [place.gpu or catalogs.instances["gpu"][place.instance] for place in places]
     return place_numbers(catalogs, catalogs.gpus.index.get_indexer(cards), rows)
 
@@ -111,13 +135,21 @@ def _current(catalogs: Catalogs) -> list[str]:
 
 def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) -> str:
     what = " or ".join(allowed or ["a GPU instance"])
-    where = ", ".join(job["regions"]) if len(job["regions"]) < len(catalogs.regions) else "any region"
+    where = (
+        ", ".join(job["regions"]) if len(job["regions"]) < len(catalogs.regions) else "any region"
+    )
     sold = [name for name in job["markets"] if sold_for(name, job["work"], job["ends"])]
     if not sold:
         titles = " and ".join(MARKETS[name].title for name in job["markets"])
-        return f"{titles} is not sold for {'a run' if job['ends'] else 'a service'}; allow another market."
+        return (
+            f"{titles} is not sold for {'a run' if job['ends'] else 'a service'}; allow another "
+            f"market."
+        )
     market = " or ".join(MARKETS[name].phrase for name in sold)
-    return f"No price is known for {what} {market} in {where}; allow other instances, regions or markets."
+    return (
+        f"No price is known for {what} {market} in {where}; allow other instances, regions or "
+        f"markets."
+    )
 
 
 def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
@@ -128,7 +160,10 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     listed, _ = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
     other = [not sold_for(name, job["work"], job["ends"]) for name in job["markets"]]
     listed = np.where(other, np.nan, listed) if any(other) else listed
-    terms = {"private_prices": "".join(job["fixed"].get("private_prices", ())), "paid_ratio": job["assumed"].get("paid_ratio")}
+    terms = {
+        "private_prices": "".join(job["fixed"].get("private_prices", ())),
+        "paid_ratio": job["assumed"].get("paid_ratio"),
+    }
     if not any(terms.values()):
         return listed
     paid = paid_prices(listed, catalogs.instances.index, _on_demand(job), terms, catalogs)
@@ -136,20 +171,29 @@ def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
 
 
 @kept("prices", "instances")
-def _listed(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _listed(
+    catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
     """The listed price of every instance type [USD/h], and its age [days].
 
     Shape: (instances, regions, markets).
     """
     prices = [numbers_of(catalogs, "prices", MARKETS[market].price) for market in markets]
-    ages = [age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on) for market in markets]
+    ages = [
+        age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on)
+        for market in markets
+    ]
     rows = _price_rows(catalogs, regions)
-    return np.stack(prices, axis=-1)[rows], np.stack([np.append(age.to_numpy(dtype=float), np.nan) for age in ages], axis=-1)[rows]
+    return np.stack(prices, axis=-1)[rows], np.stack(
+        [np.append(age.to_numpy(dtype=float), np.nan) for age in ages], axis=-1
+    )[rows]
 
 
 def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> np.ndarray:
     """The least price of every place over regions and markets; NaN where not sold. [USD/h]"""
-    prices = _paid(job, catalogs)[[row_numbers(catalogs, "instances")[place.instance] for place in places]]
+    prices = _paid(job, catalogs)[
+        [row_numbers(catalogs, "instances")[place.instance] for place in places]
+    ]
     return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
 
 
@@ -159,7 +203,9 @@ def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     terms = {"private_prices": "".join(job["fixed"].get("private_prices", ()))}
     if not any(terms.values()):
         return ages
-    private = paid_prices(np.full(ages.shape, np.nan), catalogs.instances.index, _on_demand(job), terms, catalogs)
+    private = paid_prices(
+        np.full(ages.shape, np.nan), catalogs.instances.index, _on_demand(job), terms, catalogs
+    )
     return np.where(np.isnan(private), ages, np.nan)
 
 
@@ -171,7 +217,10 @@ def _on_demand(job: dict[str, Any]) -> np.ndarray:
 def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
     """The row of prices of every instance type in some regions, -1 where it is not sold."""
     rows, _ = price_rows(catalogs)
-    return np.array([[rows.get((name, region), -1) for region in regions] for name in catalogs.instances.index], dtype=int)
+    return np.array(
+        [[rows.get((name, region), -1) for region in regions] for name in catalogs.instances.index],
+        dtype=int,
+    )
 
 
 def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Offer]:
@@ -185,7 +234,9 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
     prices, ages = _paid(job, catalogs)[rows], _ages(job, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job["regions"]))][rows]
-    band = np.nan_to_num(bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"]))
+    band = np.nan_to_num(
+        bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"])
+    )
     every_place = np.arange(len(places))
     counted_days = job["judged"]["scarce_spot_seconds"] / HOUR_SECONDS / DAY_HOURS
     several = []
@@ -198,8 +249,20 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
             if np.isinf(least).all():
                 break
             usd = np.where(np.isinf(least), np.nan, least)
-            several.append(Offer(number, region, usd, age, bands[every_place, region], *(values[rows] for values in hard[1:])))
+            several.append(
+                Offer(
+                    number,
+                    region,
+                    usd,
+                    age,
+                    bands[every_place, region],
+                    *(values[rows] for values in hard[1:]),
+                )
+            )
             calmer = (band < band[every_place, region][:, None]) & (market.interrupted > 0)
-            fresher = [(age > days)[:, None] & (ages[:, :, number] <= days) for days in (market.old_days, counted_days)]
+            fresher = [
+                (age > days)[:, None] & (ages[:, :, number] <= days)
+                for days in (market.old_days, counted_days)
+            ]
             price = np.where(calmer | fresher[0] | fresher[1], price, np.inf)
     return several

@@ -50,7 +50,9 @@ class Ranking(NamedTuple):
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
-    crossed: Crossed | None = None  # what was worked out for all pairs; None where they were too many to keep
+    crossed: Crossed | None = (
+        None  # what was worked out for all pairs; None where they were too many to keep
+    )
 
     @property
     def qualifying(self) -> np.ndarray:
@@ -58,10 +60,20 @@ class Ranking(NamedTuple):
         return np.flatnonzero(self.classes == QUALIFIES)
 
 
-def ranking(candidates: Columns, grid: Grid, job: dict[str, Any], crossed: Crossed | None = None) -> Ranking:
+def ranking(
+    candidates: Columns, grid: Grid, job: dict[str, Any], crossed: Crossed | None = None
+) -> Ranking:
     """Candidates ranked under the limits of a settled job; nothing is estimated again."""
     limits = limits_of(candidates, job)
-    return Ranking(job, grid, candidates, limits, classes(candidates, job, limits), plainness(candidates, grid, job), crossed)
+    return Ranking(
+        job,
+        grid,
+        candidates,
+        limits,
+        classes(candidates, job, limits),
+        plainness(candidates, grid, job),
+        crossed,
+    )
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
@@ -77,32 +89,62 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
     else:
         of_work = [
-            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"limited_{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
+            (
+                f"{name}_seconds",
+                job[f"{name}_seconds"],
+                candidates[f"limited_{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach,
+            )
             for name in ("first_token", "token")
             if not np.all(np.isnan(candidates[f"{name}_seconds"]))  # an encoder answers no token
         ]
-        of_work.append(("requests_per_second" if job["requests_per_second"] else "users", 1.0, candidates["load_ratio"]))
+        of_work.append(
+            (
+                "requests_per_second" if job["requests_per_second"] else "users",
+                1.0,
+                candidates["load_ratio"],
+            )
+        )
     of_work += _of_sale(candidates, job) if "hard" in candidates else []
-    columns = {"usd_most": "usd", "usd_per_hour_most": "usd_per_hour", "instances_most": "instances"}
+    columns = {
+        "usd_most": "usd",
+        "usd_per_hour_most": "usd_per_hour",
+        "instances_most": "instances",
+    }
     others = [(name, job[name], candidates[column]) for name, column in columns.items()]
-    return [Limit(name, float(most), values) for name, most, values in (*of_work, *others) if most is not None]
+    return [
+        Limit(name, float(most), values)
+        for name, most, values in (*of_work, *others)
+        if most is not None
+    ]
 
 
 def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float, np.ndarray]]:
     """How hard a candidate may be to get, and how old the price of scarce spot may be."""
-    hard, most = np.minimum(candidates["hard"], np.fmax(candidates["single_hard"], WAIT)), CLASSES.index(job["obtainable"])
-    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[candidates["market"]]
-    age_seconds = np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0) * DAY_HOURS * HOUR_SECONDS
-    limits = [("obtainable", 1 + most, 1 + hard), ("scarce_spot_seconds", job["judged"]["scarce_spot_seconds"], age_seconds)]
+    hard, most = (
+        np.minimum(candidates["hard"], np.fmax(candidates["single_hard"], WAIT)),
+        CLASSES.index(job["obtainable"]),
+    )
+    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[
+        candidates["market"]
+    ]
+    age_seconds = (
+        np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0)
+        * DAY_HOURS
+        * HOUR_SECONDS
+    )
+    limits = [
+        ("obtainable", 1 + most, 1 + hard),
+        ("scarce_spot_seconds", job["judged"]["scarce_spot_seconds"], age_seconds),
+    ]
     return [limit for limit in limits if np.any(limit[2] > limit[1])]
 
 
 def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
     """The class of each candidate: it qualifies, or the lightest reason against it.
 
-    A run that works for less time than it takes to start yields to one that works longer, one on so many machines at once that
-    they come by agreement alone to one on fewer (YIELDS), an old price to a fresher one (AGED). Where there is no such other,
-    it qualifies.
+    A run that works for less time than it takes to start yields to one that works longer, one on so
+    many machines at once that they come by agreement alone to one on fewer (YIELDS), an old price
+    to a fresher one (AGED). Where there is no such other, it qualifies.
     """
     over = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates["fits"], candidates["runs"]
@@ -111,11 +153,19 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
     if "tight" not in job["admits"]:
         result = np.where(fits == FITS.index("tight"), TIGHT, result)
     if "unverified" not in job["admits"]:
-        result = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, result))
-    result = np.where((result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result)  # no time is known for its card
+        result = np.where(
+            runs == RUNS.index("emulated"),
+            EMULATED,
+            np.where(runs == RUNS.index("unknown"), UNKNOWN, result),
+        )
+    result = np.where(
+        (result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result
+    )  # no time is known for its card
     result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
     for yields in (is_brief(candidates, job), by_agreement(candidates, job)):
-        result = np.where((result == QUALIFIES) & yields & np.any((result == QUALIFIES) & ~yields), YIELDS, result)
+        result = np.where(
+            (result == QUALIFIES) & yields & np.any((result == QUALIFIES) & ~yields), YIELDS, result
+        )
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
     old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
@@ -135,21 +185,42 @@ def by_agreement(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
 def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:
     """What decides between candidates of the same cost, the most important first.
 
-    In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer GPUs paid, fewer instances, in a
-    block paid whole the shorter time, then fewer GPUs used, FSDP before tensor parallel, less sharding, less recompute.
+    In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer
+    GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs used, FSDP
+    before tensor parallel, less sharding, less recompute.
     """
     count = len(candidates["usd"])
     trains = job["work"] == "training"
     if trains:
         first = [np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6)]
     else:
-        first = [candidates["gpus"] % place_gpus(candidates, grid), np.round(np.log(candidates["seconds"]), 6)]
+        first = [
+            candidates["gpus"] % place_gpus(candidates, grid),
+            np.round(np.log(candidates["seconds"]), 6),
+        ]
     gpus_paid = place_gpus(candidates, grid) * candidates["instances"]
-    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[candidates["market"]]
+    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[
+        candidates["market"]
+    ]
     time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)
-    degrees = [candidates[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
-    choices = [_order_of(name, order, candidates, grid) for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES))]
-    keys = [*first, gpus_paid, candidates["instances"], time, *degrees, *choices, candidates["usd"], candidates["accumulation_steps"]]
+    degrees = [
+        candidates[name]
+        for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
+    ]
+    choices = [
+        _order_of(name, order, candidates, grid)
+        for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES))
+    ]
+    keys = [
+        *first,
+        gpus_paid,
+        candidates["instances"],
+        time,
+        *degrees,
+        *choices,
+        candidates["usd"],
+        candidates["accumulation_steps"],
+    ]
     return [key for key in keys if len(key) > 1 or count == 1]
 
 
@@ -163,14 +234,23 @@ def _order_of(name: str, order: Sequence[str], candidates: Columns, grid: Grid) 
     words = grid.layouts.get(name)
     if not isinstance(words, Words):
         return np.zeros(1)
-    rank = np.array([order.index(word) if word in order else len(order) for word in words.vocabulary])[words.codes]
+    rank = np.array(
+        [order.index(word) if word in order else len(order) for word in words.vocabulary]
+    )[words.codes]
     return rank[candidates["layout"]] if len(rank) > 1 else rank
 
 
-def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
+def best_each(
+    numbers: np.ndarray,
+    group: np.ndarray,
+    cost: np.ndarray,
+    ties: list[np.ndarray],
+    ratio: float = 1 + FEW,
+) -> np.ndarray:
     """The candidate of least cost in each group; `ties` decide within the ratio of the least.
 
-    `group` (small whole numbers, or ONE_GROUP) and `cost` belong to `numbers`, `ties` to all candidates. In order of groups.
+    `group` (small whole numbers, or ONE_GROUP) and `cost` belong to `numbers`, `ties` to all
+    candidates. In order of groups.
     """
     cost = np.where(np.isnan(cost), np.inf, cost)
     least = np.full(group.max(initial=0) + 1, np.inf)
@@ -188,7 +268,10 @@ def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: li
 def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
     """The fastest of candidates with the same cost per hour, place and market."""
     seconds = candidates["seconds"].take(numbers)
-    keys = [candidates[name].take(numbers).astype(int) for name in ("place", "market", "instances", "region")]
+    keys = [
+        candidates[name].take(numbers).astype(int)
+        for name in ("place", "market", "instances", "region")
+    ]
     group = np.ravel_multi_index(keys, [key.max(initial=0) + 1 for key in keys])
     least = np.full(group.max(initial=0) + 1, np.inf)
     np.minimum.at(least, group, seconds)
@@ -198,7 +281,9 @@ def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
 def frontier(candidates: Columns, numbers: np.ndarray, cost: str = "usd") -> np.ndarray:
     """The candidates that none beats in both time and cost (a column), the least cost first."""
     few = fastest_alike(candidates, numbers)
-    order = few[np.lexsort((candidates["usd"][few], candidates["seconds"][few], candidates[cost][few]))]
+    order = few[
+        np.lexsort((candidates["usd"][few], candidates["seconds"][few], candidates[cost][few]))
+    ]
     seconds = candidates["seconds"][order]
     before = np.minimum.accumulate(np.concatenate([[np.inf], seconds]))[:-1]
     return order[seconds < before]
@@ -214,11 +299,25 @@ def distance(limits: list[Limit]) -> np.ndarray:
 def nearest(ranked: Ranking) -> int:
     """The candidate that misses its limits by the least; else one tight, emulated or unknown."""
     candidates, ties = ranked.candidates, ranked.ties
-    sound = (candidates["fits"] == FITS.index("yes")) & (candidates["runs"] == RUNS.index("yes")) & ~np.isnan(candidates["seconds"])
+    sound = (
+        (candidates["fits"] == FITS.index("yes"))
+        & (candidates["runs"] == RUNS.index("yes"))
+        & ~np.isnan(candidates["seconds"])
+    )
     over = np.flatnonzero(sound & (ranked.classes == OUTSIDE))
     if len(over):
-        order = np.lexsort([*(key[over] for key in reversed(ties)), candidates["usd"][over], distance(ranked.limits)[over]])
+        order = np.lexsort(
+            [
+                *(key[over] for key in reversed(ties)),
+                candidates["usd"][over],
+                distance(ranked.limits)[over],
+            ]
+        )
         return int(over[order[0]])
     able = np.flatnonzero(ranked.classes == ranked.classes.min())
-    usd = candidates["usd"][able] if not np.isnan(candidates["usd"][able]).all() else candidates["usd_per_hour"][able]
+    usd = (
+        candidates["usd"][able]
+        if not np.isnan(candidates["usd"][able]).all()
+        else candidates["usd_per_hour"][able]
+    )
     return int(best_each(able, ONE_GROUP, usd, ties)[0])

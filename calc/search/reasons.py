@@ -1,7 +1,7 @@
 """Why a plan of the wide search beats the present one: what each difference saves.
 
-Each difference is undone alone and the plan is estimated again. The extra cost is what the difference saves; a plan that no
-longer fits needs it.
+Each difference is undone alone and the plan is estimated again. The extra cost is what the
+difference saves; a plan that no longer fits needs it.
 """
 
 from typing import Any
@@ -18,7 +18,10 @@ from calc.search.standing import offered, scenario_of
 
 UNDONE_TOGETHER = (
     ("tuning", "precision"),
-    *((name,) for name in ("optimizer", "recompute", "loss", "kv_precision", "implementation", "offload")),
+    *(
+        (name,)
+        for name in ("optimizer", "recompute", "loss", "kv_precision", "implementation", "offload")
+    ),
     ("instance", "gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     ("batch", "accumulation_steps"),
     ("region",),
@@ -29,7 +32,9 @@ _MOST_NAMED = 3
 _SAME_RATIO = 0.005
 
 
-def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
+def reasons(
+    rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs
+) -> pd.DataFrame:
     """Rows of a wide search with cost and time over those of the present plan, and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
@@ -41,17 +46,27 @@ def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
     sentences, notes = [], []
     for number, row in enumerate(rows.to_dict("records")):
         differences = undone[undone["row"] == number]
-        words = [_against(row, base, usd_ratio.iloc[number], seconds_ratio.iloc[number]) if fitting else _instead(present)]
+        words = [
+            _against(row, base, usd_ratio.iloc[number], seconds_ratio.iloc[number])
+            if fitting
+            else _instead(present)
+        ]
         words += [_gpu_hour(row, present, base)] if fitting else []
         words += _drivers(differences, cheaper=not fitting or usd_ratio.iloc[number] < 1)
         sentences.append(" ".join(word[:1].upper() + word[1:] for word in words))
-        changed = {name: value for change in differences["change"] for name, value in change.items()}
+        changed = {
+            name: value for change in differences["change"] for name, value in change.items()
+        }
         lost = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
         notes.append("; ".join(note for note in lost if not is_unchanged(note, catalogs)))
-    return rows.assign(usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes)
+    return rows.assign(
+        usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes
+    )
 
 
-def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
+def _undone(
+    rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs
+) -> pd.DataFrame:
     """A row for each plan and difference: cost and time without it, over the plan's."""
     tried = []
     for number, row in enumerate(rows.to_dict("records")):
@@ -62,17 +77,24 @@ def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
             if change and not ("instance" in change and not present["instance"]):
                 tried.append({"row": number, "change": change, **scenario, **before})
     if not tried:
-        return pd.DataFrame(columns=["row", "change", "words", "holds", "usd_ratio", "seconds_ratio"])
+        return pd.DataFrame(
+            columns=["row", "change", "words", "holds", "usd_ratio", "seconds_ratio"]
+        )
     table = pd.DataFrame(tried)
     markets = table["market"].to_numpy(dtype=object)
-    without = estimate(table.drop(columns=["row", "change", "market"]).astype(object), catalogs, solve=False)
+    without = estimate(
+        table.drop(columns=["row", "change", "market"]).astype(object), catalogs, solve=False
+    )
     job = job_of_rows(without, markets, users, catalogs)
     plans = rows.iloc[table["row"].to_numpy()]
     return pd.DataFrame(
         {
             "row": table["row"],
             "change": table["change"],
-            "words": [change_in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
+            "words": [
+                change_in_words(change, catalogs, rows["work"].iloc[0] == "inference")
+                for change in table["change"]
+            ],
             "holds": offered(without),
             "usd_ratio": job.usd / plans["usd"].to_numpy(dtype=float),
             "seconds_ratio": job.seconds / plans["seconds"].to_numpy(dtype=float),
@@ -85,7 +107,11 @@ def _against(row, base, usd_ratio, seconds_ratio):
     money = f"{percent(abs(1 - usd_ratio))} {'cheaper' if usd_ratio < 1 else 'dearer'} than"
     money = "costs as much as" if abs(usd_ratio - 1) < _SAME_RATIO else money
     money = f"{three(usd_ratio)} × the cost of" if usd_ratio > 2 else money
-    pace = f"{three(1 / seconds_ratio)} × as fast" if seconds_ratio < 1 else f"takes {three(seconds_ratio)} × as long"
+    pace = (
+        f"{three(1 / seconds_ratio)} × as fast"
+        if seconds_ratio < 1
+        else f"takes {three(seconds_ratio)} × as long"
+    )
     pace = "is as fast" if abs(seconds_ratio - 1) < _SAME_RATIO else pace
     before = usd(base.usd[0]) + (f" in {span(base.hours[0])}" if ends_of(row) else " a month")
     return f"{money} the present plan ({before}), and {pace}."
@@ -94,10 +120,24 @@ def _against(row, base, usd_ratio, seconds_ratio):
 def _gpu_hour(row, present, base):
     """The price of a GPU-hour and the work done in it, against the present plan's."""
     price = row["usd_per_hour"] / (row["instances"] * row["gpus_paid"] / row["instances_needed"])
-    was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
-    work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
-    cost = f"costs {usd(price)} instead of {usd(was)}" if abs(price / was - 1) > _SAME_RATIO else "costs the same"
-    return f"a GPU-hour {cost} and does {f'{work:.2g} × the work' if abs(work - 1) > _SAME_RATIO else 'as much work'}."
+    was = base.usd_per_hour[0] / (
+        base.instances[0] * present["gpus_paid"] / present["instances_needed"]
+    )
+    work = (
+        row["tokens_per_second"]
+        / row["gpus_paid"]
+        * present["gpus_paid"]
+        / present["tokens_per_second"]
+    )
+    cost = (
+        f"costs {usd(price)} instead of {usd(was)}"
+        if abs(price / was - 1) > _SAME_RATIO
+        else "costs the same"
+    )
+    return (
+        f"a GPU-hour {cost} and does "
+        f"{f'{work:.2g} × the work' if abs(work - 1) > _SAME_RATIO else 'as much work'}."
+    )
 
 
 def _instead(present):
@@ -107,7 +147,11 @@ def _instead(present):
         return "the present plan does not start: its software refuses it on this card."
     if present["fits"] == "no":
         return "the present plan does not fit."
-    return "the present plan has no price." if present["instance"] else "the present plan names no instance."
+    return (
+        "the present plan has no price."
+        if present["instance"]
+        else "the present plan names no instance."
+    )
 
 
 def _drivers(differences, cheaper):
@@ -116,6 +160,11 @@ def _drivers(differences, cheaper):
     needed = list(differences["words"][~differences["holds"]])
     telling = differences[differences["holds"] & (differences[column] > _TELLING_RATIO)]
     telling = telling.sort_values(column, ascending=False).head(_MOST_NAMED)
-    shares = [f"{words} ({percent(1 - 1 / ratio)})" for words, ratio in telling[["words", column]].to_numpy()]
+    shares = [
+        f"{words} ({percent(1 - 1 / ratio)})"
+        for words, ratio in telling[["words", column]].to_numpy()
+    ]
     drivers = [f"it fits only with {' and '.join(needed[:2])}."] if needed else []
-    return drivers + ([f"what cuts {'costs' if cheaper else 'time'}: {', '.join(shares)}."] if shares else [])
+    return drivers + (
+        [f"what cuts {'costs' if cheaper else 'time'}: {', '.join(shares)}."] if shares else []
+    )

@@ -32,7 +32,11 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
     usd = np.where(np.isnan(candidates["usd"]), candidates["usd_per_hour"], candidates["usd"])
     outside = classes == ranking.OUTSIDE
     cost = np.where(outside, ranking.distance(ranked.limits), usd)[shown]
-    ties = [np.where(outside, 10 * candidates["runs"] + candidates["fits"], 0), np.where(outside, usd, 0), *ranked.ties]
+    ties = [
+        np.where(outside, 10 * candidates["runs"] + candidates["fits"], 0),
+        np.where(outside, usd, 0),
+        *ranked.ties,
+    ]
     best = ranking.best_each(shown, group[shown], cost, ties)
     if leader >= 0:
         best = np.array([leader, *best[group[best] != group[leader]]], dtype=int)
@@ -41,35 +45,61 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
 
 def telling(ranked: Ranking) -> np.ndarray:
     """The candidates that can be an answer, a row of the board or on the frontier."""
-    return np.unique(np.concatenate([best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
+    return np.unique(
+        np.concatenate(
+            [best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]
+        )
+    )
 
 
 def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The layout, place and region of chosen candidates, as columns of a scenario."""
-    grid, candidates = ranked.grid, {name: values[chosen] for name, values in ranked.candidates.items()}
+    grid, candidates = (
+        ranked.grid,
+        {name: values[chosen] for name, values in ranked.candidates.items()},
+    )
     columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
     columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
     for name in ("instance", "gpu") if ranked.job["have"] else ("instance",):
-        columns[name] = Words(candidates["place"], np.array([getattr(place, name) for place in grid.places], dtype=object))
+        columns[name] = Words(
+            candidates["place"],
+            np.array([getattr(place, name) for place in grid.places], dtype=object),
+        )
     columns["region"] = Words(candidates["region"], np.array(ranked.job["regions"], dtype=object))
     return columns
 
 
-def rows_of(ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs) -> tuple[Results, dict[str, Any]]:
+def rows_of(
+    ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs
+) -> tuple[Results, dict[str, Any]]:
     """Chosen candidates estimated; and their market, money, and the limits that they miss."""
-    job, candidates = ranked.job, {name: values[chosen] for name, values in ranked.candidates.items()}
+    job, candidates = (
+        ranked.job,
+        {name: values[chosen] for name, values in ranked.candidates.items()},
+    )
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
     misses = [
-        "; ".join(sentences.missed(name, ratios[number], job, step) for name, ratios in excess.items() if ratios[number] > 0)
+        "; ".join(
+            sentences.missed(name, ratios[number], job, step)
+            for name, ratios in excess.items()
+            if ratios[number] > 0
+        )
         for number, step in enumerate(candidates["step_tokens"])
     ]
-    figures: dict[str, Any] = {"market": [job["markets"][market] for market in candidates["market"]], "misses": misses}
+    figures: dict[str, Any] = {
+        "market": [job["markets"][market] for market in candidates["market"]],
+        "misses": misses,
+    }
     figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
-    figures |= dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
+    figures |= (
+        dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
+    )
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
     results = results_of(inputs_of(job, inputs_of_candidates(ranked, chosen)), catalogs)
     serves = job["work"] != "training" and not job["ends"]
-    figures["goodput_ratio"] = goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
+    figures["goodput_ratio"] = (
+        goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
+    )
     return results, figures
 
 
@@ -78,5 +108,11 @@ def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
     chosen = {name: values[numbers] for name, values in ranked.candidates.items()}
     columns = {name: chosen[name] for name in ("hours", "usd", "seconds")}
     columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
-    columns |= {"instances_needed": chosen["instances"], "market": [ranked.job["markets"][market] for market in chosen["market"]]}
-    return pd.DataFrame(columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]}, columns=EDGE_COLUMNS)
+    columns |= {
+        "instances_needed": chosen["instances"],
+        "market": [ranked.job["markets"][market] for market in chosen["market"]],
+    }
+    return pd.DataFrame(
+        columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]},
+        columns=EDGE_COLUMNS,
+    )

@@ -30,14 +30,28 @@ from calc.search.inputs import (
     SEQUENCE_TOKENS,
     USUAL,
 )
-from calc.search.job_row import JobError, blank, cell_ids, cell_value, cell_values, check_ids, machines_of
+from calc.search.job_row import (
+    JobError,
+    blank,
+    cell_ids,
+    cell_value,
+    cell_values,
+    check_ids,
+    machines_of,
+)
 from calc.search.offline import tokens_in_all
 from calc.units import WEEK_HOURS
 
 TRAINING = "training"
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
-MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
-MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
+MOST_SETTINGS, MOST_WAYS = (
+    5_000,
+    1_000_000,
+)  # crossed by hand, and with all that is left open: about 2 s and 1 GB
+MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = (
+    10_000_000,
+    100_000_000,
+)  # of a wide search, which goes through them in stretches
 DERIVED = (
     *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
     *("generates", "divides_matrices", "divides_sequences", "rolls_out", "most_ways"),
@@ -47,22 +61,39 @@ DERIVED = (
 def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
     """Every job column with its value, and what is derived from it (DERIVED); raises JobError.
 
-    `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the job sets.
+    `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the
+    job sets.
     """
     cells = _renamed({str(name): value for name, value in row.items() if not blank(value)})
     job = _columns(cells, catalogs)
     fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
     _tuning(job, fixed, cells)
     _private(fixed, catalogs)
-    settings = math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu"))
+    settings = math.prod(
+        len(values) for name, values in fixed.items() if name not in ("instance", "gpu")
+    )
     bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
-    for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
+    for name, table in (
+        ("instance", "instances"),
+        ("gpu", "gpus"),
+        ("precision", "precisions"),
+        ("implementation", "implementations"),
+    ):
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
-    assumed = {name: cell_value(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
-    judged = {name: assumed.get(name, cells_by_id(catalogs, "assumptions", "value")[name]) for name in JUDGED}
+    assumed = {
+        name: cell_value(bounded[name], cells[name])
+        for name in bounded
+        if name not in DEFAULTS and name in cells
+    }
+    judged = {
+        name: assumed.get(name, cells_by_id(catalogs, "assumptions", "value")[name])
+        for name in JUDGED
+    }
     software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
-    if job["work"] == "inference" and (stored := cells_by_id(catalogs, "models", "stored_precision")[job["model"]]):
+    if job["work"] == "inference" and (
+        stored := cells_by_id(catalogs, "models", "stored_precision")[job["model"]]
+    ):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     used = fixed.get("implementation", [software])
     return job | {
@@ -74,8 +105,13 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         "formats": usual_formats(catalogs, job["model"]),
         "generates": generates(job["model"], catalogs),
         "divides_matrices": all(divides_matrices(name, catalogs) for name in used),
-        "rolls_out": any(cells_by_id(catalogs, "objectives", "rolls_out").get(name, 0) for name in fixed.get("objective", ())),
-        "divides_sequences": all(cells_by_id(catalogs, "implementations", "context_parallel")[name] > 0 for name in used),
+        "rolls_out": any(
+            cells_by_id(catalogs, "objectives", "rolls_out").get(name, 0)
+            for name in fixed.get("objective", ())
+        ),
+        "divides_sequences": all(
+            cells_by_id(catalogs, "implementations", "context_parallel")[name] > 0 for name in used
+        ),
         "most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS,
     }
 
@@ -86,7 +122,9 @@ def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
         new, words = EARLIER[name]
         value = str(cells.pop(name)).strip().lower()
         if value not in words:
-            raise JobError(f"{name} '{quoted(value)}' is not known; use {' or '.join(words)}, or {new}.")
+            raise JobError(
+                f"{name} '{quoted(value)}' is not known; use {' or '.join(words)}, or {new}."
+            )
         cells.setdefault(new, words[value])
     return cells
 
@@ -95,7 +133,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The columns of a job and those of a scenario that it always has, with their values."""
     work = _work(cells)
     usual = USUAL[work]
-    job = {column.name: cell_value(column, cells.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
+    job = {
+        column.name: cell_value(column, cells.get(column.name), usual.get(column.name))
+        for column in JOB_INPUTS
+    }
     job |= {"work": work, "model": str(cells.get("model", "")).strip()}
     models = row_numbers(catalogs, "models")
     if not job["model"]:
@@ -106,20 +147,36 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     _examples(job, cells)
     # The text of a pair is no longer than the positions of the text's tower.
     of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
-    longest = numbers_of(catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens")[models[job["model"]]]
-    _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
+    longest = numbers_of(
+        catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens"
+    )[models[job["model"]]]
+    _lengths(
+        job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs)
+    )
     if job["people"] and "users" not in cells:
         usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
-        share = cell_value(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
+        share = cell_value(
+            bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share
+        )
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
-    job["tokens_total"] = None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    job["tokens_total"] = (
+        None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    )
     job["ends"] = work == TRAINING or bool(job["tokens_total"])
     if job["tokens_total"] and kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0:
         job |= {"prompt_tokens": 1, "sequence_tokens": 1}  # images without a text
     if job["tokens_total"]:  # offline work waits for nobody, but has to end
-        job |= {"users": None, "people": None, "requests_per_second": None, "first_token_seconds": None, "token_seconds": None}
+        job |= {
+            "users": None,
+            "people": None,
+            "requests_per_second": None,
+            "first_token_seconds": None,
+            "token_seconds": None,
+        }
         job["hours_most"] = job["hours_most"] or WEEK_HOURS
-    job["fewest_bits"] = job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
+    job["fewest_bits"] = (
+        job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
+    )
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)
     job["admits"] = cell_ids("admits", cells.get("admits", ""), ADMITS)
@@ -127,7 +184,11 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     if not blank(job["have"]):
         job["have"] = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
         region = DEFAULTS["region"] if DEFAULTS["region"] in job["regions"] else job["regions"][0]
-        job |= {"regions": [region], "markets": ["on-demand"], "instances_most": max(job["have"].values())}
+        job |= {
+            "regions": [region],
+            "markets": ["on-demand"],
+            "instances_most": max(job["have"].values()),
+        }
         job |= {"usd_most": None, "usd_per_hour_most": None}  # nothing is paid
     return job
 
@@ -135,9 +196,13 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 def _work(cells: Mapping[str, Any]) -> str:
     """Training or inference, as `work` or the goal says; refuse a job in which they contradict."""
     goal = cell_value(JOB_BY_NAME["goal"], cells["goal"]) if "goal" in cells else ""
-    work = cell_value(inputs_by_name()["work"], cells.get("work"), "inference" if goal == "serve" else None)
+    work = cell_value(
+        inputs_by_name()["work"], cells.get("work"), "inference" if goal == "serve" else None
+    )
     if goal and (goal == "serve") == (work == TRAINING):
-        raise JobError(f"goal {goal} and work {work} contradict each other; leave one of the two empty.")
+        raise JobError(
+            f"goal {goal} and work {work} contradict each other; leave one of the two empty."
+        )
     return str(work)
 
 
@@ -148,7 +213,10 @@ def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
         return
     tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
     if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
-        raise JobError(f"train_tokens {job['train_tokens']:,.0f} is not examples x example_tokens x epochs; leave train_tokens empty.")
+        raise JobError(
+            f"train_tokens {job['train_tokens']:,.0f} is not examples x example_tokens x "
+            f"epochs; leave train_tokens empty."
+        )
     job["train_tokens"] = tokens
 
 
@@ -167,8 +235,15 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
     if count > most:
         lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
         longest = max(lists, key=lambda name: lists[name], default="")
-        cure = f"take fewer of {longest} ({lists[longest]} values)" if longest else "allow fewer instances"
-        raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
+        cure = (
+            f"take fewer of {longest} ({lists[longest]} values)"
+            if longest
+            else "allow fewer instances"
+        )
+        raise JobError(
+            f"This multiplies to {count:,.0f} combinations, and at most {most:,} are "
+            f"compared at once; {cure}."
+        )
 
 
 def divides_matrices(software: str, catalogs: Catalogs) -> bool:
@@ -205,7 +280,11 @@ def fixed_at(job: Mapping[str, Any], name: str, free: Iterable) -> list:
 
 def varied(job: Mapping[str, Any]) -> tuple[str, ...]:
     """The scenario columns that the job lists several values of to compare, instances apart."""
-    return tuple(name for name, values in job["fixed"].items() if len(values) > 1 and name not in ("instance", "gpu"))
+    return tuple(
+        name
+        for name, values in job["fixed"].items()
+        if len(values) > 1 and name not in ("instance", "gpu")
+    )
 
 
 def tunings(job: Mapping[str, Any]) -> list[str]:
@@ -222,7 +301,9 @@ def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
     return regions if ANYWHERE in words else words
 
 
-def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool) -> None:
+def _lengths(
+    job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool
+) -> None:
     """Fill in the usual lengths where the job sets none, as far as the positions go."""
     if job["work"] == TRAINING:
         if "sequence_tokens" not in cells:
@@ -254,12 +335,18 @@ def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> di
         job |= {"prompt_tokens": context, "sequence_tokens": context}
     elif all(name in cells for name in lengths):
         if job["prompt_tokens"] + job["answer_tokens"] != context:
-            raise JobError("context_tokens is not the sum of prompt_tokens and answer_tokens; leave one of the three empty.")
+            raise JobError(
+                "context_tokens is not the sum of prompt_tokens and answer_tokens; leave one "
+                "of the three empty."
+            )
     elif set(lengths) & set(cells):
         set_length, other = lengths if "prompt_tokens" in cells else lengths[::-1]
         job[other] = context - job[set_length]
         if job[other] < 1:
-            raise JobError(f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}; raise context_tokens.")
+            raise JobError(
+                f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens "
+                f"{context:,}; raise context_tokens."
+            )
     else:
         job["prompt_tokens"], job["answer_tokens"] = split_context(context)
     return {name: job[name] for name in lengths}
@@ -272,7 +359,10 @@ def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any
     if "method" not in cells:
         job["method"] = fixed["tuning"][0]
     elif (job["method"] == "full") != ("full" in fixed["tuning"]):
-        raise JobError(f"method {job['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
+        raise JobError(
+            f"method {job['method']} and tuning {fixed['tuning'][0]} contradict each other; "
+            f"leave tuning empty."
+        )
 
 
 def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:

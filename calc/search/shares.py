@@ -10,7 +10,9 @@ from calc.search.inputs import PACE
 from calc.search.load import first_token_column, generates_nothing
 
 TIMES = ("first_token", "token")
-POINTS = {share: NormalDist().inv_cdf(share / 100) for share in (50, 90, 99)}  # deviations of a normal distribution
+POINTS = {
+    share: NormalDist().inv_cdf(share / 100) for share in (50, 90, 99)
+}  # deviations of a normal distribution
 
 
 def limited_columns(job: Mapping[str, Any]) -> dict[str, str]:
@@ -20,25 +22,36 @@ def limited_columns(job: Mapping[str, Any]) -> dict[str, str]:
     means = {"first_token": first_token_column(dict(job)), "token": PACE["token_seconds"]}
     if generates_nothing(dict(job)):
         return means
-    return {name: f"{name}_p{share}_seconds" if (share := job[f"{name}_percentile"]) else means[name] for name in TIMES}
+    return {
+        name: f"{name}_p{share}_seconds" if (share := job[f"{name}_percentile"]) else means[name]
+        for name in TIMES
+    }
 
 
-def limited_seconds(job: Mapping[str, Any], values: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
+def limited_seconds(
+    job: Mapping[str, Any], values: Callable[[str], np.ndarray]
+) -> dict[str, np.ndarray]:
     """What each limit holds for, by candidate; infinite where arrivals pile up. [s]"""
     means = limited_columns({**job, **{f"{name}_percentile": "" for name in TIMES}})
     limited = {}
     for name, column in limited_columns(job).items():
         seconds, mean = values(column), values(means[name])
-        limited[f"limited_{name}_seconds"] = np.where(np.isnan(seconds) & ~np.isnan(mean), np.inf, seconds)
+        limited[f"limited_{name}_seconds"] = np.where(
+            np.isnan(seconds) & ~np.isnan(mean), np.inf, seconds
+        )
     return limited
 
 
 def goodput_ratio(job: Mapping[str, Any], values: Callable[[str], np.ndarray]) -> np.ndarray:
     """Share of random arrivals that keep both limits on time, taken as independent. [share]
 
-    Source: goodput under limits on the first token and on each token, Zhong et al. 2024, DistServe, arXiv 2401.09670.
+    Source: goodput under limits on the first token and on each token, Zhong et al. 2024, DistServe,
+    arXiv 2401.09670.
     """
-    within = [_within(job[f"{name}_seconds"], [values(f"{name}_p{share}_seconds") for share in POINTS]) for name in TIMES]
+    within = [
+        _within(job[f"{name}_seconds"], [values(f"{name}_p{share}_seconds") for share in POINTS])
+        for name in TIMES
+    ]
     load = values("arrivals_load_ratio")
     return np.where(np.isnan(load), np.nan, np.where(load < 1, within[0] * within[1], 0.0))
 

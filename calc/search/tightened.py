@@ -33,11 +33,15 @@ def tightened(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> l
     speeds = {name: _below(name, settled[name]) for name in SPEEDS if settled.get(name)}
     tried: list[tuple[str, Any, dict[str, Any]]] = []
     if len(speeds) == len(SPEEDS) and all(speeds.values()):
-        words = " and ".join(say_limit(name)(value).replace(".0 ", " ") for name, value in speeds.items())
+        words = " and ".join(
+            say_limit(name)(value).replace(".0 ", " ") for name, value in speeds.items()
+        )
         tried.append(("+".join(SPEEDS), words, speeds))
     if not row["spare"] > 0:
         tried.append(("spare", 1, {"spare": 1}))
-    priced = [(name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried]
+    priced = [
+        (name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried
+    ]
     return [Easing(name, step, usd) for name, step, usd in priced if row["usd"] < usd < np.inf]
 
 
@@ -51,7 +55,12 @@ def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn |
     row, users = options.rows[0], options.job.get("users")
     if not _is_service(options) or not users or options.job.get("requests_per_second"):
         return None
-    alone = {**job, "people": None, "instance": row["instance"], "instances_most": int(row["instances_needed"])}
+    alone = {
+        **job,
+        "people": None,
+        "instance": row["instance"],
+        "instances_most": int(row["instances_needed"]),
+    }
 
     def takes(load: int) -> bool:
         return _least_usd({**alone, "users": load}, catalogs) <= row["usd"] * SAME_RATIO
@@ -87,7 +96,12 @@ def _last(takes: Callable[[int], bool], less: int, most: int) -> int:
 def _is_service(options: Options) -> bool:
     """Whether the first answer is a rented service without end that generates."""
     row: Row = options.rows[0]
-    if not row["answer"] or options.problem or options.job.get("have") or row["work"] != "inference":
+    if (
+        not row["answer"]
+        or options.problem
+        or options.job.get("have")
+        or row["work"] != "inference"
+    ):
         return False
     return not options.job.get("tokens_total") and row["time_per_output_token_seconds"] > 0
 

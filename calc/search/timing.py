@@ -9,19 +9,44 @@ from calc.crossed import ONE, PLACE, WAY, Crossed, needed
 from calc.engine.stages import EMPTY, OTHERS_READ, TIME
 
 TIMED = (
-    *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
-    *("burst_first_token_seconds", "time_high_ratio", "first_token_high_ratio", "run_tokens", "run_tokens_per_second"),
+    *(
+        "tokens_per_second",
+        "step_tokens",
+        "time_to_first_token_seconds",
+        "time_per_output_token_seconds",
+    ),
+    *(
+        "burst_first_token_seconds",
+        "time_high_ratio",
+        "first_token_high_ratio",
+        "run_tokens",
+        "run_tokens_per_second",
+    ),
 )
 STEPPED = (  # what the money of a candidate is made of
-    *("ends", "run_tokens", "run_tokens_per_second", "tokens_per_second", "hours_per_month", "instances_needed"),
-    *("time_high_ratio", "first_token_high_ratio", "time_per_output_token_seconds", "burst_first_token_seconds"),
+    *(
+        "ends",
+        "run_tokens",
+        "run_tokens_per_second",
+        "tokens_per_second",
+        "hours_per_month",
+        "instances_needed",
+    ),
+    *(
+        "time_high_ratio",
+        "first_token_high_ratio",
+        "time_per_output_token_seconds",
+        "burst_first_token_seconds",
+    ),
     *("served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
     *("standby_instances", "scales_hourly", "peak_to_mean", "replica_gpus", "instance_gpus"),
     *("start_hours", "start_high_hours", "attempts"),
 )
 
 
-def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED, before: tuple[Callable, ...] = ()) -> None:
+def add_time(
+    crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED, before: tuple[Callable, ...] = ()
+) -> None:
     """Add the wanted columns of time; those of the other kind of work are empty. [s]
 
     `before`: formulas whose columns are made anew where time reads them.
@@ -29,10 +54,15 @@ def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED, befor
     of_work = [stage for stage in TIME if stage.work in ("", work)]
     for stage in TIME:
         if stage not in of_work:
-            for name in {*OTHERS_READ[stage.name], *(name for name in wanted if name in {made.__name__ for made in stage.formulas})}:
+            for name in {
+                *OTHERS_READ[stage.name],
+                *(name for name in wanted if name in {made.__name__ for made in stage.formulas}),
+            }:
                 crossed.set(name, ONE, EMPTY)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        crossed.evaluate_all(needed((*before, *(formula for stage in of_work for formula in stage.formulas)), wanted))
+        crossed.evaluate_all(
+            needed((*before, *(formula for stage in of_work for formula in stage.formulas)), wanted)
+        )
 
 
 def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:

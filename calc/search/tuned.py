@@ -1,8 +1,8 @@
 """Fine-tune, then serve: the services of tuned models, and the bill with their runs.
 
-Both jobs are answered by the one ranked table. LoRA's adapters may share a service; merged into the weights, each model has a
-service of its own, as after full fine-tuning. Published 8-bit weights are the base's: an adapter runs over them, merged weights
-are 16 bits wide unless the job allows fewer.
+Both jobs are answered by the one ranked table. LoRA's adapters may share a service; merged into the
+weights, each model has a service of its own, as after full fine-tuning. Published 8-bit weights are
+the base's: an adapter runs over them, merged weights are 16 bits wide unless the job allows fewer.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,9 @@ class Service(NamedTuple):
     @property
     def usd_per_month(self) -> float:
         """A month of all of them; NaN where it is refused, or not paid. [USD]"""
-        return float(self.copies * self.options.rows[0]["usd"]) if not self.options.problem else np.nan
+        return (
+            float(self.copies * self.options.rows[0]["usd"]) if not self.options.problem else np.nan
+        )
 
 
 def services(job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs) -> list[Service]:
@@ -54,28 +56,51 @@ def services(job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs) 
     if run["tuning"] == "lora":
         lora = {name: run[name] for name in ADAPTER if run[name] != DEFAULTS[name]}
         possible.append(Service(1, models, options({**job, **lora, "adapters": models}, catalogs)))
-    return sorted(possible, key=lambda service: (bool(service.options.problem), np.nan_to_num(service.usd_per_month), service.copies))
+    return sorted(
+        possible,
+        key=lambda service: (
+            bool(service.options.problem),
+            np.nan_to_num(service.usd_per_month),
+            service.copies,
+        ),
+    )
 
 
-def tuned_plan(run: Row, service: Service, models: int, rounds: int, months: int, catalogs: Catalogs) -> TunedPlan:
+def tuned_plan(
+    run: Row, service: Service, models: int, rounds: int, months: int, catalogs: Catalogs
+) -> TunedPlan:
     """The runs of all models, in as many rounds a month (0: once), and a service for the months.
 
     `run` is a row with its market, and `have` of machines that one has.
     """
     row, job = service.options.rows[0], service.options.job
     planned = [
-        {**run, "have": run.get("have") or "", "runs_per_month": models * (rounds or 1), "plan_months": months if rounds else 1},
-        {**row, "have": job.get("have") or "", "runs_per_month": service.copies, "plan_months": months},
+        {
+            **run,
+            "have": run.get("have") or "",
+            "runs_per_month": models * (rounds or 1),
+            "plan_months": months if rounds else 1,
+        },
+        {
+            **row,
+            "have": job.get("have") or "",
+            "runs_per_month": service.copies,
+            "plan_months": months,
+        },
     ]
     named = [{**one, "scenario": answer_name(one, catalogs)} for one in planned]
     bill = plan_bill(billed(pd.DataFrame(named), catalogs))
     load = job | {"ends": False, "generates": generates(row["model"], catalogs)}
     a_month = (load_tokens_per_month(row, load), month_generated_tokens(bill.iloc[1]))
     tokens, most = (service.copies * tokens / MONTH_DAYS for tokens in a_month)
-    return TunedPlan(bill, months, rounds or 1, tokens, most, float(row["endpoint_usd_per_million_tokens"]))
+    return TunedPlan(
+        bill, months, rounds or 1, tokens, most, float(row["endpoint_usd_per_million_tokens"])
+    )
 
 
-def at_more_load(plan: TunedPlan, job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs) -> TunedPlan | None:
+def at_more_load(
+    plan: TunedPlan, job: Mapping[str, Any], run: Row, models: int, catalogs: Catalogs
+) -> TunedPlan | None:
     """A plan that never breaks even at the first larger load at which it does; None without one."""
     days = by_day(plan)
     if not np.isnan(break_even_day(days)) or days.iloc[-1].isna().any():
@@ -94,12 +119,17 @@ def at_more_load(plan: TunedPlan, job: Mapping[str, Any], run: Row, models: int,
 def _of_each(job: Mapping[str, Any], models: int, ids: list[str]) -> dict[str, Any]:
     """The service of one model with weights of its own: its part of load and machines.
 
-    Kinds of which there are fewer than models serve none; where that leaves no machine, no count of it is possible and is refused.
+    Kinds of which there are fewer than models serve none; where that leaves no machine, no count of
+    it is possible and is refused.
     """
     machines = machines_of(str(job["have"]), ids) if job.get("have") else {}
     shares = {name: count // models for name, count in machines.items()}
     enough = {name: count for name, count in shares.items() if count} or shares
-    have = {"have": " + ".join(f"{count} x {name}" for name, count in enough.items())} if machines else {}
+    have = (
+        {"have": " + ".join(f"{count} x {name}" for name, count in enough.items())}
+        if machines
+        else {}
+    )
     bits = "16" if job.get("fewest_bits", PUBLISHED) == PUBLISHED else job["fewest_bits"]
     return {**_with_load(job, 1 / models), **have, "fewest_bits": bits, "adapters": None}
 
@@ -107,4 +137,8 @@ def _of_each(job: Mapping[str, Any], models: int, ids: list[str]) -> dict[str, A
 def _with_load(job: Mapping[str, Any], ratio: float) -> dict[str, Any]:
     """The service with so many times its load."""
     loads = {name: float(job[name]) * ratio for name in LOADS if job.get(name)}
-    return {**job, **loads, **{name: ceil(round(loads[name], 9)) for name in COUNTS if name in loads}}
+    return {
+        **job,
+        **loads,
+        **{name: ceil(round(loads[name], 9)) for name in COUNTS if name in loads},
+    }

@@ -5,15 +5,25 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.bill import endpoint_facts
-from calc.plan.tuned import SUM, TunedPlan, break_even_day, break_even_tokens_per_day, by_day, by_month
+from calc.plan.tuned import (
+    SUM,
+    TunedPlan,
+    break_even_day,
+    break_even_tokens_per_day,
+    by_day,
+    by_month,
+)
 from calc.say.numbers import billed_usd, count, counted, is_missing, usd
 from calc.say.place import cards, place, region_name
 from calc.search.answer_name import bits
 from calc.search.tuned import MORE_LOADS, Service
 
 OF_PUBLISHED = "The price per token is that of the model as it is published, not of a tuned one. "
-OF_TUNED = (  # Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x price x windows
-    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at a price that is not known here. "
+# Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x
+# price x windows
+OF_TUNED = (
+    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at "
+    "a price that is not known here. "
     "Another price per token can be set among the assumptions of Plan."
 )
 
@@ -27,8 +37,14 @@ def plan_money(plan: TunedPlan) -> str:
     if is_missing(first):
         return "No price is known"
     first, last, total = map(billed_usd, (first, last, table[SUM].iloc[-1]))
-    monthly = f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
-    return f"{monthly}: {total} in {counted(len(table), 'month')}" if len(table) > 1 else f"{first} in a month"
+    monthly = (
+        f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
+    )
+    return (
+        f"{monthly}: {total} in {counted(len(table), 'month')}"
+        if len(table) > 1
+        else f"{first} in a month"
+    )
 
 
 def serving(services: list[Service], catalogs: Catalogs) -> str:
@@ -36,23 +52,37 @@ def serving(services: list[Service], catalogs: Catalogs) -> str:
     first, *others = (_served(service, catalogs) for service in services)
     alone = len(services) == 1 and services[0].copies > 1
     why = " All weights are tuned, so the models cannot share a service." if alone else ""
-    return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(f" {words[0].upper()}{words[1:]}." for words in others)
+    return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(
+        f" {words[0].upper()}{words[1:]}." for words in others
+    )
 
 
 def _served(service: Service, catalogs: Catalogs) -> str:
     """One service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month."""
     row = service.options.rows[0]
     services = "one service" if service.copies == 1 else counted(service.copies, "service")
-    what = f"{services} with {counted(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
+    what = (
+        f"{services} with "
+        f"{counted(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
+    )
     if service.options.problem:
         return f"{what}: {service.options.problem.removesuffix('.')}"
-    cost = "on machines that are yours" if is_missing(service.usd_per_month) else f"{billed_usd(service.usd_per_month)} a month"
-    return f"{what}, {_machines(row, service.copies, catalogs)} in {bits(row, catalogs):.0f} bits, {cost}"
+    cost = (
+        "on machines that are yours"
+        if is_missing(service.usd_per_month)
+        else f"{billed_usd(service.usd_per_month)} a month"
+    )
+    return (
+        f"{what}, {_machines(row, service.copies, catalogs)} in {bits(row, catalogs):.0f} bits, "
+        f"{cost}"
+    )
 
 
 def _machines(row: Row, copies: int, catalogs: Catalogs) -> str:
     """1 × g6.xlarge, each 2 × g6.xlarge of several services, 8 × H100 SXM5 80GB."""
-    return ("each " if copies > 1 else "") + (place(row) if row["instance"] else cards(row, catalogs))
+    return ("each " if copies > 1 else "") + (
+        place(row) if row["instance"] else cards(row, catalogs)
+    )
 
 
 def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalogs) -> str:
@@ -64,11 +94,16 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     day, total = break_even_day(table), float(table[SUM].iloc[-1])
     price = endpoint_price(row, endpoint_facts(row, catalogs), catalogs)
     price = f"Against a price per token: {price[0].lower()}{price[1:]}"
-    asks = f"{price}: the load, {count(plan.tokens_per_day)} a day, costs {usd(plan.endpoint_usd_per_day)} a day there."
+    asks = (
+        f"{price}: the load, {count(plan.tokens_per_day)} a day, costs "
+        f"{usd(plan.endpoint_usd_per_day)} a day there."
+    )
     if is_missing(total):
         return f"{asks} What the plan costs is not known."
     if not is_missing(day):
-        yours = " What your machines cost is not counted." if (plan.bill["have"] != "").any() else ""
+        yours = (
+            " What your machines cost is not counted." if (plan.bill["have"] != "").any() else ""
+        )
         return f"{asks} The plan, training included, costs less from day {day:,.0f} on.{yours}"
     even = break_even_tokens_per_day(plan)
     if even <= plan.tokens_per_day_most:
@@ -76,7 +111,10 @@ def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalo
     elif larger:
         larger_day = break_even_day(by_day(larger))
         machines = _machines(larger.service, int(larger.service["runs_per_month"]), catalogs)
-        than = f"at {count(larger.tokens_per_day)} a day, {machines}, it does from day {larger_day:,.0f} on"
+        than = (
+            f"at {count(larger.tokens_per_day)} a day, {machines}, it does from day "
+            f"{larger_day:,.0f} on"
+        )
     else:
         than = f"nor does it at {MORE_LOADS[-1]} times the load"
     return f"{asks} The plan never costs less; {than}."
@@ -89,15 +127,22 @@ def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
 
 def endpoint_price(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
     """What an endpoint asks for a million tokens: as listed, or as set by hand."""
-    price = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
+    price = (
+        f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts "
+        f"included"
+    )
     if not listed:
         return f"At {price}"
-    return f"As Amazon Bedrock lists {listed['sold_as']} in {region_name(row['region'], catalogs)} ({listed['as_of']}), {price}"
+    return (
+        f"As Amazon Bedrock lists {listed['sold_as']} in {region_name(row['region'], catalogs)} "
+        f"({listed['as_of']}), {price}"
+    )
 
 
 def not_sold(row: Row, catalogs: Catalogs) -> str:
     """That no price per token is known of the model."""
     return (
-        f"Amazon Bedrock is not known to sell this model by the token in {region_name(row['region'], catalogs)}. Make prices reads its "
+        f"Amazon Bedrock is not known to sell this model by the token in "
+        f"{region_name(row['region'], catalogs)}. Make prices reads its "
         "list; to compare with another endpoint, set its prices among the assumptions."
     )

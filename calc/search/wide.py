@@ -20,9 +20,13 @@ from calc.search.ranking import Ranking
 from calc.search.rows import best_of_places, inputs_of_candidates, money_and_place, rows_of, telling
 from calc.search.settle import settled
 
-PAIRS_OF_A_GRID = 2**18  # of layouts and places, so that a search of any size stays within about 1 GB
+PAIRS_OF_A_GRID = (
+    2**18
+)  # of layouts and places, so that a search of any size stays within about 1 GB
 MOST_BEST, MOST_POINTS = 30, 1500
-AS_FAST_RATIO = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
+AS_FAST_RATIO = (
+    1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,9 @@ class WideSearch:
         return int(self.counts[: ranking.YIELDS + 1].sum())
 
 
-def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], None] | None = None) -> WideSearch:
+def wide_search(
+    row: JobRow, catalogs: Catalogs, progress: Callable[[float], None] | None = None
+) -> WideSearch:
     """Search all arrangements of a job, in stretches; JobError where it has no answer.
 
     `progress` is called with the share that is done, and may raise to stop the search.
@@ -71,11 +77,20 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
     combined = merged(several)
     if not combined.size:
         raise JobError(combined.problem or nothing_near(job, combined, catalogs))
-    search = WideSearch(ranking.ranking(combined.candidates, combined.grid, job), combined.tried, counts)
+    search = WideSearch(
+        ranking.ranking(combined.candidates, combined.grid, job), combined.tried, counts
+    )
     if len(search.ranked.qualifying):
         return search
     nearest = ranking.nearest(search.ranked)
-    return replace(search, problem=in_the_way(search.ranked, nearest, estimated(search, np.array([nearest]), catalogs).iloc[0].to_dict()))
+    return replace(
+        search,
+        problem=in_the_way(
+            search.ranked,
+            nearest,
+            estimated(search, np.array([nearest]), catalogs).iloc[0].to_dict(),
+        ),
+    )
 
 
 def named(search: WideSearch) -> dict[str, int]:
@@ -105,26 +120,35 @@ def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.Da
     best_of_each = best_of_places(search.ranked)
     best_of_each = best_of_each[np.isin(best_of_each, qualifying)][:most]
     edge = ranking.frontier(search.ranked.candidates, qualifying)
-    numbers = np.array(list(dict.fromkeys([*named(search).values(), *best_of_each.tolist(), *edge.tolist()])))
-    return estimated(search, numbers, catalogs).assign(best_of_type=np.isin(numbers, best_of_each), frontier=np.isin(numbers, edge))
+    numbers = np.array(
+        list(dict.fromkeys([*named(search).values(), *best_of_each.tolist(), *edge.tolist()]))
+    )
+    return estimated(search, numbers, catalogs).assign(
+        best_of_type=np.isin(numbers, best_of_each), frontier=np.isin(numbers, edge)
+    )
 
 
 def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd.DataFrame:
     """Candidates as estimated rows with market, money and their number (`candidate`)."""
     results, figures = rows_of(search.ranked, numbers, catalogs)
-    figures |= {name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")}
+    figures |= {
+        name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")
+    }
     return results.plain(**figures).assign(candidate=numbers)
 
 
 def points(search: WideSearch, catalogs: Catalogs, cost: str = "usd") -> pd.DataFrame:
     """Cost, time and place of candidates of the least cost (kind other) and of the frontier.
 
-    `cost`: usd or carbon_kg. Emissions are of the fastest on the same machines, each in the region where it costs least money.
+    `cost`: usd or carbon_kg. Emissions are of the fastest on the same machines, each in the region
+    where it costs least money.
     """
     qualifying, figures = search.ranked.qualifying, search.ranked.candidates
     if cost == "carbon_kg":
         fastest = ranking.fastest_alike(figures, qualifying)
-        results = results_of(inputs_of(search.ranked.job, inputs_of_candidates(search.ranked, fastest)), catalogs)
+        results = results_of(
+            inputs_of(search.ranked.job, inputs_of_candidates(search.ranked, fastest)), catalogs
+        )
         figures = figures | {cost: np.full(len(figures["usd"]), np.nan)}
         figures[cost][fastest] = results.column(cost)
         qualifying = fastest[~np.isnan(figures[cost][fastest])]
@@ -132,4 +156,6 @@ def points(search: WideSearch, catalogs: Catalogs, cost: str = "usd") -> pd.Data
     least = qualifying[np.argsort(figures[cost][qualifying], kind="stable")[:MOST_POINTS]]
     numbers = np.concatenate([least, edge])
     kinds = np.repeat(["other", "frontier"], [len(least), len(edge)])
-    return money_and_place(search.ranked, numbers).assign(kind=kinds, **{cost: figures[cost][numbers]})
+    return money_and_place(search.ranked, numbers).assign(
+        kind=kinds, **{cost: figures[cost][numbers]}
+    )

@@ -9,7 +9,9 @@ def step_prompts(prompts_per_step, batch_sequences, accumulation_steps, data_par
     return np.where(np.isnan(prompts_per_step), usual, prompts_per_step)
 
 
-def step_sequences(rolls_out, step_prompts, generations, batch_sequences, accumulation_steps, data_parallel):
+def step_sequences(
+    rolls_out, step_prompts, generations, batch_sequences, accumulation_steps, data_parallel
+):
     """Sequences of one step: all answers, or those of its micro-batches. [sequences]"""
     answers = step_prompts * np.nan_to_num(generations, nan=1)
     return np.where(rolls_out > 0, answers, batch_sequences * accumulation_steps * data_parallel)
@@ -17,4 +19,8 @@ def step_sequences(rolls_out, step_prompts, generations, batch_sequences, accumu
 
 def mean_answer_tokens(completion_tokens_mean, completion_tokens):
     """Tokens of an answer on average. [tokens]"""
-    return np.where(np.isnan(completion_tokens_mean), completion_tokens, np.minimum(completion_tokens_mean, completion_tokens))
+    return np.where(
+        np.isnan(completion_tokens_mean),
+        completion_tokens,
+        np.minimum(completion_tokens_mean, completion_tokens),
+    )

@@ -1,8 +1,9 @@
 """Random arrivals at a replica: how busy they keep it, and what one request waits for.
 
-Requests arrive at random (Poisson) at the rate that keeps `batch` of them in flight. Prompts and answers are log-normal around
-the lengths of the row. Prompts run first come, first served, in chunks beside the decode steps.
-Held against a simulation of every step: validation/arrivals.py, validation/results/arrivals.csv.
+Requests arrive at random (Poisson) at the rate that keeps `batch` of them in flight. Prompts and
+answers are log-normal around the lengths of the row. Prompts run first come, first served, in
+chunks beside the decode steps. Held against a simulation of every step: validation/arrivals.py,
+validation/results/arrivals.csv.
 """
 
 from math import comb
@@ -30,7 +31,9 @@ def _power_mean(power, spread, longest):
     e^(k (k − 1) σ² / 2) Φ(m − k σ) + M^k (1 − Φ(m)), m = ln M / σ + σ / 2.
     """
     most = np.log(longest) / spread + spread / 2
-    return np.exp(power * (power - 1) * spread**2 / 2) * beyond_ratio(power * spread - most) + longest**power * beyond_ratio(most)
+    return np.exp(power * (power - 1) * spread**2 / 2) * beyond_ratio(
+        power * spread - most
+    ) + longest**power * beyond_ratio(most)
 
 
 def prompt_squares_ratio(prompt_spread_ratio, longest_prompt_ratio):
@@ -44,41 +47,67 @@ def answer_squares_ratio(answer_variation_ratio):
 
 
 def arrivals_per_second(
-    batch, running_sequences, tokens_total, generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds
+    batch,
+    running_sequences,
+    tokens_total,
+    generated_tokens,
+    time_to_first_token_seconds,
+    time_per_output_token_seconds,
 ):
     """Requests that keep `batch` in flight, by Little's law; NaN of work that ends. [requests/s]
 
-    NaN also where the cache does not hold them all: requests that come at random then never find room in time.
+    NaN also where the cache does not hold them all: requests that come at random then never find
+    room in time.
     """
     keeps_up = (generated_tokens > 0) & ~(tokens_total > 0) & (running_sequences >= batch)
     g = np.where(keeps_up, generated_tokens, np.nan)
     return batch / (time_to_first_token_seconds + (g - 1) * time_per_output_token_seconds)
 
 
-def prompt_attention_ratio(batch, attention_flops, attention_flops_per_second, prefill_split, prompt_seconds):
+def prompt_attention_ratio(
+    batch, attention_flops, attention_flops_per_second, prefill_split, prompt_seconds
+):
     """Share of a prompt's prefill that grows with the square of its length. [share]"""
-    return np.minimum(attention_flops / (attention_flops_per_second * prefill_split * batch * prompt_seconds), 1)
+    return np.minimum(
+        attention_flops / (attention_flops_per_second * prefill_split * batch * prompt_seconds), 1
+    )
 
 
-def prompt_work_seconds(prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio):
+def prompt_work_seconds(
+    prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio
+):
     """Prefill of one prompt by itself, on average over their lengths. [s]"""
-    return prompt_seconds * (1 + prompt_attention_ratio * (prompt_squares_ratio - 1)) * first_token_run_ratio
+    return (
+        prompt_seconds
+        * (1 + prompt_attention_ratio * (prompt_squares_ratio - 1))
+        * first_token_run_ratio
+    )
 
 
 def prompt_steps(
-    arrivals_per_second, prompt_work_seconds, prompt_squares_ratio, decode_token_seconds, prompt_tokens, engine_batched_tokens
+    arrivals_per_second,
+    prompt_work_seconds,
+    prompt_squares_ratio,
+    decode_token_seconds,
+    prompt_tokens,
+    engine_batched_tokens,
 ):
     """Steps with prompts for each prompt: its chunks, shared where several come. [steps]
 
-    A step runs what came during the one before: its time beyond the decode step is gamma with that mean and variance, and in a
-    share E[1 − e^(−λX)] of steps a prompt begins. Where prompts fill steps, one that finds a backlog joins the last of its steps.
+    A step runs what came during the one before: its time beyond the decode step is gamma with that
+    mean and variance, and in a share E[1 − e^(−λX)] of steps a prompt begins. Where prompts fill
+    steps, one that finds a backlog joins the last of its steps.
     """
     busy = np.minimum(arrivals_per_second * prompt_work_seconds, MOST_BUSY)
     step = decode_token_seconds / (1 - busy)
-    chunks = prompt_tokens / np.where(engine_batched_tokens > 0, engine_batched_tokens, np.inf)  # without an engine none is cut
+    chunks = prompt_tokens / np.where(
+        engine_batched_tokens > 0, engine_batched_tokens, np.inf
+    )  # without an engine none is cut
     squares = arrivals_per_second * prompt_work_seconds**2 * prompt_squares_ratio
     beyond = np.minimum(squares / (1 - busy**2), prompt_work_seconds / chunks)
-    none = np.exp(-arrivals_per_second * decode_token_seconds) * (1 + arrivals_per_second * beyond / busy) ** (-busy * busy * step / beyond)
+    none = np.exp(-arrivals_per_second * decode_token_seconds) * (
+        1 + arrivals_per_second * beyond / busy
+    ) ** (-busy * busy * step / beyond)
     begun = (1 - none) / (arrivals_per_second * step)
     joined = (np.minimum(chunks, 1) * busy) ** 2
     return chunks + (np.maximum(chunks + 0.5, 1) - chunks) * begun * (1 - joined)
@@ -108,12 +137,19 @@ def growing_prompt_ratio(prompt_fixed_ratio, prompt_work_seconds, mean_prompt_se
 def _prefill_mean(power, attention, spread, longest):
     """Mean of a power k of prefill, (1 − a) q + a q² of the length: a binomial sum. [ratio]"""
     terms = ((comb(power, j), j, _power_mean(power + j, spread, longest)) for j in range(power + 1))
-    return sum(ways * (1 - attention) ** (power - j) * attention**j * mean for ways, j, mean in terms)
+    return sum(
+        ways * (1 - attention) ** (power - j) * attention**j * mean for ways, j, mean in terms
+    )
 
 
-def prefill_squares_ratio(growing_prompt_ratio, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio):
+def prefill_squares_ratio(
+    growing_prompt_ratio, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio
+):
     """Mean square of what prompts add over the square of its mean. [ratio]"""
-    mean, square = (_prefill_mean(k, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio) for k in (1, 2))
+    mean, square = (
+        _prefill_mean(k, prompt_attention_ratio, prompt_spread_ratio, longest_prompt_ratio)
+        for k in (1, 2)
+    )
     return 1 + growing_prompt_ratio**2 * (square / mean**2 - 1)
 
 
@@ -123,11 +159,19 @@ def prefill_power(prompt_attention_ratio, prompt_squares_ratio):
     return 1 + squared / (1 - prompt_attention_ratio + squared)
 
 
-def prefill_cubes_ratio(growing_prompt_ratio, prefill_power, prompt_spread_ratio, longest_prompt_ratio):
+def prefill_cubes_ratio(
+    growing_prompt_ratio, prefill_power, prompt_spread_ratio, longest_prompt_ratio
+):
     """Mean cube of what prompts add over the cube of its mean. [ratio]"""
-    mean, square, cube = (_power_mean(k * prefill_power, prompt_spread_ratio, longest_prompt_ratio) for k in (1, 2, 3))
+    mean, square, cube = (
+        _power_mean(k * prefill_power, prompt_spread_ratio, longest_prompt_ratio) for k in (1, 2, 3)
+    )
     square, cube = square / mean**2, cube / mean**3
-    return 1 + 3 * growing_prompt_ratio**2 * (square - 1) + growing_prompt_ratio**3 * (cube - 3 * square + 2)
+    return (
+        1
+        + 3 * growing_prompt_ratio**2 * (square - 1)
+        + growing_prompt_ratio**3 * (cube - 3 * square + 2)
+    )
 
 
 def more_sequences_ratio(batch):
@@ -135,21 +179,36 @@ def more_sequences_ratio(batch):
     return 3 / np.sqrt(batch)
 
 
-def more_experts_bytes(more_sequences_ratio, stack_expert_bytes, busiest_rank_ratio, touched_experts_ratio):
+def more_experts_bytes(
+    more_sequences_ratio, stack_expert_bytes, busiest_rank_ratio, touched_experts_ratio
+):
     """Experts that those sequences read besides: each further one touches fewer new experts. [B]"""
     rest = 1 - touched_experts_ratio
-    return np.sum(stack_expert_bytes * busiest_rank_ratio * (rest - rest ** (1 + more_sequences_ratio)), axis=0)
+    return np.sum(
+        stack_expert_bytes * busiest_rank_ratio * (rest - rest ** (1 + more_sequences_ratio)),
+        axis=0,
+    )
 
 
 def more_streamed_bytes(
-    more_sequences_ratio, more_experts_bytes, read_weights_bytes, read_cache_bytes, decode_products_seconds, streamed_bytes_per_second
+    more_sequences_ratio,
+    more_experts_bytes,
+    read_weights_bytes,
+    read_cache_bytes,
+    decode_products_seconds,
+    streamed_bytes_per_second,
 ):
     """What a decode step streams for its own sequences, by the chord to the most at times. [B]
 
     Products stand in its place where they are slower.
     """
-    most, products = read_weights_bytes + more_experts_bytes, decode_products_seconds * streamed_bytes_per_second
-    grown = np.maximum(most, products * (1 + more_sequences_ratio)) - np.maximum(read_weights_bytes, products)
+    most, products = (
+        read_weights_bytes + more_experts_bytes,
+        decode_products_seconds * streamed_bytes_per_second,
+    )
+    grown = np.maximum(most, products * (1 + more_sequences_ratio)) - np.maximum(
+        read_weights_bytes, products
+    )
     return read_cache_bytes + grown / more_sequences_ratio
 
 
@@ -163,8 +222,12 @@ def decode_growing_ratio(
     decode_step_seconds,
 ):
     """Share of a decode step that grows with the sequences in it. [share]"""
-    sequences = batch * engine_seconds_per_sequence + engine_replays_steps * replayed_sequences_seconds
-    return np.minimum((sequences + more_streamed_bytes / streamed_bytes_per_second) / decode_step_seconds, 1)
+    sequences = (
+        batch * engine_seconds_per_sequence + engine_replays_steps * replayed_sequences_seconds
+    )
+    return np.minimum(
+        (sequences + more_streamed_bytes / streamed_bytes_per_second) / decode_step_seconds, 1
+    )
 
 
 def sequence_step_seconds(batch, decode_token_seconds, decode_growing_ratio):
@@ -196,16 +259,28 @@ def held_tokens(prompt_tokens, generated_tokens, answer_squares_ratio):
     return prompt_tokens + generated_tokens * answer_squares_ratio / 2
 
 
-def cache_slots(batch, cache_pool_bytes, kv_cache_bytes, sequence_tokens, held_tokens, engine_sequences):
+def cache_slots(
+    batch, cache_pool_bytes, kv_cache_bytes, sequence_tokens, held_tokens, engine_sequences
+):
     """Sequences at once: what the cache of a replica holds, and its limit. [sequences]"""
     room_ratio = cache_pool_bytes / np.maximum(kv_cache_bytes, 1)
-    return np.fmin(batch * room_ratio * np.minimum(sequence_tokens / held_tokens, 2), engine_sequences)
+    return np.fmin(
+        batch * room_ratio * np.minimum(sequence_tokens / held_tokens, 2), engine_sequences
+    )
 
 
-def arrivals_load_ratio(arrivals_per_second, generated_tokens, bare_step_seconds, cache_slots, prefill_busy_ratio, decode_busy_ratio):
+def arrivals_load_ratio(
+    arrivals_per_second,
+    generated_tokens,
+    bare_step_seconds,
+    cache_slots,
+    prefill_busy_ratio,
+    decode_busy_ratio,
+):
     """The rate of arrivals over the most that a replica answers with all slots in use. [ratio]
 
-    With K sequences in flight a request takes g (d + K d') + K s; the replica answers K in that time.
+    With K sequences in flight a request takes g (d + K d') + K s; the replica answers K in that
+    time.
     """
     steps = arrivals_per_second * generated_tokens * bare_step_seconds / np.maximum(cache_slots, 1)
     return prefill_busy_ratio + decode_busy_ratio + steps
@@ -213,14 +288,19 @@ def arrivals_load_ratio(arrivals_per_second, generated_tokens, bare_step_seconds
 
 def free_ratio(prefill_busy_ratio, decode_busy_ratio, arrivals_load_ratio):
     """Share of the time that no sequence adds; NaN where the queue never ends. [share]"""
-    return np.where(arrivals_load_ratio < 1, np.maximum(1 - prefill_busy_ratio - decode_busy_ratio, 1 - MOST_BUSY), np.nan)
+    return np.where(
+        arrivals_load_ratio < 1,
+        np.maximum(1 - prefill_busy_ratio - decode_busy_ratio, 1 - MOST_BUSY),
+        np.nan,
+    )
 
 
 def others_ratio(batch, free_ratio):
     """Share of arrivals that find others in flight: 1 − (1 − ρ)^(1 + n (1 − ρ) / ρ). [share]
 
-    The sequences in flight are negative binomial: each is served alone for a part of its time, shared for the rest.
-    Source: a symmetric queue, Kelly 1979, Reversibility and Stochastic Networks, section 3.3.
+    The sequences in flight are negative binomial: each is served alone for a part of its time,
+    shared for the rest. Source: a symmetric queue, Kelly 1979, Reversibility and Stochastic
+    Networks, section 3.3.
     """
     return 1 - free_ratio ** (1 + batch * free_ratio / (1 - free_ratio))
 
@@ -230,7 +310,13 @@ def mixed_step_seconds(decode_token_seconds, prefill_busy_ratio):
     return decode_token_seconds / (1 - prefill_busy_ratio)
 
 
-def met_step_seconds(arrivals_per_second, mean_prompt_seconds, prefill_squares_ratio, prefill_busy_ratio, mixed_step_seconds):
+def met_step_seconds(
+    arrivals_per_second,
+    mean_prompt_seconds,
+    prefill_squares_ratio,
+    prefill_busy_ratio,
+    mixed_step_seconds,
+):
     """The step that an arrival meets, longer than the mean one as long steps meet more. [s]
 
     A step runs the prompts that came during the one before: E[X²] / E[X] = x + λ E[s²] / (1 − ρ²).
@@ -244,18 +330,29 @@ def ahead_steps(scheduled_ahead_steps, engine_replays_steps):
     return np.where(engine_replays_steps > 0, scheduled_ahead_steps, 0.5)
 
 
-def chunk_steps_seconds(bare_step_seconds, sequence_step_seconds, free_ratio, prefill_busy_ratio, prompt_tokens, engine_batched_tokens):
+def chunk_steps_seconds(
+    bare_step_seconds,
+    sequence_step_seconds,
+    free_ratio,
+    prefill_busy_ratio,
+    prompt_tokens,
+    engine_batched_tokens,
+):
     """Decode steps beside the chunks of one prompt, with what piles up behind prompts. [s]"""
     step = (bare_step_seconds + sequence_step_seconds) * (1 - prefill_busy_ratio) / free_ratio
     return step * prompt_tokens / engine_batched_tokens
 
 
-def prompts_queue_seconds(arrivals_per_second, mean_prompt_seconds, prefill_squares_ratio, chunk_steps_seconds):
+def prompts_queue_seconds(
+    arrivals_per_second, mean_prompt_seconds, prefill_squares_ratio, chunk_steps_seconds
+):
     """Mean wait for the prompts before: λ E[s²] / 2 (1 − ρ), their chunks' steps counted. [s]
 
     Source: the Pollaczek-Khinchine formula, Kleinrock 1975, Queueing Systems 1, section 5.6.
     """
-    square = mean_prompt_seconds * (mean_prompt_seconds * prefill_squares_ratio + 2 * chunk_steps_seconds)
+    square = mean_prompt_seconds * (
+        mean_prompt_seconds * prefill_squares_ratio + 2 * chunk_steps_seconds
+    )
     busy = np.minimum(arrivals_per_second * (mean_prompt_seconds + chunk_steps_seconds), MOST_BUSY)
     return arrivals_per_second * square / (2 * (1 - busy))
 
@@ -265,7 +362,9 @@ def full_step_seconds(mean_prompt_seconds, prompt_tokens, engine_batched_tokens)
     return mean_prompt_seconds * engine_batched_tokens / prompt_tokens
 
 
-def behind_seconds(prefill_busy_ratio, prompts_queue_seconds, others_ratio, mixed_step_seconds, full_step_seconds):
+def behind_seconds(
+    prefill_busy_ratio, prompts_queue_seconds, others_ratio, mixed_step_seconds, full_step_seconds
+):
     """Prompts that came later and end in the same step. [s]"""
     later = prompts_queue_seconds / (1 + prefill_busy_ratio) + others_ratio * mixed_step_seconds / 2
     return prefill_busy_ratio * full_step_seconds / 2 * -np.expm1(-2 * later / full_step_seconds)

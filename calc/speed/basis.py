@@ -13,7 +13,12 @@ from calc.speed.spread import AXES, CORNERS
 from calc.table import Words
 
 BASES = ("measured nearby", "calibrated", "derived", "assumed", "extrapolated")
-CATALOGS = ("implementations", "models", "gpus", "precisions")  # of the words that name a published run, after its work
+CATALOGS = (
+    "implementations",
+    "models",
+    "gpus",
+    "precisions",
+)  # of the words that name a published run, after its work
 AXIS_BIT, RUNS_BIT = len(CORNERS), len(CORNERS) + len(AXES)
 NO_TIME = -1
 CORRECTED = "corrected by your own runs"
@@ -29,18 +34,27 @@ class Basis(NamedTuple):
 def basis(table: Columns, catalogs: Catalogs) -> Basis:
     """The basis of the times of a table of one kind of work; empty where there is no time.
 
-    Published runs of the same model, software, card and precision are best, rows outside of all published runs worst; between
-    them the least certain corner decides (catalogs/calibrated/time_spreads.yaml).
+    Published runs of the same model, software, card and precision are best, rows outside of all
+    published runs worst; between them the least certain corner decides
+    (catalogs/calibrated/time_spreads.yaml).
     """
     work = work_of(table)
     corners = table["layout_corners"] | table["place_corners"]
-    code = corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
+    code = (
+        corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
+    )
     code = 2 * code + ((table["trains"] == 0) & (table["generates"] == 0))
-    codes, distinct = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
+    codes, distinct = pd.factorize(
+        np.broadcast_to(
+            np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]
+        )
+    )
     reasons_of = [_reason(catalogs, int(code), work) for code in distinct]
     words, reasons = zip(*reasons_of, strict=True)
     rests = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
-    corrected = ["; ".join(filter(None, (reason, CORRECTED))) if word else "" for word, reason in reasons_of]
+    corrected = [
+        "; ".join(filter(None, (reason, CORRECTED))) if word else "" for word, reason in reasons_of
+    ]
     of_reasons = Words(codes + len(reasons) * rests, np.array([*reasons, *corrected], dtype=object))
     return Basis(Words(codes, np.array(words, dtype=object)), of_reasons)
 
@@ -48,7 +62,8 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
 def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
     """Published runs of each row's software, model, card and precision. [runs]"""
     software, precision = (
-        catalog_rows(catalogs, f"{name}s", table[name].vocabulary)[table[name].codes] for name in ("implementation", "precision")
+        catalog_rows(catalogs, f"{name}s", table[name].vocabulary)[table[name].codes]
+        for name in ("implementation", "precision")
     )
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)
     keys, runs = _published(catalogs, work)
@@ -59,10 +74,22 @@ def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
 @kept("time_runs", *CATALOGS)
 def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
     """Keys of the published runs of a kind of work, sorted, with counts; no row has the first."""
-    runs = {tuple(name.split()[1:]): runs for name, runs in catalogs.time_runs["runs"].items() if name.split()[0] == work}
-    keys = _key([catalog_rows(catalogs, name, [words[place] for words in runs]) for place, name in enumerate(CATALOGS)], catalogs)
+    runs = {
+        tuple(name.split()[1:]): runs
+        for name, runs in catalogs.time_runs["runs"].items()
+        if name.split()[0] == work
+    }
+    keys = _key(
+        [
+            catalog_rows(catalogs, name, [words[place] for words in runs])
+            for place, name in enumerate(CATALOGS)
+        ],
+        catalogs,
+    )
     order = np.argsort(keys)
-    return np.append(-1, keys[order]), np.append(0, np.array([*runs.values()], dtype=np.int64)[order])
+    return np.append(-1, keys[order]), np.append(
+        0, np.array([*runs.values()], dtype=np.int64)[order]
+    )
 
 
 def _key(rows, catalogs: Catalogs) -> np.ndarray:
@@ -85,8 +112,22 @@ def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
     word = max(["calibrated", *inside["basis"]], key=BASES.index)
     word = "extrapolated" if len(outside) else "measured nearby" if runs else word
     beyond = [
-        f"{axis['label']} outside the {axis[f'{work}_low']:,.0f} to {axis[f'{work}_high']:,.0f} of published runs"
+        (
+            f"{axis['label']} outside the {axis[f'{work}_low']:,.0f} to "
+            f"{axis[f'{work}_high']:,.0f} of published runs"
+        )
         for _, axis in outside.iterrows()
     ]
-    nearby = [f"{runs:,} published {'run' if runs == 1 else 'runs'} of this model, software, card and precision"] if runs else []
-    return word, "; ".join([*beyond, *nearby, *inside["meaning"].drop("first-token", errors="ignore")])
+    nearby = (
+        [
+            (
+                f"{runs:,} published {'run' if runs == 1 else 'runs'} of this model, software, "
+                f"card and precision"
+            )
+        ]
+        if runs
+        else []
+    )
+    return word, "; ".join(
+        [*beyond, *nearby, *inside["meaning"].drop("first-token", errors="ignore")]
+    )

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-IN_FLIGHT = (4, 8, 32, 64, 256)  # sequences at once at which catalogs/edited/speculations.yaml has gains
+IN_FLIGHT = (
+    4,
+    8,
+    32,
+    64,
+    256,
+)  # sequences at once at which catalogs/edited/speculations.yaml has gains
 
 
 def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_ratio):
@@ -30,11 +36,20 @@ def matrix_read_ratio(release_plain_awq, kernel_plain_read_ratio):
 
     Source: vLLM, pull request 6612, the Marlin kernel for AWQ, first in release 0.5.3.
     """
-    return np.where((release_plain_awq > 0) & (kernel_plain_read_ratio > 0), kernel_plain_read_ratio, 1)
+    return np.where(
+        (release_plain_awq > 0) & (kernel_plain_read_ratio > 0), kernel_plain_read_ratio, 1
+    )
 
 
 def dense_weights_bytes(
-    linear_parameters, expert_parameters, dense_matrix_bytes_each, matrix_read_ratio, outputs, hidden, outer_bytes_each, tensor_parallel
+    linear_parameters,
+    expert_parameters,
+    dense_matrix_bytes_each,
+    matrix_read_ratio,
+    outputs,
+    hidden,
+    outer_bytes_each,
+    tensor_parallel,
 ):
     """One GPU's share of the blocks beside their experts, and of the head. [B]
 
@@ -49,42 +64,82 @@ def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
     return dense_weights_bytes + read_experts_bytes
 
 
-def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys, release_repeats_keys):
+def stack_cache_passes(
+    stack_heads,
+    stack_kv_heads,
+    engine_cache_copies,
+    engine_cache_passes,
+    engine_repeats_keys,
+    release_repeats_keys,
+):
     """How often a decode step moves the cache: once, or copied and widened. [passes]
 
     A paged engine reads it once; transformers appends by copying it whole and first widens it.
-    Source: Kwon et al. 2023, arXiv 2309.06180; vLLM 0.4, csrc/attention/attention_kernels.cu, a block of threads per query head.
+    Source: Kwon et al. 2023, arXiv 2309.06180; vLLM 0.4, csrc/attention/attention_kernels.cu, a
+    block of threads per query head.
     """
     repeats = np.where(np.isnan(release_repeats_keys), engine_repeats_keys, release_repeats_keys)
     widened = 1 + repeats * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
     return engine_cache_copies + engine_cache_passes * widened
 
 
-def stack_read_elements(stack_layers, stack_window_tokens, stack_read_elements_per_token, mean_cached_tokens, stack_cache_split):
+def stack_read_elements(
+    stack_layers,
+    stack_window_tokens,
+    stack_read_elements_per_token,
+    mean_cached_tokens,
+    stack_cache_split,
+):
     """Elements of one sequence's cache that a decode step reads on one GPU. [elements]"""
-    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
+    elements = (
+        stack_layers
+        * np.minimum(mean_cached_tokens, stack_window_tokens)
+        * stack_read_elements_per_token
+    )
     return elements / stack_cache_split
 
 
-def read_cache_bytes(running_sequences, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
+def read_cache_bytes(
+    running_sequences,
+    stack_layers,
+    stack_read_elements,
+    stack_cache_passes,
+    stack_state_bytes,
+    kv_bytes_each,
+):
     """Keys, values and states that one GPU moves in one decode step. [B]"""
     moved = np.sum(stack_read_elements * stack_cache_passes, axis=0)
-    return running_sequences * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
+    return running_sequences * (
+        kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0)
+    )
 
 
 def decode_widened_bytes(
-    batch, linear_parameters, kernel_decode_bytes_each, kernel_decode_widens_from, engine_replays_steps, tensor_parallel
+    batch,
+    linear_parameters,
+    kernel_decode_bytes_each,
+    kernel_decode_widens_from,
+    engine_replays_steps,
+    tensor_parallel,
 ):
     """Bytes moved to widen quantised matrices in a decode step, where the kernel must. [B]
 
-    bitsandbytes multiplies one token with 4-bit weights and widens them for more; serving engines' kernels widen in registers.
-    Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et al. 2024, MARLIN, arXiv 2408.11743.
+    bitsandbytes multiplies one token with 4-bit weights and widens them for more; serving engines'
+    kernels widen in registers. Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et
+    al. 2024, MARLIN, arXiv 2408.11743.
     """
     widens = (batch >= kernel_decode_widens_from) * (1 - engine_replays_steps)
     return widens * kernel_decode_bytes_each * linear_parameters / tensor_parallel
 
 
-def decode_products_seconds(running_sequences, stack_active_parameters, outputs, hidden, tensor_parallel, products_flops_per_second):
+def decode_products_seconds(
+    running_sequences,
+    stack_active_parameters,
+    outputs,
+    hidden,
+    tensor_parallel,
+    products_flops_per_second,
+):
     """Products of one decode step: 2 · sequences · active parameters, head included. [s]
 
     Attention over the cache, bounded by memory, is left out.
@@ -96,47 +151,103 @@ def decode_products_seconds(running_sequences, stack_active_parameters, outputs,
 
 def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds):
     """Start-up of one small all-reduce: as set, else the card's. [s]"""
-    return np.where(collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds)
+    return np.where(
+        collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds
+    )
 
 
-def decode_reduce_seconds(running_sequences, model_blocks, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
+def decode_reduce_seconds(
+    running_sequences,
+    model_blocks,
+    hidden,
+    tensor_parallel,
+    tensor_ring_bytes_per_second,
+    all_reduce_start_seconds,
+):
     """Two all-reduces per block of a decode step, in 16 bits: start-up and bytes. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
-    sent_seconds = 2 * running_sequences * hidden * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
-    return np.where(tensor_parallel > 1, 2 * model_blocks * (all_reduce_start_seconds + sent_seconds), 0)
+    sent_seconds = (
+        2
+        * running_sequences
+        * hidden
+        * 2
+        * (1 - 1 / tensor_parallel)
+        / tensor_ring_bytes_per_second
+    )
+    return np.where(
+        tensor_parallel > 1, 2 * model_blocks * (all_reduce_start_seconds + sent_seconds), 0
+    )
 
 
 def decode_exchange_seconds(
-    expert_blocks, hidden, tensor_parallel, expert_gpus, expert_batch, expert_ring_bytes_per_second, all_reduce_start_seconds
+    expert_blocks,
+    hidden,
+    tensor_parallel,
+    expert_gpus,
+    expert_batch,
+    expert_ring_bytes_per_second,
+    all_reduce_start_seconds,
 ):
     """Two exchanges per block of experts spread over replicas of attention, in 16 bits. [s]
 
     Every GPU gathers all their tokens and scatters the sums.
     Source: vLLM, all2all.py, its plain way.
     """
-    gathered_seconds = expert_batch * hidden * 2 * (1 - tensor_parallel / expert_gpus) / expert_ring_bytes_per_second
-    return np.where(expert_gpus > tensor_parallel, 2 * expert_blocks * (all_reduce_start_seconds + gathered_seconds), 0)
+    gathered_seconds = (
+        expert_batch
+        * hidden
+        * 2
+        * (1 - tensor_parallel / expert_gpus)
+        / expert_ring_bytes_per_second
+    )
+    return np.where(
+        expert_gpus > tensor_parallel,
+        2 * expert_blocks * (all_reduce_start_seconds + gathered_seconds),
+        0,
+    )
 
 
-def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expert_cast_seconds, compute_bytes_each, casts_experts):
+def replayed_experts_seconds(
+    expert_blocks,
+    card_expert_block_seconds,
+    card_expert_cast_seconds,
+    compute_bytes_each,
+    casts_experts,
+):
     """What experts add to a step that is replayed as one CUDA graph. [s]
 
     Experts in 8 or 4 bits have their inputs cast before each of two products.
     Source: vLLM, fused_moe/utils.py, moe_kernel_quantize_input.
     """
-    return expert_blocks * (card_expert_block_seconds + ((compute_bytes_each < 2) | (casts_experts > 0)) * card_expert_cast_seconds)
+    return expert_blocks * (
+        card_expert_block_seconds
+        + ((compute_bytes_each < 2) | (casts_experts > 0)) * card_expert_cast_seconds
+    )
 
 
-def replayed_sequences_seconds(running_sequences, model_blocks, card_sequence_seconds, card_sequence_block_seconds):
+def replayed_sequences_seconds(
+    running_sequences, model_blocks, card_sequence_seconds, card_sequence_block_seconds
+):
     """What the sequences add to a step that is replayed as one CUDA graph. [s]"""
     return running_sequences * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
 
 
-def replayed_step_seconds(model_blocks, card_step_seconds, card_block_seconds, replayed_experts_seconds, replayed_sequences_seconds):
+def replayed_step_seconds(
+    model_blocks,
+    card_step_seconds,
+    card_block_seconds,
+    replayed_experts_seconds,
+    replayed_sequences_seconds,
+):
     """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
-    return card_step_seconds + model_blocks * card_block_seconds + replayed_experts_seconds + replayed_sequences_seconds
+    return (
+        card_step_seconds
+        + model_blocks * card_block_seconds
+        + replayed_experts_seconds
+        + replayed_sequences_seconds
+    )
 
 
 def decode_fixed_seconds(
@@ -148,12 +259,20 @@ def decode_fixed_seconds(
     replayed_step_seconds,
 ):
     """Fixed time of a decode step: the software's, and the card's where steps are replayed. [s]"""
-    engine = model_blocks * engine_device_seconds_per_block + running_sequences * engine_seconds_per_sequence
+    engine = (
+        model_blocks * engine_device_seconds_per_block
+        + running_sequences * engine_seconds_per_sequence
+    )
     return engine + np.where(engine_replays_steps > 0, replayed_step_seconds, 0)
 
 
 def decode_device_seconds(
-    decode_fixed_seconds, read_weights_bytes, read_cache_bytes, decode_widened_bytes, decode_products_seconds, streamed_bytes_per_second
+    decode_fixed_seconds,
+    read_weights_bytes,
+    read_cache_bytes,
+    decode_widened_bytes,
+    decode_products_seconds,
+    streamed_bytes_per_second,
 ):
     """One decode step on the GPU: weights or products, the cache, and fixed times. [s]
 
@@ -161,7 +280,11 @@ def decode_device_seconds(
     Source: Pope et al. 2022, arXiv 2211.05102.
     """
     weights = np.maximum(read_weights_bytes / streamed_bytes_per_second, decode_products_seconds)
-    return decode_fixed_seconds + weights + (read_cache_bytes + decode_widened_bytes) / streamed_bytes_per_second
+    return (
+        decode_fixed_seconds
+        + weights
+        + (read_cache_bytes + decode_widened_bytes) / streamed_bytes_per_second
+    )
 
 
 def replays_decode(sequence_tokens, engine_replays_steps, release_captured_tokens):
@@ -173,38 +296,62 @@ def replays_decode(sequence_tokens, engine_replays_steps, release_captured_token
 
 
 def decode_host_seconds(
-    stack_layers, launched_block_seconds, stack_launched_experts_seconds, touched_experts_ratio, engine_loops_experts, replays_decode
+    stack_layers,
+    launched_block_seconds,
+    stack_launched_experts_seconds,
+    touched_experts_ratio,
+    engine_loops_experts,
+    replays_decode,
 ):
     """Time in which the CPU launches one decode step's kernels; none of a replayed step. [s]
 
     transformers before its grouped products loops over all experts of a block, chosen or not.
-    Source: modeling_mixtral.py and modeling_qwen2_moe.py of transformers 4.36 to 4.50, MoeBlock.forward.
+    Source: modeling_mixtral.py and modeling_qwen2_moe.py of transformers 4.36 to 4.50,
+    MoeBlock.forward.
     """
     launched_ratio = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
-    launches = np.sum(stack_layers * (launched_block_seconds + stack_launched_experts_seconds * launched_ratio), axis=0)
+    launches = np.sum(
+        stack_layers * (launched_block_seconds + stack_launched_experts_seconds * launched_ratio),
+        axis=0,
+    )
     return np.where(replays_decode, 0, launches)
 
 
 def adapter_read_bytes(stack_layers, stack_adapter_parameters, outer_bytes_each, tensor_parallel):
     """One served LoRA adapter, as a decode step reads it on one GPU. [B]"""
-    return np.sum(stack_layers * stack_adapter_parameters, axis=0) * outer_bytes_each / tensor_parallel
+    return (
+        np.sum(stack_layers * stack_adapter_parameters, axis=0) * outer_bytes_each / tensor_parallel
+    )
 
 
-def decode_adapters_seconds(batch, served_adapters, adapter_read_bytes, streamed_bytes_per_second, adapter_step_seconds):
+def decode_adapters_seconds(
+    batch, served_adapters, adapter_read_bytes, streamed_bytes_per_second, adapter_step_seconds
+):
     """What served adapters add to a decode step: their kernels, and reading those in use. [s]
 
-    Source: Chen et al. 2023, Punica, arXiv 2310.18547: 2 ms a token.
-    Valid: the prefill of adapted prompts, which published reports do not tell apart, is counted as without.
+    Source: Chen et al. 2023, Punica, arXiv 2310.18547: 2 ms a token. Valid: the prefill of adapted
+    prompts, which published reports do not tell apart, is counted as without.
     """
-    read_seconds = np.minimum(served_adapters, batch) * adapter_read_bytes / streamed_bytes_per_second
+    read_seconds = (
+        np.minimum(served_adapters, batch) * adapter_read_bytes / streamed_bytes_per_second
+    )
     return np.where(served_adapters > 0, adapter_step_seconds + read_seconds, 0)
 
 
 def decode_step_seconds(
-    decode_device_seconds, decode_reduce_seconds, decode_exchange_seconds, decode_adapters_seconds, decode_host_seconds
+    decode_device_seconds,
+    decode_reduce_seconds,
+    decode_exchange_seconds,
+    decode_adapters_seconds,
+    decode_host_seconds,
 ):
     """One decode step: the GPU's time, or the CPU's to launch it where that is longer. [s]"""
-    on_gpu = decode_device_seconds + decode_reduce_seconds + decode_exchange_seconds + decode_adapters_seconds
+    on_gpu = (
+        decode_device_seconds
+        + decode_reduce_seconds
+        + decode_exchange_seconds
+        + decode_adapters_seconds
+    )
     return np.maximum(on_gpu, decode_host_seconds)
 
 
@@ -220,20 +367,35 @@ def decode_gain_ratio(
 ):
     """Tokens of a decode step and sequence, verifying counted; 1 without a draft. [ratio]
 
-    As the scenario sets it, else by the sequences in flight, log-linear between those that are known.
-    Source: catalogs/edited/speculations.yaml.
+    As the scenario sets it, else by the sequences in flight, log-linear between those that are
+    known. Source: catalogs/edited/speculations.yaml.
     """
-    points = (speculation_4_ratio, speculation_8_ratio, speculation_32_ratio, speculation_64_ratio, speculation_256_ratio)
+    points = (
+        speculation_4_ratio,
+        speculation_8_ratio,
+        speculation_32_ratio,
+        speculation_64_ratio,
+        speculation_256_ratio,
+    )
     doublings = np.log2(IN_FLIGHT)
     gain = points[0]
-    for start, end, before, after in zip(doublings, doublings[1:], points, points[1:], strict=False):
+    for start, end, before, after in zip(
+        doublings, doublings[1:], points, points[1:], strict=False
+    ):
         gain = gain + (after - before) * np.clip((np.log2(batch) - start) / (end - start), 0, 1)
-    return np.where(speculates > 0, np.where(speculation_gain_ratio > 0, speculation_gain_ratio, gain), 1.0)
+    return np.where(
+        speculates > 0, np.where(speculation_gain_ratio > 0, speculation_gain_ratio, gain), 1.0
+    )
 
 
-def decode_token_seconds(decode_step_seconds, decode_gain_ratio, decode_products_seconds, time_run_ratio):
+def decode_token_seconds(
+    decode_step_seconds, decode_gain_ratio, decode_products_seconds, time_run_ratio
+):
     """From one token of a sequence to its next while nobody else's prompt runs, on average. [s]
 
     Each token takes its arithmetic, however it was proposed. Runs of one's own correct it.
     """
-    return np.maximum(decode_step_seconds / decode_gain_ratio, decode_products_seconds) * time_run_ratio
+    return (
+        np.maximum(decode_step_seconds / decode_gain_ratio, decode_products_seconds)
+        * time_run_ratio
+    )

@@ -11,28 +11,36 @@ def expert_batch(running_sequences, expert_gpus, tensor_parallel):
     return running_sequences * expert_gpus / tensor_parallel
 
 
-def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token, expert_popularity_shape):
+def touched_experts_ratio(
+    expert_batch, stack_experts, stack_experts_per_token, expert_popularity_shape
+):
     """Share of the experts that some token of a decode step chose. Shape (stacks, rows). [share]
 
-    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k / E, h = −ln(1 − p): where the popularity of experts follows a Gamma
-    distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
+    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k / E, h = −ln(1 − p): where the popularity of
+    experts follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1
+    − p)^batch.
     """
     chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     some = (stack_experts > 0) & (chosen_ratio < 1)
     idle_ratio = np.where(some, 1 - chosen_ratio, 1)
-    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / expert_popularity_shape) ** -expert_popularity_shape
+    others = (
+        1 - (expert_batch - 1) * np.log(idle_ratio) / expert_popularity_shape
+    ) ** -expert_popularity_shape
     return np.where(some, 1 - idle_ratio * others, 1)
 
 
 def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
     """Experts that the busiest rank reads, over the mean: all others wait for it. [ratio]
 
-    1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
-    a rank's touched experts vary as a binomial does. Shape (stacks, rows).
+    1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal
+    variables as there are ranks: a rank's touched experts vary as a binomial does. Shape (stacks,
+    rows).
     """
     highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
     on_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
-    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / on_rank), 1)
+    return np.where(
+        stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / on_rank), 1
+    )
 
 
 def stack_expert_bytes(stack_layers, stack_block_expert_parameters, matrix_bytes_each, expert_gpus):
@@ -40,7 +48,9 @@ def stack_expert_bytes(stack_layers, stack_block_expert_parameters, matrix_bytes
     return stack_layers * stack_block_expert_parameters * matrix_bytes_each / expert_gpus
 
 
-def touched_experts_bytes(stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio, release_expert_read_ratio):
+def touched_experts_bytes(
+    stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio, release_expert_read_ratio
+):
     """Experts that the busiest rank reads in a decode step, those that some token chose. [B]
 
     Of releases that read them slowly, as many bytes as other reads would move in their time.
@@ -50,20 +60,41 @@ def touched_experts_bytes(stack_expert_bytes, touched_experts_ratio, busiest_ran
 
 
 def tiled_experts_bytes(
-    stack_expert_bytes, stack_experts, stack_experts_per_token, expert_batch, release_expert_tile_tokens, release_tiled_read_ratio
+    stack_expert_bytes,
+    stack_experts,
+    stack_experts_per_token,
+    expert_batch,
+    release_expert_tile_tokens,
+    release_tiled_read_ratio,
 ):
     """Experts read by releases that pad each expert's tokens to tiles. [B]
 
-    (1 + batch · k / (E · tile)) of all experts, as many bytes as other reads would move in their time; NaN for other releases.
-    Source: vLLM, layers/fused_moe/deep_gemm_utils.py, compute_aligned_M: M · k + experts · (alignment − 1), rounded up.
+    (1 + batch · k / (E · tile)) of all experts, as many bytes as other reads would move in their
+    time; NaN for other releases. Source: vLLM, layers/fused_moe/deep_gemm_utils.py,
+    compute_aligned_M: M · k + experts · (alignment − 1), rounded up.
     """
-    tiles = 1 + expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1) / release_expert_tile_tokens
+    tiles = (
+        1
+        + expert_batch
+        * stack_experts_per_token
+        / np.maximum(stack_experts, 1)
+        / release_expert_tile_tokens
+    )
     return np.sum(stack_expert_bytes * tiles, axis=0) / release_tiled_read_ratio
 
 
 def read_experts_bytes(
-    touched_experts_bytes, tiled_experts_bytes, card_tiles_experts, compute_bytes_each, tensor_parallel, untiled_tensor_parallel
+    touched_experts_bytes,
+    tiled_experts_bytes,
+    card_tiles_experts,
+    compute_bytes_each,
+    tensor_parallel,
+    untiled_tensor_parallel,
 ):
     """Experts that one GPU reads in a decode step, in whole tiles where they are padded. [B]"""
-    tiled = (card_tiles_experts > 0) & (compute_bytes_each == 1) & (tensor_parallel < untiled_tensor_parallel)
+    tiled = (
+        (card_tiles_experts > 0)
+        & (compute_bytes_each == 1)
+        & (tensor_parallel < untiled_tensor_parallel)
+    )
     return np.where(tiled & (tiled_experts_bytes >= 0), tiled_experts_bytes, touched_experts_bytes)

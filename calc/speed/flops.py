@@ -1,6 +1,7 @@
 """FLOP and bytes of one pass of a micro-batch, for one whole model replica.
 
-A pass is the forward of training, or the prefill of inference. Stack columns have the shape (stacks, rows).
+A pass is the forward of training, or the prefill of inference. Stack columns have the shape
+(stacks, rows).
 """
 
 import numpy as np
@@ -36,7 +37,9 @@ def pass_tokens(trains, sequence_tokens, prompt_tokens):
     return np.where(trains > 0, sequence_tokens, prompt_tokens)
 
 
-def stack_pass_tokens(stack_side, pass_tokens, cached_prompt_tokens, decoder_tokens, fixed_tokens, has_source):
+def stack_pass_tokens(
+    stack_side, pass_tokens, cached_prompt_tokens, decoder_tokens, fixed_tokens, has_source
+):
     """Tokens of one sequence that run through each stack; none from the prefix cache. [tokens]"""
     computed = pass_tokens - cached_prompt_tokens
     decoder = np.where(has_source > 0, np.minimum(decoder_tokens, computed), computed)
@@ -45,16 +48,29 @@ def stack_pass_tokens(stack_side, pass_tokens, cached_prompt_tokens, decoder_tok
 
 def batch_tokens(batch_sequences, stack_side, stack_layers, stack_pass_tokens):
     """Tokens of a micro-batch on one replica; of an image its patches. [tokens]"""
-    sides = [np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)]
+    sides = [
+        np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)
+    ]
     text = np.max(sides[0], axis=0) + np.max(sides[1], axis=0)
     fixed = np.max(np.where(stack_layers > 0, stack_pass_tokens, 0), axis=0)
     return batch_sequences * np.where(text > 0, text, fixed)
 
 
-def step_tokens(trains, rolls_out, batch_tokens, accumulation_steps, data_parallel, step_sequences, prompt_tokens, mean_answer_tokens):
+def step_tokens(
+    trains,
+    rolls_out,
+    batch_tokens,
+    accumulation_steps,
+    data_parallel,
+    step_sequences,
+    prompt_tokens,
+    mean_answer_tokens,
+):
     """Tokens of one step over all GPUs; of generated answers by their mean. [tokens]"""
     tokens = np.where(
-        rolls_out > 0, step_sequences * (prompt_tokens + mean_answer_tokens), batch_tokens * accumulation_steps * data_parallel
+        rolls_out > 0,
+        step_sequences * (prompt_tokens + mean_answer_tokens),
+        batch_tokens * accumulation_steps * data_parallel,
     )
     return np.where(trains > 0, tokens, np.nan)
 
@@ -78,8 +94,8 @@ def stack_active_parameters(
 ):
     """Weights that one token meets in each stack: layers · (linear − idle experts). [parameters]
 
-    Embeddings, biases and norms multiply no matrix; a frame's convolutions over the waveform do. A layer that uses another's
-    weights again multiplies with all of them. Shape (stacks, rows).
+    Embeddings, biases and norms multiply no matrix; a frame's convolutions over the waveform do. A
+    layer that uses another's weights again multiplies with all of them. Shape (stacks, rows).
     """
     repeated = np.where(stack_own_layers_ratio > 0, stack_own_layers_ratio, 1)
     products = stack_block_linear_parameters / repeated + stack_waveform_active_parameters
@@ -98,18 +114,29 @@ def _causal_pairs(tokens, stack_window_tokens):
     return tokens * window - window**2 / 2
 
 
-def stack_context_tokens(stack_side, stack_pass_tokens, cached_prompt_tokens, stack_window_tokens, is_causal, computes_all_scores):
+def stack_context_tokens(
+    stack_side,
+    stack_pass_tokens,
+    cached_prompt_tokens,
+    stack_window_tokens,
+    is_causal,
+    computes_all_scores,
+):
     """Mean number of tokens that one computed token attends to in each stack. [tokens]
 
-    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s; those from the prefix cache are attended
-    to, and attend to nothing. Eager kernels compute all scores.
-    Source: windows as in Mistral, arXiv 2310.06825.
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s; those from the
+    prefix cache are attended to, and attend to nothing. Eager kernels compute all scores. Source:
+    windows as in Mistral, arXiv 2310.06825.
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
     pairs = _causal_pairs(stack_pass_tokens + cached_prompt_tokens, stack_window_tokens)
-    causal = (pairs - _causal_pairs(cached_prompt_tokens, stack_window_tokens)) / np.maximum(stack_pass_tokens, 1)
+    causal = (pairs - _causal_pairs(cached_prompt_tokens, stack_window_tokens)) / np.maximum(
+        stack_pass_tokens, 1
+    )
     looks_back = (stack_side == 0) & (is_causal > 0)
-    return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
+    return np.where(
+        computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window)
+    )
 
 
 def matmul_flops(batch_sequences, stack_pass_tokens, stack_active_parameters):
@@ -121,21 +148,33 @@ def matmul_flops(batch_sequences, stack_pass_tokens, stack_active_parameters):
 
 
 def expert_matmul_flops(
-    batch_sequences, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token
+    batch_sequences,
+    stack_pass_tokens,
+    stack_layers,
+    stack_block_expert_parameters,
+    stack_experts,
+    stack_experts_per_token,
 ):
     """Forward products of routed experts: 2 · batch · tokens · experts · k / E. [FLOP]
 
     Source: Shazeer et al. 2017, arXiv 1701.06538.
     """
     chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return 2 * batch_sequences * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
+    return (
+        2
+        * batch_sequences
+        * np.sum(
+            stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0
+        )
+    )
 
 
 def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
     """1 where experts in MXFP4 are multiplied with inputs cast to 8 bits. [0 or 1]
 
-    Source: vLLM 0.12, layers/quantization/mxfp4.py, get_mxfp4_backend: on Blackwell with VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8, which
-    published runs of gpt-oss set; without it, and elsewhere, weights are widened to 16 bits.
+    Source: vLLM 0.12, layers/quantization/mxfp4.py, get_mxfp4_backend: on Blackwell with
+    VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8, which published runs of gpt-oss set; without it, and
+    elsewhere, weights are widened to 16 bits.
     """
     return is_engine * experts_only * tiles_experts * np.nan_to_num(card_casts_mxfp4)
 
@@ -154,9 +193,15 @@ def expert_matmul_ratio(
 
     Where experts alone are multiplied in 8 bits, the dense products beside them are not.
     """
-    shared = np.where(np.isnan(release_expert_matmul_ratio), engine_expert_matmul_ratio, release_expert_matmul_ratio)
+    shared = np.where(
+        np.isnan(release_expert_matmul_ratio),
+        engine_expert_matmul_ratio,
+        release_expert_matmul_ratio,
+    )
     narrow = gpu_fp8_flops_per_second * card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    return shared * np.where(casts_experts > 0, narrow / (gpu_bf16_flops_per_second * card_matmul_ratio), 1)
+    return shared * np.where(
+        casts_experts > 0, narrow / (gpu_bf16_flops_per_second * card_matmul_ratio), 1
+    )
 
 
 def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_matmul_ratio):
@@ -172,51 +217,74 @@ def head_flops(batch_sequences, head_tokens, outputs, hidden):
     return 2 * batch_sequences * head_tokens * outputs * hidden
 
 
-def stack_attended_tokens(stack_context_tokens, stack_cross_attention, stack_side, stack_pass_tokens, stack_layers):
+def stack_attended_tokens(
+    stack_context_tokens, stack_cross_attention, stack_side, stack_pass_tokens, stack_layers
+):
     """Mean number of tokens that one token attends to, those of an encoder included. [tokens]"""
     source = np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
     return stack_context_tokens + stack_cross_attention * source
 
 
 def attention_flops(
-    batch_sequences, stack_layers, stack_query_width, stack_recurrent_state_elements, stack_pass_tokens, stack_attended_tokens
+    batch_sequences,
+    stack_layers,
+    stack_query_width,
+    stack_recurrent_state_elements,
+    stack_pass_tokens,
+    stack_attended_tokens,
 ):
     """Forward attention: 4 · query width · tokens · context, and the products of states. [FLOP]
 
-    Queries with keys and scores with values; a layer with a state takes three products of it per token instead, to read, to
-    correct and to write.
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, appendix A, the causal half left out; Yang et al. 2024, arXiv 2412.06464,
-    equation 10.
+    Queries with keys and scores with values; a layer with a state takes three products of it per
+    token instead, to read, to correct and to write. Source: Korthikanti et al. 2022, arXiv
+    2205.05198, appendix A, the causal half left out; Yang et al. 2024, arXiv 2412.06464, equation
+    10.
     """
     per_token = 4 * stack_query_width * stack_attended_tokens + 6 * stack_recurrent_state_elements
     return batch_sequences * np.sum(stack_layers * stack_pass_tokens * per_token, axis=0)
 
 
 def tower_flops(
-    batch_sequences, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden
+    batch_sequences,
+    tower_tokens,
+    tower_linear_parameters,
+    image_patches_tokens,
+    tower_layers,
+    tower_full_layers,
+    tower_hidden,
 ):
     """Forward pass of a vision tower: 2 · weights per patch, 4 · width per pair. [FLOP]
 
-    Source: Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half.
-    Valid: layers that attend to windows of an image (Qwen2.5-VL, arXiv 2502.13923) are counted without their pairs; stem,
-    merger and projector are left out.
+    Source: Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without
+    a causal half. Valid: layers that attend to windows of an image (Qwen2.5-VL, arXiv 2502.13923)
+    are counted without their pairs; stem, merger and projector are left out.
     """
     full_layers = np.where(tower_full_layers > 0, tower_full_layers, tower_layers)
     pairs = 4 * full_layers * tower_hidden * image_patches_tokens
     return batch_sequences * tower_tokens * (2 * tower_linear_parameters + pairs)
 
 
-def stack_met_ffn_width(stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width):
+def stack_met_ffn_width(
+    stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width
+):
     """Inner width of the networks that one token meets: dense, shared, and k experts. [elements]"""
-    return stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
+    return (
+        stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
+    )
 
 
 def stack_output_width(
-    stack_hidden, stack_query_width, stack_key_width, stack_mixer_in_width, stack_experts_per_token, stack_met_ffn_width
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_mixer_in_width,
+    stack_experts_per_token,
+    stack_met_ffn_width,
 ):
     """Elements that a block puts out per token, routing and experts included. [elements]
 
-    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the networks, 4 h for each of k experts.
+    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the networks, 4 h for
+    each of k experts.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
     return 4 * (1 + stack_experts_per_token) * stack_hidden + mixed + 3 * stack_met_ffn_width
@@ -224,32 +292,57 @@ def stack_output_width(
 
 def element_bytes(batch_sequences, stack_layers, stack_pass_tokens, stack_output_width):
     """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]"""
-    return 2 * batch_sequences * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
+    return (
+        2 * batch_sequences * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
+    )
 
 
 def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compiled_cast_bytes_each):
     """Bytes moved to cast one element to 8 bits; 0 where products are wider. [B]
 
-    Reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
-    and one read and write, and a copy in the other layout.
-    Source: torchao/float8/float8_ops.py, preprocess_addmm.
+    Reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile
+    leaves the maximum's read and one read and write, and a copy in the other layout. Source:
+    torchao/float8/float8_ops.py, preprocess_addmm.
     """
     compiled = np.minimum(engine_cast_bytes_each, compiled_cast_bytes_each)
     return (compute_bytes_each < 2) * np.where(compiles > 0, compiled, engine_cast_bytes_each)
 
 
-def stack_cast_width(stack_hidden, stack_query_width, stack_key_width, stack_experts_per_token, stack_met_ffn_width):
+def stack_cast_width(
+    stack_hidden, stack_query_width, stack_key_width, stack_experts_per_token, stack_met_ffn_width
+):
     """Elements cast per token: inputs h, q, h, f, gradients q + 2k, h, 2f, h. [elements]
 
     Source: torchao/float8/float8_linear.py.
     """
     routed = 2 * stack_experts_per_token * stack_hidden
-    return 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * stack_met_ffn_width + routed
+    return (
+        4 * stack_hidden
+        + 2 * stack_query_width
+        + 2 * stack_key_width
+        + 3 * stack_met_ffn_width
+        + routed
+    )
 
 
-def cast_bytes(trains, cast_bytes_each, batch_sequences, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
+def cast_bytes(
+    trains,
+    cast_bytes_each,
+    batch_sequences,
+    stack_layers,
+    stack_pass_tokens,
+    stack_cast_width,
+    stack_block_linear_parameters,
+):
     """Bytes that casts to 8 bits move: activations, gradients, weights twice. [B]"""
-    elements = np.sum(stack_layers * (batch_sequences * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
+    elements = np.sum(
+        stack_layers
+        * (
+            batch_sequences * stack_pass_tokens * stack_cast_width
+            + 2 * stack_block_linear_parameters
+        ),
+        axis=0,
+    )
     return trains * cast_bytes_each * elements
 
 
@@ -258,7 +351,12 @@ def score_bytes(batch_sequences, stack_layers, stack_heads, stack_pass_tokens, c
 
     Source: Dao et al. 2022, arXiv 2205.14135.
     """
-    return computes_all_scores * 2 * batch_sequences * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
+    return (
+        computes_all_scores
+        * 2
+        * batch_sequences
+        * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
+    )
 
 
 def logit_bytes(batch_sequences, head_tokens, outputs):

@@ -1,20 +1,29 @@
 """One step of a training: rollout, log-probabilities, update, weights to the engine.
 
-In turn on the same cards, or with cards apart, which wait; asynchronous the rollout of the next step runs beside the rest.
+In turn on the same cards, or with cards apart, which wait; asynchronous the rollout of the next
+step runs beside the rest.
 """
 
 import numpy as np
 
 
-def trained_tokens_ratio(rolls_out, prompt_tokens, mean_answer_tokens, sequence_tokens, removes_padding):
+def trained_tokens_ratio(
+    rolls_out, prompt_tokens, mean_answer_tokens, sequence_tokens, removes_padding
+):
     """Tokens that are computed of each sequence, of the longest: fewer without padding. [share]"""
     mean = (prompt_tokens + mean_answer_tokens) / sequence_tokens
     return np.where((rolls_out > 0) & (removes_padding > 0), np.minimum(mean, 1), 1.0)
 
 
-def update_micro_batches(rolls_out, step_sequences, rollout_epochs, batch_sequences, data_parallel, accumulation_steps):
+def update_micro_batches(
+    rolls_out, step_sequences, rollout_epochs, batch_sequences, data_parallel, accumulation_steps
+):
     """Micro-batches of one step on each replica. [micro-batches]"""
-    return np.where(rolls_out > 0, step_sequences * rollout_epochs / (batch_sequences * data_parallel), accumulation_steps)
+    return np.where(
+        rolls_out > 0,
+        step_sequences * rollout_epochs / (batch_sequences * data_parallel),
+        accumulation_steps,
+    )
 
 
 def update_steps(rolls_out, update_micro_batches, accumulation_steps):
@@ -22,9 +31,21 @@ def update_steps(rolls_out, update_micro_batches, accumulation_steps):
     return np.where(rolls_out > 0, np.maximum(update_micro_batches / accumulation_steps, 1), 1.0)
 
 
-def batches_seconds(micro_batch_seconds, update_micro_batches, trained_tokens_ratio, pipeline_bubble_ratio, loop_ratio):
+def batches_seconds(
+    micro_batch_seconds,
+    update_micro_batches,
+    trained_tokens_ratio,
+    pipeline_bubble_ratio,
+    loop_ratio,
+):
     """All micro-batches of one step. [s]"""
-    return update_micro_batches * micro_batch_seconds * (1 + pipeline_bubble_ratio) * trained_tokens_ratio * loop_ratio
+    return (
+        update_micro_batches
+        * micro_batch_seconds
+        * (1 + pipeline_bubble_ratio)
+        * trained_tokens_ratio
+        * loop_ratio
+    )
 
 
 def value_work_ratio(value_parameters, parameters):
@@ -32,11 +53,22 @@ def value_work_ratio(value_parameters, parameters):
     return value_parameters / parameters
 
 
-def update_seconds(trains, batches_seconds, value_work_ratio, update_steps, synchronization_seconds, optimizer_seconds, time_run_ratio):
+def update_seconds(
+    trains,
+    batches_seconds,
+    value_work_ratio,
+    update_steps,
+    synchronization_seconds,
+    optimizer_seconds,
+    time_run_ratio,
+):
     """Forward, backward and step, a value model's too, as runs of one's own correct it. [s]"""
     batches = batches_seconds * (1 + value_work_ratio)
     return np.where(
-        trains > 0, (batches + update_steps * synchronization_seconds + update_steps * optimizer_seconds) * time_run_ratio, np.nan
+        trains > 0,
+        (batches + update_steps * synchronization_seconds + update_steps * optimizer_seconds)
+        * time_run_ratio,
+        np.nan,
     )
 
 
@@ -48,7 +80,14 @@ def quiet_passes(scores_reference, rolls_out, value_work_ratio, reward_parameter
     return scores_reference + rolls_out * (1 + value_work_ratio + reward_parameters / parameters)
 
 
-def log_prob_seconds(batches_seconds, quiet_passes, repeated_products_ratio, weight_gradient_ratio, rollout_epochs, time_run_ratio):
+def log_prob_seconds(
+    batches_seconds,
+    quiet_passes,
+    repeated_products_ratio,
+    weight_gradient_ratio,
+    rollout_epochs,
+    time_run_ratio,
+):
     """Those passes: each a forward of the update's 2 + recompute + weight gradients. [s]"""
     forward = batches_seconds / (2 + repeated_products_ratio + weight_gradient_ratio)
     return forward / rollout_epochs * quiet_passes * time_run_ratio
@@ -59,7 +98,9 @@ def leaving_bytes(weights_leave, states_leave, stored_weights_bytes, resident_op
     return weights_leave * stored_weights_bytes + states_leave * resident_optimizer_bytes
 
 
-def sync_seconds(rolls_out, generates_itself, engine_weights_bytes, leaving_bytes, pcie_bytes_per_second):
+def sync_seconds(
+    rolls_out, generates_itself, engine_weights_bytes, leaving_bytes, pcie_bytes_per_second
+):
     """New weights to the engine, and what left for it back to the card and out again. [s]"""
     moved = engine_weights_bytes * (1 - generates_itself) + 2 * leaving_bytes
     return np.where(rolls_out > 0, moved / pcie_bytes_per_second, 0.0)
@@ -72,7 +113,11 @@ def phases_seconds(log_prob_seconds, update_seconds, sync_seconds):
 
 def step_seconds(runs_beside, rollout_seconds, phases_seconds):
     """One step: its phases in turn, or the longer of rollout and the rest. [s]"""
-    return np.where(runs_beside > 0, np.maximum(rollout_seconds, phases_seconds), phases_seconds + rollout_seconds)
+    return np.where(
+        runs_beside > 0,
+        np.maximum(rollout_seconds, phases_seconds),
+        phases_seconds + rollout_seconds,
+    )
 
 
 def rollout_idle_share(rolls_out_apart, rollout_seconds, step_seconds):

@@ -1,9 +1,10 @@
 """Percentiles of first token, each token and whole request under random arrivals.
 
-Each time is log-normal or, as prompts fill the time, gamma beyond its least, with the mean and variance of calc/speed/waits.py; who
-finds no free slot waits besides. Of a simulation of every step 96 in 100 percentiles of ten shapes, and 91 of ten further ones, are
-met within 15 % up to a load of 80 %, none of the first is off by more than 30 %; beyond they are rough.
-Source: validation/arrivals.py, validation/results/arrivals.csv.
+Each time is log-normal or, as prompts fill the time, gamma beyond its least, with the mean and
+variance of calc/speed/waits.py; who finds no free slot waits besides. Of a simulation of every step
+96 in 100 percentiles of ten shapes, and 91 of ten further ones, are met within 15 % up to a load of
+80 %, none of the first is off by more than 30 %; beyond they are rough. Source:
+validation/arrivals.py, validation/results/arrivals.csv.
 """
 
 from statistics import NormalDist
@@ -43,8 +44,12 @@ def first_token_spread_ratio(first_token_variance, first_token_excess_seconds):
     return np.sqrt(np.log1p(first_token_variance / first_token_excess_seconds**2))
 
 
-token_spread_ratio = twin(first_token_spread_ratio, {"first_token": "token", "time to first token": "time per token"})
-request_spread_ratio = twin(first_token_spread_ratio, {"first_token": "request", "time to first token": "time of a request"})
+token_spread_ratio = twin(
+    first_token_spread_ratio, {"first_token": "token", "time to first token": "time per token"}
+)
+request_spread_ratio = twin(
+    first_token_spread_ratio, {"first_token": "request", "time to first token": "time of a request"}
+)
 
 
 def p50_beyond_ratio():
@@ -70,10 +75,10 @@ def p50_deviations(p50_beyond_ratio):
 def first_token_p50_ratio(first_token_spread_ratio, p50_deviations, prefill_busy_ratio):
     """Time to first token that half of random arrivals keep, over its mean. [ratio]
 
-    Both beyond the least: log-normal as the prompts' lengths on an idle replica, gamma where prompts always wait, and between by
-    the share of time in which prompts run.
-    Source: Kingman 1962, J. Roy. Stat. Soc. B 24(2), 383-392 (waits under heavy load are exponential); Wilson and Hilferty 1931,
-    PNAS 17(12), 684-688, for the quantiles of a gamma distribution.
+    Both beyond the least: log-normal as the prompts' lengths on an idle replica, gamma where
+    prompts always wait, and between by the share of time in which prompts run. Source: Kingman
+    1962, J. Roy. Stat. Soc. B 24(2), 383-392 (waits under heavy load are exponential); Wilson and
+    Hilferty 1931, PNAS 17(12), 684-688, for the quantiles of a gamma distribution.
     """
     lengths = np.exp(first_token_spread_ratio * (p50_deviations - first_token_spread_ratio / 2))
     variation = np.expm1(first_token_spread_ratio**2) / 9
@@ -81,18 +86,27 @@ def first_token_p50_ratio(first_token_spread_ratio, p50_deviations, prefill_busy
     return lengths + prefill_busy_ratio * (waits - lengths)
 
 
-def slotted_p50_seconds(least_first_token_seconds, first_token_excess_seconds, first_token_p50_ratio):
+def slotted_p50_seconds(
+    least_first_token_seconds, first_token_excess_seconds, first_token_p50_ratio
+):
     """Time to first token that half of random arrivals keep, a free slot found. [s]"""
     return least_first_token_seconds + first_token_excess_seconds * first_token_p50_ratio
 
 
 def slot_wait_p50_seconds(
-    slot_wait_ratio, slot_wait_seconds, p50_beyond_ratio, queued_prompt_seconds, arrival_seconds, first_token_variance, slotted_p50_seconds
+    slot_wait_ratio,
+    slot_wait_seconds,
+    p50_beyond_ratio,
+    queued_prompt_seconds,
+    arrival_seconds,
+    first_token_variance,
+    slotted_p50_seconds,
 ):
     """Wait for a free slot in the first token that half of random arrivals keep. [s]
 
-    Beyond it lie a share p of those who find one, fewer by e^(−x / deviation), and P e^(−t / w) of those who do not: the root x of
-    e^(−x / deviation) + r e^(−x / w) = 1, r = P / p e^(−t / w), by Newton's steps from below, where the sum is convex.
+    Beyond it lie a share p of those who find one, fewer by e^(−x / deviation), and P e^(−t / w) of
+    those who do not: the root x of e^(−x / deviation) + r e^(−x / w) = 1, r = P / p e^(−t / w), by
+    Newton's steps from below, where the sum is convex.
     """
     deviation = np.sqrt(first_token_variance)
     later = slotted_p50_seconds - queued_prompt_seconds - arrival_seconds
@@ -109,25 +123,48 @@ def first_token_p50_seconds(slotted_p50_seconds, slot_wait_p50_seconds):
     return slotted_p50_seconds + slot_wait_p50_seconds
 
 
-token_p50_ratio = twin(first_token_p50_ratio, {"first_token": "token", "time to first token": "time per token"})
+token_p50_ratio = twin(
+    first_token_p50_ratio, {"first_token": "token", "time to first token": "time per token"}
+)
 
 
-def token_p50_seconds(least_token_seconds, token_excess_seconds, token_p50_ratio, most_token_seconds):
+def token_p50_seconds(
+    least_token_seconds, token_excess_seconds, token_p50_ratio, most_token_seconds
+):
     """Time per token that half of random arrivals keep, on average over their answers. [s]"""
-    return np.minimum(least_token_seconds + token_excess_seconds * token_p50_ratio, most_token_seconds)
+    return np.minimum(
+        least_token_seconds + token_excess_seconds * token_p50_ratio, most_token_seconds
+    )
 
 
-def request_p50_seconds(arrival_seconds, request_excess_seconds, request_spread_ratio, p50_deviations):
+def request_p50_seconds(
+    arrival_seconds, request_excess_seconds, request_spread_ratio, p50_deviations
+):
     """Time of a whole request that half of random arrivals keep. [s]"""
     excess = np.exp(request_spread_ratio * (p50_deviations - request_spread_ratio / 2))
     return arrival_seconds + request_excess_seconds * excess
 
 
 p90_deviations, p99_deviations = twin(p50_deviations, P90), twin(p50_deviations, P99)
-first_token_p90_ratio, first_token_p99_ratio = twin(first_token_p50_ratio, P90), twin(first_token_p50_ratio, P99)
-slotted_p90_seconds, slotted_p99_seconds = twin(slotted_p50_seconds, P90), twin(slotted_p50_seconds, P99)
-slot_wait_p90_seconds, slot_wait_p99_seconds = twin(slot_wait_p50_seconds, P90), twin(slot_wait_p50_seconds, P99)
+first_token_p90_ratio, first_token_p99_ratio = (
+    twin(first_token_p50_ratio, P90),
+    twin(first_token_p50_ratio, P99),
+)
+slotted_p90_seconds, slotted_p99_seconds = (
+    twin(slotted_p50_seconds, P90),
+    twin(slotted_p50_seconds, P99),
+)
+slot_wait_p90_seconds, slot_wait_p99_seconds = (
+    twin(slot_wait_p50_seconds, P90),
+    twin(slot_wait_p50_seconds, P99),
+)
 token_p90_ratio, token_p99_ratio = twin(token_p50_ratio, P90), twin(token_p50_ratio, P99)
-first_token_p90_seconds, first_token_p99_seconds = twin(first_token_p50_seconds, P90), twin(first_token_p50_seconds, P99)
+first_token_p90_seconds, first_token_p99_seconds = (
+    twin(first_token_p50_seconds, P90),
+    twin(first_token_p50_seconds, P99),
+)
 token_p90_seconds, token_p99_seconds = twin(token_p50_seconds, P90), twin(token_p50_seconds, P99)
-request_p90_seconds, request_p99_seconds = twin(request_p50_seconds, P90), twin(request_p50_seconds, P99)
+request_p90_seconds, request_p99_seconds = (
+    twin(request_p50_seconds, P90),
+    twin(request_p50_seconds, P99),
+)

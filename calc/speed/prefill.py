@@ -13,12 +13,16 @@ def prefill_split(tensor_parallel, context_parallel):
     return tensor_parallel * context_parallel
 
 
-def prompts_wide_seconds(head_flops, tower_flops, head_flops_per_second, attention_flops, attention_flops_per_second):
+def prompts_wide_seconds(
+    head_flops, tower_flops, head_flops_per_second, attention_flops, attention_flops_per_second
+):
     """Head, vision tower and attention of a batch of prompts, on one GPU alone. [s]
 
     A vision tower runs at the rate of the head: its weights stay in 16 bits.
     """
-    return (head_flops + tower_flops) / head_flops_per_second + attention_flops / attention_flops_per_second
+    return (
+        head_flops + tower_flops
+    ) / head_flops_per_second + attention_flops / attention_flops_per_second
 
 
 def prompts_device_seconds(
@@ -33,13 +37,15 @@ def prompts_device_seconds(
 ):
     """The part of a forward pass of a batch of prompts on the GPU that grows with them. [s]
 
-    Arithmetic at the share of the rate that it reaches, and what norms and activations move; of that tensor parallel divides
-    what is as wide as the attention and the networks, not what is as wide as the hidden states.
-    Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds; vLLM, layers/layernorm.py and fused_moe/fused_moe.py, which
-    every rank runs over all tokens.
+    Arithmetic at the share of the rate that it reaches, and what norms and activations move; of
+    that tensor parallel divides what is as wide as the attention and the networks, not what is as
+    wide as the hidden states. Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds; vLLM,
+    layers/layernorm.py and fused_moe/fused_moe.py, which every rank runs over all tokens.
     """
     divided = dense_equivalent_flops / products_flops_per_second + prompts_wide_seconds
-    moved = (element_traffic_bytes - whole_element_bytes) / prefill_split + whole_element_bytes / context_parallel
+    moved = (
+        element_traffic_bytes - whole_element_bytes
+    ) / prefill_split + whole_element_bytes / context_parallel
     return divided / prefill_split + moved / streamed_bytes_per_second
 
 
@@ -56,9 +62,12 @@ def computed_tokens(pass_tokens, cached_prompt_tokens):
 def passed_tokens(computed_tokens, engine_batched_tokens, is_engine):
     """Tokens of one prompt that pass at once: an engine cuts it at its budget. [tokens]
 
-    Source: vLLM, v1/core/sched/scheduler.py, schedule: num_new_tokens = min(num_new_tokens, token_budget).
+    Source: vLLM, v1/core/sched/scheduler.py, schedule: num_new_tokens = min(num_new_tokens,
+    token_budget).
     """
-    return np.where(is_engine > 0, np.minimum(computed_tokens, engine_batched_tokens), computed_tokens)
+    return np.where(
+        is_engine > 0, np.minimum(computed_tokens, engine_batched_tokens), computed_tokens
+    )
 
 
 def prompt_passes(computed_tokens, passed_tokens):
@@ -71,11 +80,18 @@ def burst_passes(batch, computed_tokens, engine_batched_tokens, is_engine):
     return np.where(is_engine > 0, np.ceil(batch * computed_tokens / engine_batched_tokens), 1)
 
 
-def pass_experts_seconds(stack_expert_bytes, stack_experts, stack_experts_per_token, passed_tokens, streamed_bytes_per_second):
+def pass_experts_seconds(
+    stack_expert_bytes,
+    stack_experts,
+    stack_experts_per_token,
+    passed_tokens,
+    streamed_bytes_per_second,
+):
     """Reading the experts that the tokens of one pass chose: 1 − (1 − k / E)^tokens of all. [s]
 
-    Beside the products, since few tokens of a pass meet each expert.
-    Source: vLLM, fused_moe/fused_moe.py, whose kernel reads the weights of an expert for each block of its tokens.
+    Beside the products, since few tokens of a pass meet each expert. Source: vLLM,
+    fused_moe/fused_moe.py, whose kernel reads the weights of an expert for each block of its
+    tokens.
     """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     touched = np.where(stack_experts > 0, 1 - idle_ratio**passed_tokens, 0)
@@ -83,7 +99,12 @@ def pass_experts_seconds(stack_expert_bytes, stack_experts, stack_experts_per_to
 
 
 def prefill_device_seconds(
-    prompts_device_seconds, dequantize_seconds, burst_passes, pass_experts_seconds, read_weights_bytes, streamed_bytes_per_second
+    prompts_device_seconds,
+    dequantize_seconds,
+    burst_passes,
+    pass_experts_seconds,
+    read_weights_bytes,
+    streamed_bytes_per_second,
 ):
     """Passes of a batch of prompts on the GPU, at least the time to read the weights. [s]"""
     passes = prompts_device_seconds + dequantize_seconds + burst_passes * pass_experts_seconds
@@ -91,10 +112,18 @@ def prefill_device_seconds(
 
 
 def prompt_device_seconds(
-    batch, prompts_device_seconds, dequantize_seconds, prompt_passes, pass_experts_seconds, read_weights_bytes, streamed_bytes_per_second
+    batch,
+    prompts_device_seconds,
+    dequantize_seconds,
+    prompt_passes,
+    pass_experts_seconds,
+    read_weights_bytes,
+    streamed_bytes_per_second,
 ):
     """Passes of one prompt alone on the GPU, at least the time to read the weights. [s]"""
-    passes = prompts_device_seconds / batch + dequantize_seconds + prompt_passes * pass_experts_seconds
+    passes = (
+        prompts_device_seconds / batch + dequantize_seconds + prompt_passes * pass_experts_seconds
+    )
     return np.maximum(passes, read_weights_bytes / streamed_bytes_per_second)
 
 
@@ -103,42 +132,62 @@ def stated_prefill_seconds(prefill_flops, peak_flops_per_second, prefill_split, 
     return prefill_flops / (peak_flops_per_second * prefill_split * utilization)
 
 
-def prefill_compute_seconds(prefill_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds):
+def prefill_compute_seconds(
+    prefill_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds
+):
     """Prefill of a batch without communication; a set utilization overrules the catalog. [s]"""
     estimated = np.maximum(prefill_device_seconds, host_seconds * pipeline_parallel)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds)
 
 
-def prompt_compute_seconds(batch, prompt_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds):
+def prompt_compute_seconds(
+    batch, prompt_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds
+):
     """Prefill of one prompt without communication, at the set utilization or the catalog's. [s]"""
     estimated = np.maximum(prompt_device_seconds, host_seconds * pipeline_parallel)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds / batch)
 
 
-def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel, engine_replays_steps, card_all_reduce_ratio):
+def prefill_link_seconds(
+    tensor_parallel_seconds,
+    context_parallel_seconds,
+    pipeline_parallel,
+    engine_replays_steps,
+    card_all_reduce_ratio,
+):
     """Communication of a batch's prefill; an engine's all-reduces reach a share of the link. [s]"""
     reached = np.where(engine_replays_steps > 0, card_all_reduce_ratio, 1)
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
-def arrival_seconds(engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each):
+def arrival_seconds(
+    engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each
+):
     """From a request's arrival to its first kernel, and back; an engine tokenizes it. [s]"""
     return engine_request_seconds + is_engine * generates * prompt_tokens * tokenize_seconds_each
 
 
-def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, arrival_seconds, first_token_run_ratio):
+def burst_first_token_seconds(
+    prefill_compute_seconds, prefill_link_seconds, arrival_seconds, first_token_run_ratio
+):
     """From the arrival of a whole batch of prompts at one moment to their first tokens. [s]"""
-    return (arrival_seconds + prefill_compute_seconds + prefill_link_seconds) * first_token_run_ratio
+    return (
+        arrival_seconds + prefill_compute_seconds + prefill_link_seconds
+    ) * first_token_run_ratio
 
 
-def other_prompts_per_second(running_sequences, burst_first_token_seconds, generated_tokens, decode_token_seconds):
+def other_prompts_per_second(
+    running_sequences, burst_first_token_seconds, generated_tokens, decode_token_seconds
+):
     """Others' prompts that arrive at a replica with `batch` sequences in flight. [prompts/s]
 
-    `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the others, the
-    arrival theorem of closed systems.
-    Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.
+    `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the
+    rate of the others, the arrival theorem of closed systems. Source: Sevcik and Mitrani 1981, J.
+    ACM 28(2), 358-371.
     """
-    return (running_sequences - 1) / (burst_first_token_seconds + generated_tokens * decode_token_seconds)
+    return (running_sequences - 1) / (
+        burst_first_token_seconds + generated_tokens * decode_token_seconds
+    )
 
 
 def prompt_seconds(batch, prefill_compute_seconds, prefill_link_seconds):
@@ -156,14 +205,18 @@ def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
     return prompt_seconds * busy_ratio / (2 * (1 - busy_ratio))
 
 
-def shared_read_seconds(read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, engine_replays_steps):
+def shared_read_seconds(
+    read_weights_bytes, streamed_bytes_per_second, decode_step_seconds, engine_replays_steps
+):
     """Reading the weights once for a decode step and a prompt in its pass, not twice. [s]
 
-    An engine puts the tokens to decode and those of prompts into one pass; a prompt by itself takes at least this reading.
-    Source: vLLM, v1/core/sched/scheduler.py, schedule: running, then waiting requests from one token_budget; Agrawal et al. 2024,
-    arXiv 2403.02310.
+    An engine puts the tokens to decode and those of prompts into one pass; a prompt by itself takes
+    at least this reading. Source: vLLM, v1/core/sched/scheduler.py, schedule: running, then waiting
+    requests from one token_budget; Agrawal et al. 2024, arXiv 2403.02310.
     """
-    return engine_replays_steps * np.minimum(read_weights_bytes / streamed_bytes_per_second, decode_step_seconds)
+    return engine_replays_steps * np.minimum(
+        read_weights_bytes / streamed_bytes_per_second, decode_step_seconds
+    )
 
 
 def ridden_seconds(shared_read_seconds, prompt_seconds):
@@ -172,18 +225,27 @@ def ridden_seconds(shared_read_seconds, prompt_seconds):
 
 
 def prompt_wait_seconds(
-    batch, prefill_queue_seconds, decode_step_seconds, shared_read_seconds, scheduled_ahead_steps, engine_replays_steps
+    batch,
+    prefill_queue_seconds,
+    decode_step_seconds,
+    shared_read_seconds,
+    scheduled_ahead_steps,
+    engine_replays_steps,
 ):
     """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
     One decode step of the others rides with it; an engine that schedules ahead has more before it.
     Source: iteration-level scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
     """
-    steps = (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds - shared_read_seconds
+    steps = (
+        1 + scheduled_ahead_steps * engine_replays_steps
+    ) * decode_step_seconds - shared_read_seconds
     return prefill_queue_seconds + np.where(batch > 1, steps, 0)
 
 
-def room_wait_seconds(batch, running_sequences, prompt_seconds, generated_tokens, decode_token_seconds):
+def room_wait_seconds(
+    batch, running_sequences, prompt_seconds, generated_tokens, decode_token_seconds
+):
     """Time that a request waits until another leaves its slot: (C − K) / K rounds. [s]
 
     Of C users K run at once; a round of these is a prefill of each and g steps.
@@ -207,23 +269,35 @@ def time_to_first_token_seconds(
 ):
     """From the arrival of one prompt to its first token at the steady rate. [s]
 
-    Where nothing is generated there is no steady rate: its prefill alone. Requests in step arrive together, round after round,
-    and wait for half of each other's prompts.
-    Source: SGLang 0.5.15, managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and alone.
-    Valid: prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
+    Where nothing is generated there is no steady rate: its prefill alone. Requests in step arrive
+    together, round after round, and wait for half of each other's prompts. Source: SGLang 0.5.15,
+    managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and alone. Valid:
+    prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
     alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
-    staggered = (alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)) * first_token_run_ratio
+    staggered = (
+        alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)
+    ) * first_token_run_ratio
     waited_ratio = (batch + 1) / (2 * batch)
-    half_burst = waited_ratio * burst_first_token_seconds + (1 - waited_ratio) * arrival_seconds * first_token_run_ratio
-    return np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered) + room_wait_seconds
+    half_burst = (
+        waited_ratio * burst_first_token_seconds
+        + (1 - waited_ratio) * arrival_seconds * first_token_run_ratio
+    )
+    return (
+        np.where((in_step > 0) & (generated_tokens > 0), half_burst, staggered) + room_wait_seconds
+    )
 
 
-def closed_loop_first_token_seconds(time_to_first_token_seconds, burst_first_token_seconds, in_step, closed_loop_rounds):
+def closed_loop_first_token_seconds(
+    time_to_first_token_seconds, burst_first_token_seconds, in_step, closed_loop_rounds
+):
     """Mean time to first token of a benchmark that keeps `batch` requests in flight. [s]
 
-    All of them are sent at one moment at the start, and as many again in each of the later rounds: the first round waits for
-    half of the burst on average, 1 / (2 · rounds) of it over all requests. In step every round does.
-    Source: InferenceX, README, Benchmark Client Configuration: --request-rate inf, --max-concurrency C, --num-prompts 10 C.
+    All of them are sent at one moment at the start, and as many again in each of the later rounds:
+    the first round waits for half of the burst on average, 1 / (2 · rounds) of it over all
+    requests. In step every round does. Source: InferenceX, README, Benchmark Client Configuration:
+    --request-rate inf, --max-concurrency C, --num-prompts 10 C.
     """
-    return time_to_first_token_seconds + np.where(in_step > 0, 0, burst_first_token_seconds / (2 * closed_loop_rounds))
+    return time_to_first_token_seconds + np.where(
+        in_step > 0, 0, burst_first_token_seconds / (2 * closed_loop_rounds)
+    )

@@ -35,12 +35,19 @@ def utilization_ratio(
     return np.where(trains > 0, training, prefill) / peak_flops_per_second
 
 
-def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
+def mfu_ratio(
+    model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second
+):
     """Model FLOPs utilization of a training step: waiting counted, recompute not. [share]
 
     Source: Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
     """
-    return model_flops * accumulation_steps * data_parallel / (gpus * step_seconds * peak_flops_per_second)
+    return (
+        model_flops
+        * accumulation_steps
+        * data_parallel
+        / (gpus * step_seconds * peak_flops_per_second)
+    )
 
 
 def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
@@ -55,7 +62,9 @@ def run_tokens(trains, train_tokens, tokens_total):
 
 def run_tokens_per_second(trains, generated_tokens, tokens_per_second, prefill_tokens_per_second):
     """Tokens of the run; of requests that generate nothing, those that they read. [tokens/s]"""
-    return np.where((trains > 0) | (generated_tokens > 0), tokens_per_second, prefill_tokens_per_second)
+    return np.where(
+        (trains > 0) | (generated_tokens > 0), tokens_per_second, prefill_tokens_per_second
+    )
 
 
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
@@ -63,7 +72,9 @@ def tokens_per_second_per_gpu(tokens_per_second, gpus):
     return tokens_per_second / gpus
 
 
-def request_seconds_per_token(generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds):
+def request_seconds_per_token(
+    generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds
+):
     """A request's time per token, its first included; NaN where nothing is generated. [s]
 
     (first token + (g − 1) · time per output token) / g.

@@ -11,23 +11,34 @@ def weight_gradient_ratio(trained_parameters, parameters):
     return np.minimum(trained_parameters / parameters, 1)
 
 
-def last_product_ratio(stack_pass_tokens, stack_layers, stack_active_parameters, stack_hidden, stack_met_ffn_width):
+def last_product_ratio(
+    stack_pass_tokens, stack_layers, stack_active_parameters, stack_hidden, stack_met_ffn_width
+):
     """Share of the blocks' products that their last one, the projection down, takes. [share]
 
-    Hidden · (width of the feed-forward network, of shared experts and of the k that a token meets), of all active weights.
+    Hidden · (width of the feed-forward network, of shared experts and of the k that a token meets),
+    of all active weights.
     """
     last = np.sum(stack_pass_tokens * stack_layers * (stack_hidden * stack_met_ffn_width), axis=0)
-    return np.minimum(last / np.maximum(np.sum(stack_pass_tokens * stack_active_parameters, axis=0), 1), 1)
+    return np.minimum(
+        last / np.maximum(np.sum(stack_pass_tokens * stack_active_parameters, axis=0), 1), 1
+    )
 
 
-def repeated_products_ratio(extra_forward_ratio, keeps_input, engine_recompute_stops_early, adapts, last_product_ratio):
+def repeated_products_ratio(
+    extra_forward_ratio, keeps_input, engine_recompute_stops_early, adapts, last_product_ratio
+):
     """Products that recompute takes again, of one forward pass. [passes]
 
-    PyTorch's checkpointing without reentrant autograd stops a block's second forward pass once its last saved tensor is back.
-    Nobody saves the output of the projection down, so that product is not taken again; adapters save what follows it.
-    Source: torch/utils/checkpoint.py, _StopRecomputationError, early_stop.
+    PyTorch's checkpointing without reentrant autograd stops a block's second forward pass once its
+    last saved tensor is back. Nobody saves the output of the projection down, so that product is
+    not taken again; adapters save what follows it. Source: torch/utils/checkpoint.py,
+    _StopRecomputationError, early_stop.
     """
-    return extra_forward_ratio - keeps_input * engine_recompute_stops_early * (1 - adapts) * last_product_ratio
+    return (
+        extra_forward_ratio
+        - keeps_input * engine_recompute_stops_early * (1 - adapts) * last_product_ratio
+    )
 
 
 def passes_ratio(trains, extra_forward_ratio):
@@ -35,10 +46,18 @@ def passes_ratio(trains, extra_forward_ratio):
     return 1 + trains * (1 + extra_forward_ratio)
 
 
-def wide_flops_per_second(compute_bytes_each, computes_bf16, gpu_supports_bf16, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second):
+def wide_flops_per_second(
+    compute_bytes_each,
+    computes_bf16,
+    gpu_supports_bf16,
+    gpu_fp32_flops_per_second,
+    gpu_bf16_flops_per_second,
+):
     """The dense rate for head and attention: 16 bits, or 32 where bf16 is emulated. [FLOP/s]"""
     emulated = (computes_bf16 > 0) & (gpu_supports_bf16 < 1)
-    return np.where(emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
+    return np.where(
+        emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second
+    )
 
 
 def product_bytes_each(compute_bytes_each, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
@@ -50,18 +69,29 @@ def product_bytes_each(compute_bytes_each, gpu_fp8_flops_per_second, gpu_fp4_flo
     return np.where((compute_bytes_each < 2) & np.isnan(native), 2.0, compute_bytes_each)
 
 
-def peak_flops_per_second(product_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
+def peak_flops_per_second(
+    product_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second
+):
     """The dense rate in the width of the products. [FLOP/s]"""
     narrow = np.where(product_bytes_each < 1, gpu_fp4_flops_per_second, gpu_fp8_flops_per_second)
     return np.where(product_bytes_each < 2, narrow, wide_flops_per_second)
 
 
 def products_flops_per_second(
-    peak_flops_per_second, product_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio, engine_narrow_matmul_ratio
+    peak_flops_per_second,
+    product_bytes_each,
+    card_matmul_ratio,
+    card_narrow_matmul_ratio,
+    engine_matmul_ratio,
+    engine_narrow_matmul_ratio,
 ):
     """Rate that the blocks' products reach. [FLOP/s]"""
     narrow = card_narrow_matmul_ratio * engine_narrow_matmul_ratio
-    return peak_flops_per_second * engine_matmul_ratio * np.where(product_bytes_each < 2, narrow, card_matmul_ratio)
+    return (
+        peak_flops_per_second
+        * engine_matmul_ratio
+        * np.where(product_bytes_each < 2, narrow, card_matmul_ratio)
+    )
 
 
 def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):
@@ -69,28 +99,46 @@ def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmu
     return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
 
 
-def kernel_attention_ratio(trains, engine_replays_steps, card_attention_ratio, card_prefill_attention_ratio):
+def kernel_attention_ratio(
+    trains, engine_replays_steps, card_attention_ratio, card_prefill_attention_ratio
+):
     """Share of the dense rate that the card's attention kernel reaches. [share]
 
-    Serving engines run its forward pass alone, which reaches more than forward and backward together.
+    Serving engines run its forward pass alone, which reaches more than forward and backward
+    together.
     """
-    return np.where((trains == 0) & (engine_replays_steps > 0), card_prefill_attention_ratio, card_attention_ratio)
+    return np.where(
+        (trains == 0) & (engine_replays_steps > 0),
+        card_prefill_attention_ratio,
+        card_attention_ratio,
+    )
 
 
 def attention_flops_per_second(
-    wide_flops_per_second, kernel_attention_ratio, engine_attention_ratio, context_parallel, engine_context_attention_ratio
+    wide_flops_per_second,
+    kernel_attention_ratio,
+    engine_attention_ratio,
+    context_parallel,
+    engine_context_attention_ratio,
 ):
     """Rate that attention reaches. [FLOP/s]
 
-    Under context parallelism each rank works on short pieces and waits for the slowest of the ring, a calibrated share.
-    Source: Liu et al. 2023, arXiv 2310.01889.
+    Under context parallelism each rank works on short pieces and waits for the slowest of the ring,
+    a calibrated share. Source: Liu et al. 2023, arXiv 2310.01889.
     """
     of_ring = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
     return wide_flops_per_second * kernel_attention_ratio * engine_attention_ratio * of_ring
 
 
 def element_passes(
-    adapts, compiles, trains, generates, engine_element_passes, engine_adapter_element_passes, compile_element_ratio, encoder_element_ratio
+    adapts,
+    compiles,
+    trains,
+    generates,
+    engine_element_passes,
+    engine_adapter_element_passes,
+    compile_element_ratio,
+    encoder_element_ratio,
 ):
     """Moves of each forward output through memory: adapters add, compiling saves. [passes]
 
@@ -106,7 +154,9 @@ def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_scor
     return (element_bytes + eager_score_passes * score_bytes) * element_passes
 
 
-def whole_element_bytes(batch, stack_layers, stack_pass_tokens, stack_experts_per_token, stack_hidden, element_passes):
+def whole_element_bytes(
+    batch, stack_layers, stack_pass_tokens, stack_experts_per_token, stack_hidden, element_passes
+):
     """Traffic of what is as wide as the hidden states: residual, norms, copies for experts. [B]"""
     width = 4 * (1 + stack_experts_per_token) * stack_hidden
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0) * element_passes
@@ -136,15 +186,29 @@ def launched_block_seconds(engine_host_seconds_per_block, kernel_host_ratio):
     return engine_host_seconds_per_block * kernel_host_ratio
 
 
-def stack_launched_experts_seconds(stack_experts, engine_host_seconds_per_expert, release_host_seconds_per_expert):
+def stack_launched_experts_seconds(
+    stack_experts, engine_host_seconds_per_expert, release_host_seconds_per_expert
+):
     """Time in which the CPU launches the kernels of all experts of a block. [s]"""
     of_release = np.isnan(release_host_seconds_per_expert)
-    return stack_experts * np.where(of_release, engine_host_seconds_per_expert, release_host_seconds_per_expert)
+    return stack_experts * np.where(
+        of_release, engine_host_seconds_per_expert, release_host_seconds_per_expert
+    )
 
 
 def host_seconds(
-    adapts, stack_layers, host_passes, launched_block_seconds, stack_launched_experts_seconds, adapter_launch_ratio, pipeline_parallel
+    adapts,
+    stack_layers,
+    host_passes,
+    launched_block_seconds,
+    stack_launched_experts_seconds,
+    adapter_launch_ratio,
+    pipeline_parallel,
 ):
     """Time in which the CPU launches one micro-batch's kernels on one stage. [s]"""
     block = launched_block_seconds * (1 + adapter_launch_ratio * adapts)
-    return np.sum(stack_layers * (block + stack_launched_experts_seconds), axis=0) * host_passes / pipeline_parallel
+    return (
+        np.sum(stack_layers * (block + stack_launched_experts_seconds), axis=0)
+        * host_passes
+        / pipeline_parallel
+    )

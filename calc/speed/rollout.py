@@ -1,8 +1,9 @@
 """Generating the answers of a step: prompts, decode steps of all, and the longest answer.
 
-The engine is vLLM as where it serves (engines.yaml, serving_steps.yaml), or the policy itself in transformers' generate. While all
-answers are at work a decode step has their batch; the mean answer ends there. The longest one ends the phase, and since a step is a
-fixed time and one that grows with the batch, what is left of it counts as steps of one sequence.
+The engine is vLLM as where it serves (engines.yaml, serving_steps.yaml), or the policy itself in
+transformers' generate. While all answers are at work a decode step has their batch; the mean answer
+ends there. The longest one ends the phase, and since a step is a fixed time and one that grows with
+the batch, what is left of it counts as steps of one sequence.
 """
 
 import numpy as np
@@ -10,18 +11,27 @@ import numpy as np
 from calc.evaluate import twin
 
 MOST_SEQUENCES = 1024  # at once in one engine: vLLM's max_num_seqs on large cards
-NETWORK_START_SECONDS = 50e-6  # of a small all-reduce over the network: assumed, no published run tells it apart
+NETWORK_START_SECONDS = (
+    50e-6  # of a small all-reduce over the network: assumed, no published run tells it apart
+)
 RESERVE_BYTES = 3e9  # of an engine's share beside weights and cache: profile, graphs, context
 
 
 def met_experts_ratio(stack_experts, stack_experts_per_token):
     """Share of its experts that one token meets, in the block with most. [share]"""
-    return np.max(np.where(stack_experts > 0, stack_experts_per_token / np.maximum(stack_experts, 1), 0), axis=0)
+    return np.max(
+        np.where(stack_experts > 0, stack_experts_per_token / np.maximum(stack_experts, 1), 0),
+        axis=0,
+    )
 
 
 def loop_ratio(rolls_out, met_experts_ratio, rollout_loop_ratio, rollout_loop_experts_ratio):
     """What phases take over their work alone: data, uneven answers; 1 without rollout. [ratio]"""
-    return np.where(rolls_out > 0, np.where(met_experts_ratio > 0, rollout_loop_experts_ratio, rollout_loop_ratio), 1.0)
+    return np.where(
+        rolls_out > 0,
+        np.where(met_experts_ratio > 0, rollout_loop_experts_ratio, rollout_loop_ratio),
+        1.0,
+    )
 
 
 def generator_gpus(generates_itself, replica_gpus, rollout_tensor_parallel):
@@ -29,7 +39,14 @@ def generator_gpus(generates_itself, replica_gpus, rollout_tensor_parallel):
     return np.where(generates_itself > 0, replica_gpus, rollout_tensor_parallel)
 
 
-def generator_sequences(rolls_out, step_sequences, generates_itself, data_parallel, rollout_gpus, rollout_tensor_parallel):
+def generator_sequences(
+    rolls_out,
+    step_sequences,
+    generates_itself,
+    data_parallel,
+    rollout_gpus,
+    rollout_tensor_parallel,
+):
     """Answers of a step that one engine generates. [sequences]"""
     engines = np.where(generates_itself > 0, data_parallel, rollout_gpus / rollout_tensor_parallel)
     return np.where(rolls_out > 0, np.maximum(step_sequences / engines, 1), 0)
@@ -41,12 +58,22 @@ def generator_token_bytes(stack_layers, stack_read_elements_per_token, generator
 
 
 def generator_room_sequences(
-    rollout_share, rollout_card_bytes, engine_weights_bytes, generator_token_bytes, prompt_tokens, mean_answer_tokens, generates_itself
+    rollout_share,
+    rollout_card_bytes,
+    engine_weights_bytes,
+    generator_token_bytes,
+    prompt_tokens,
+    mean_answer_tokens,
+    generates_itself,
 ):
     """Answers that one engine's cache has room for. [sequences]"""
     room = np.maximum(rollout_share * rollout_card_bytes - engine_weights_bytes - RESERVE_BYTES, 0)
     tokens = prompt_tokens + mean_answer_tokens / 2
-    answers = np.where(np.isnan(room) | (generates_itself > 0), np.inf, room / np.maximum(generator_token_bytes * tokens, 1))
+    answers = np.where(
+        np.isnan(room) | (generates_itself > 0),
+        np.inf,
+        room / np.maximum(generator_token_bytes * tokens, 1),
+    )
     return np.maximum(np.minimum(answers, MOST_SEQUENCES), 1)
 
 
@@ -55,7 +82,9 @@ def answers_at_once(generator_sequences, generator_room_sequences):
     return np.maximum(np.minimum(generator_sequences, generator_room_sequences), 1)
 
 
-def generator_read_parameters(linear_parameters, expert_parameters, met_experts_ratio, answers_at_once, outputs, hidden):
+def generator_read_parameters(
+    linear_parameters, expert_parameters, met_experts_ratio, answers_at_once, outputs, hidden
+):
     """Weights that a decode step of all answers reads; of experts those met. [parameters]
 
     Source: Shazeer et al. 2017, arXiv 1701.06538.
@@ -64,7 +93,9 @@ def generator_read_parameters(linear_parameters, expert_parameters, met_experts_
     return linear_parameters - np.where(met_experts_ratio > 0, unmet, 0) + outputs * hidden
 
 
-def generator_flops_per_second(gpu_bf16_flops_per_second, card_matmul_ratio, generator_matmul_ratio, generator_gpus):
+def generator_flops_per_second(
+    gpu_bf16_flops_per_second, card_matmul_ratio, generator_matmul_ratio, generator_gpus
+):
     """Rate that an engine's products reach. [FLOP/s]"""
     return gpu_bf16_flops_per_second * card_matmul_ratio * generator_matmul_ratio * generator_gpus
 
@@ -92,9 +123,15 @@ def generator_weights_seconds(
     return np.maximum(read, answers_at_once * generator_token_flops / generator_flops_per_second)
 
 
-def generator_cache_seconds(generator_token_bytes, prompt_tokens, mean_answer_tokens, generator_bytes_per_second):
+def generator_cache_seconds(
+    generator_token_bytes, prompt_tokens, mean_answer_tokens, generator_bytes_per_second
+):
     """Reading one answer's cache in a decode step, half of the answer there. [s]"""
-    return generator_token_bytes * (prompt_tokens + mean_answer_tokens / 2) / generator_bytes_per_second
+    return (
+        generator_token_bytes
+        * (prompt_tokens + mean_answer_tokens / 2)
+        / generator_bytes_per_second
+    )
 
 
 def generator_reduce_seconds(generator_gpus, island_gpus, card_all_reduce_seconds):
@@ -104,11 +141,18 @@ def generator_reduce_seconds(generator_gpus, island_gpus, card_all_reduce_second
 
 
 def generator_fixed_seconds(
-    model_blocks, card_step_seconds, card_block_seconds, generates_itself, policy_block_seconds, generator_reduce_seconds
+    model_blocks,
+    card_step_seconds,
+    card_block_seconds,
+    generates_itself,
+    policy_block_seconds,
+    generator_reduce_seconds,
 ):
     """Fixed time of a decode step: the card's, all-reduces, or launching block by block. [s]"""
     launched = np.where(generates_itself > 0, policy_block_seconds, 0)
-    return card_step_seconds + model_blocks * (card_block_seconds + generator_reduce_seconds + launched)
+    return card_step_seconds + model_blocks * (
+        card_block_seconds + generator_reduce_seconds + launched
+    )
 
 
 def generator_sequence_seconds(model_blocks, card_sequence_seconds, card_sequence_block_seconds):
@@ -117,14 +161,23 @@ def generator_sequence_seconds(model_blocks, card_sequence_seconds, card_sequenc
 
 
 def generator_step_seconds(
-    generator_fixed_seconds, generator_weights_seconds, answers_at_once, generator_cache_seconds, generator_sequence_seconds
+    generator_fixed_seconds,
+    generator_weights_seconds,
+    answers_at_once,
+    generator_cache_seconds,
+    generator_sequence_seconds,
 ):
     """A decode step of all answers at once. [s]"""
     grows = answers_at_once * (generator_cache_seconds + generator_sequence_seconds)
     return generator_fixed_seconds + generator_weights_seconds + grows
 
 
-LAST = {"all answers": "one answer", "generator_step": "last_step", "generator_weights": "last_weights", "answers_at_once": "last_answers"}
+LAST = {
+    "all answers": "one answer",
+    "generator_step": "last_step",
+    "generator_weights": "last_weights",
+    "answers_at_once": "last_answers",
+}
 
 
 def last_answers(rolls_out):
@@ -133,21 +186,30 @@ def last_answers(rolls_out):
 
 
 last_read_parameters = twin(
-    generator_read_parameters, {"all answers": "one answer", "generator_read": "last_read", "answers_at_once": "last_answers"}
+    generator_read_parameters,
+    {"all answers": "one answer", "generator_read": "last_read", "answers_at_once": "last_answers"},
 )
 last_weights_seconds = twin(generator_weights_seconds, LAST | {"generator_read": "last_read"})
 last_step_seconds = twin(generator_step_seconds, LAST)
 
 
 def generator_prefill_seconds(
-    generator_sequences, generations, prompt_tokens, generator_token_flops, generator_flops_per_second, generator_request_seconds
+    generator_sequences,
+    generations,
+    prompt_tokens,
+    generator_token_flops,
+    generator_flops_per_second,
+    generator_request_seconds,
 ):
     """The prompts of an engine, each once for all of its answers. [s]
 
     Source: vLLM, automatic prefix caching.
     """
     prompts = generator_sequences / np.nan_to_num(generations, nan=1)
-    return generator_request_seconds + prompts * prompt_tokens * generator_token_flops / generator_flops_per_second
+    return (
+        generator_request_seconds
+        + prompts * prompt_tokens * generator_token_flops / generator_flops_per_second
+    )
 
 
 def rollout_seconds(
@@ -166,5 +228,8 @@ def rollout_seconds(
     Answers that find no room wait: as many turns as sequences / those at once.
     """
     turns = generator_sequences / answers_at_once
-    decoded = mean_answer_tokens * turns * generator_step_seconds + (completion_tokens - mean_answer_tokens) * last_step_seconds
+    decoded = (
+        mean_answer_tokens * turns * generator_step_seconds
+        + (completion_tokens - mean_answer_tokens) * last_step_seconds
+    )
     return np.where(rolls_out > 0, (generator_prefill_seconds + decoded) * loop_ratio, 0.0)

@@ -4,15 +4,23 @@ import numpy as np
 
 
 def others_prefill_seconds(
-    expert_batch, generated_tokens, prompt_seconds, ridden_seconds, host_seconds, decode_step_seconds, decode_gain_ratio, time_run_ratio
+    expert_batch,
+    generated_tokens,
+    prompt_seconds,
+    ridden_seconds,
+    host_seconds,
+    decode_step_seconds,
+    decode_gain_ratio,
+    time_run_ratio,
 ):
     """Prefill of others' prompts for each token of a request, until its last. [s]
 
-    While one request generates its g tokens, the n − 1 others each end and bring a new prompt, whose prefill runs between or
-    inside the decode steps: (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts,
-    whose steps wait for one another. A step with a prompt in it is too long to be replayed: the CPU launches it.
-    Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371 (closed systems); Agrawal et al. 2024, arXiv 2403.02310; vLLM's
-    documentation, data parallel deployment.
+    While one request generates its g tokens, the n − 1 others each end and bring a new prompt,
+    whose prefill runs between or inside the decode steps: (n − 1) · prefill of one / g. n are the
+    sequences of a replica, or of all that share the experts, whose steps wait for one another. A
+    step with a prompt in it is too long to be replayed: the CPU launches it. Source: Sevcik and
+    Mitrani 1981, J. ACM 28(2), 358-371 (closed systems); Agrawal et al. 2024, arXiv 2403.02310;
+    vLLM's documentation, data parallel deployment.
     """
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
@@ -20,11 +28,14 @@ def others_prefill_seconds(
     return np.where(generated_tokens > 0, np.maximum(passed, launched), 0) * time_run_ratio
 
 
-def interleaved_prefill_seconds(others_prefill_seconds, generated_tokens, decode_token_seconds, prompt_wait_seconds, in_step):
+def interleaved_prefill_seconds(
+    others_prefill_seconds, generated_tokens, decode_token_seconds, prompt_wait_seconds, in_step
+):
     """Prefill of others' prompts that falls between the tokens of a request. [s]
 
-    What runs while it still waits for its first token falls on that, by the share of its time; in step half of all does. So
-    first token + (g − 1) · time per token is what the replica does in one round: a prefill of each prompt and g steps.
+    What runs while it still waits for its first token falls on that, by the share of its time; in
+    step half of all does. So first token + (g − 1) · time per token is what the replica does in one
+    round: a prefill of each prompt and g steps.
     """
     decoding = generated_tokens * (decode_token_seconds + others_prefill_seconds)
     share = np.where(in_step > 0, 0.5, decoding / np.maximum(decoding + prompt_wait_seconds, 1e-9))
@@ -34,8 +45,9 @@ def interleaved_prefill_seconds(others_prefill_seconds, generated_tokens, decode
 def time_per_output_token_seconds(generates, decode_token_seconds, interleaved_prefill_seconds):
     """From one token of a request to its next at the steady rate, on average. [s]
 
-    Its time without the first token / (tokens − 1): what serving benchmarks call TPOT, and the mean of the times between tokens
-    (ITL), whose median is decode_token_seconds. request_seconds_per_token counts the first token too. NaN of a model that answers none.
+    Its time without the first token / (tokens − 1): what serving benchmarks call TPOT, and the mean
+    of the times between tokens (ITL), whose median is decode_token_seconds.
+    request_seconds_per_token counts the first token too. NaN of a model that answers none.
     """
     return np.where(generates > 0, decode_token_seconds + interleaved_prefill_seconds, np.nan)
 
@@ -69,11 +81,17 @@ def serving_tokens_per_second(
 ):
     """Tokens generated: batch · g / (a round's prefills + g · decode step). [tokens/s]
 
-    Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that length. A model that answers
-    no token (an encoder of text, images or sound) has the tokens that it reads.
+    Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that
+    length. A model that answers no token (an encoder of text, images or sound) has the tokens that
+    it reads.
     """
     g = generated_tokens
     served = (
-        data_parallel * running_sequences * g / (arrival_seconds + prompt_seconds + g * (decode_token_seconds + others_prefill_seconds))
+        data_parallel
+        * running_sequences
+        * g
+        / (arrival_seconds + prompt_seconds + g * (decode_token_seconds + others_prefill_seconds))
     )
-    return np.where(generates > 0, np.where(g > 0, served, decode_tokens_per_second), prefill_tokens_per_second)
+    return np.where(
+        generates > 0, np.where(g > 0, served, decode_tokens_per_second), prefill_tokens_per_second
+    )

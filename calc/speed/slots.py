@@ -11,12 +11,15 @@ def cache_pool_bytes(limit_bytes, allocated_peak_bytes, kv_cache_bytes):
 def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_tokens, is_engine):
     """Sequences that the cache holds at once: pool / mean tokens held. [sequences]
 
-    A sequence holds its prompt and on average half of its answer. Without an engine, or where not even the weights fit, none wait.
-    Source: Little 1961, Operations Research 9(3), 383-387; vLLM, v1/core/kv_cache_manager.py, allocate_slots: pages as they fill.
+    A sequence holds its prompt and on average half of its answer. Without an engine, or where not
+    even the weights fit, none wait. Source: Little 1961, Operations Research 9(3), 383-387; vLLM,
+    v1/core/kv_cache_manager.py, allocate_slots: pages as they fill.
     """
     held_ratio = (np.minimum(prompt_tokens, sequence_tokens) / sequence_tokens + 1) / 2
     pages = (is_engine > 0) & (cache_pool_bytes > 0) & (kv_cache_bytes > 0)
-    return np.where(pages, batch * cache_pool_bytes / np.where(pages, kv_cache_bytes, 1) / held_ratio, np.inf)
+    return np.where(
+        pages, batch * cache_pool_bytes / np.where(pages, kv_cache_bytes, 1) / held_ratio, np.inf
+    )
 
 
 def running_sequences(batch, slots):

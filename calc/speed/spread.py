@@ -1,7 +1,8 @@
 """The range of a time: the software's, wider outside of published runs and in rare corners.
 
-What a row's layout decides and what its card decides stay apart, so that combinations of both add two short columns.
-A corner is an entry of catalogs/calibrated/time_spreads.yaml, and the condition under which a row lies in it.
+What a row's layout decides and what its card decides stay apart, so that combinations of both add
+two short columns. A corner is an entry of catalogs/calibrated/time_spreads.yaml, and the condition
+under which a row lies in it.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,51 +21,91 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     "experts-8-bit": lambda trains, most_experts, matrix_bytes_each, names_release: (
         (trains == 0) & (most_experts > 0) & (matrix_bytes_each == 1) & (names_release == 0)
     ),
-    "experts-adapters": lambda trains, most_experts, adapts: (trains > 0) & (most_experts > 0) & (adapts > 0),
+    "experts-adapters": lambda trains, most_experts, adapts: (
+        (trains > 0) & (most_experts > 0) & (adapts > 0)
+    ),
     "experts-earlier": lambda trains, adapts, most_experts, release_expert_matmul_ratio: (
         (trains > 0) & (adapts == 0) & (most_experts > 0) & ~np.isnan(release_expert_matmul_ratio)
     ),
     "experts-serving": lambda trains, most_experts: (trains == 0) & (most_experts > 0),
     "experts-training": lambda trains, most_experts: (trains > 0) & (most_experts > 0),
-    "few-tokens": lambda trains, batch, pass_tokens, few_tokens: (trains > 0) & (batch * pass_tokens < few_tokens),
+    "few-tokens": lambda trains, batch, pass_tokens, few_tokens: (
+        (trains > 0) & (batch * pass_tokens < few_tokens)
+    ),
     "first-token": lambda trains: trains == 0,
     "many-gpus": lambda gpus, many_gpus: gpus > many_gpus,
-    "many-sequences": lambda trains, batch, many_sequences: (trains == 0) & (batch > many_sequences),
+    "many-sequences": lambda trains, batch, many_sequences: (
+        (trains == 0) & (batch > many_sequences)
+    ),
     "offload": lambda offloads_optimizer, offloads_activations, offloads_weights: (
         offloads_optimizer + offloads_activations + offloads_weights > 0
     ),
-    "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
-    "other-kind": lambda trains, generates, is_decoder: (is_decoder == 0) & ((trains > 0) | (generates > 0)),
-    "plain-serving": lambda trains, generates, engine_replays_steps: (trains == 0) & (generates > 0) & (engine_replays_steps == 0),
+    "one-source": lambda engine_sources, release_sources: (
+        (engine_sources == 1) | (release_sources == 1)
+    ),
+    "other-kind": lambda trains, generates, is_decoder: (
+        (is_decoder == 0) & ((trains > 0) | (generates > 0))
+    ),
+    "plain-serving": lambda trains, generates, engine_replays_steps: (
+        (trains == 0) & (generates > 0) & (engine_replays_steps == 0)
+    ),
     "served-adapters": lambda served_adapters: served_adapters > 0,
     "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
         (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)
     ),
-    "short-prompt": lambda trains, batch, pass_tokens, few_tokens: (trains == 0) & (batch * pass_tokens < few_tokens),
+    "short-prompt": lambda trains, batch, pass_tokens, few_tokens: (
+        (trains == 0) & (batch * pass_tokens < few_tokens)
+    ),
     "speculation": lambda trains, speculates: (trains == 0) & (speculates > 0),
 }
 PLACE_CORNERS: dict[str, Callable] = {
     "assumed-card": lambda card_is_assumed, card_step_is_assumed, engine_replays_steps: (
         (card_is_assumed > 0) | (engine_replays_steps > 0) & (card_step_is_assumed > 0)
     ),
-    "full-cache": lambda trains, batch, slots, nearly_full_ratio: (trains == 0) & (batch > nearly_full_ratio * slots),
-    "long-cache": lambda engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens: (
-        (engine_replays_steps > 0) & (card_is_of_older_release > 0) & (sequence_tokens > earlier_captured_tokens)
+    "full-cache": lambda trains, batch, slots, nearly_full_ratio: (
+        (trains == 0) & (batch > nearly_full_ratio * slots)
     ),
-    "older-release": lambda engine_replays_steps, card_is_of_older_release: (engine_replays_steps > 0) & (card_is_of_older_release > 0),
-    "one-source": lambda engine_replays_steps, card_sources: (engine_replays_steps > 0) & (card_sources == 1),
+    "long-cache": lambda engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens: (
+        (engine_replays_steps > 0)
+        & (card_is_of_older_release > 0)
+        & (sequence_tokens > earlier_captured_tokens)
+    ),
+    "older-release": lambda engine_replays_steps, card_is_of_older_release: (
+        (engine_replays_steps > 0) & (card_is_of_older_release > 0)
+    ),
+    "one-source": lambda engine_replays_steps, card_sources: (
+        (engine_replays_steps > 0) & (card_sources == 1)
+    ),
 }
-CORNERS = tuple(sorted({*LAYOUT_CORNERS, *PLACE_CORNERS}))  # in the catalog's order; a row's corners are the sum of 2^place
-OF_FIRST_TOKEN = ("first-token", "shared-experts", "short-prompt")  # corners of a prompt's time alone
+CORNERS = tuple(
+    sorted({*LAYOUT_CORNERS, *PLACE_CORNERS})
+)  # in the catalog's order; a row's corners are the sum of 2^place
+OF_FIRST_TOKEN = (
+    "first-token",
+    "shared-experts",
+    "short-prompt",
+)  # corners of a prompt's time alone
 OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
-AXES = ("batch", "gpus", "parameters", "replica_gpus", "sequence_tokens")  # entries of time_boxes.yaml, in order
+AXES = (
+    "batch",
+    "gpus",
+    "parameters",
+    "replica_gpus",
+    "sequence_tokens",
+)  # entries of time_boxes.yaml, in order
 DEVIATIONS = 1.645  # from the mean to the ends of a range that nine of ten keep
-SLOW_END = {"low": "high", "fast": "slow"}  # what makes the formula of a fast end that of a slow one
+SLOW_END = {
+    "low": "high",
+    "fast": "slow",
+}  # what makes the formula of a fast end that of a slow one
 
 
 def _corners(conditions: Mapping[str, Callable], columns: Columns) -> Any:
     """The sum of 2^place over the corners whose conditions hold. Shape (rows,). [code]"""
-    return sum(np.where(evaluate(condition, columns), 1 << CORNERS.index(name), 0) for name, condition in conditions.items())
+    return sum(
+        np.where(evaluate(condition, columns), 1 << CORNERS.index(name), 0)
+        for name, condition in conditions.items()
+    )
 
 
 @reading(LAYOUT_CORNERS.values())
@@ -83,7 +124,10 @@ def axes_outside(batch, gpus, parameters, replica_gpus, sequence_tokens, box_low
     """AXES on which a row lies outside of all published runs. [code]"""
     values = (batch, gpus, parameters, replica_gpus, sequence_tokens)
     bounds = enumerate(zip(values, box_low, box_high, strict=True))
-    return sum(np.where((value < low) | (value > high), 1 << place, 0) for place, (value, low, high) in bounds)
+    return sum(
+        np.where((value < low) | (value > high), 1 << place, 0)
+        for place, (value, low, high) in bounds
+    )
 
 
 def _squares(corners, ratios, counted=CORNERS):
@@ -131,35 +175,49 @@ def time_run_width_ratio(
 ):
     """Width of the stated range, in logarithms, over its width without runs. [ratio]
 
-    Variance that runs leave times its scale, which is uncertain too: n runs inside of their range make it narrower, runs outside
-    wider, each by the share that they explain: (1 - share) (m + share y' K^-1 y / s^2) / (m + share n), with s the range's standard
-    deviation and m the runs that the published spread counts as.
-    Source: Shah, Wilson and Ghahramani 2014, Student-t Processes as Alternatives to Gaussian Processes, AISTATS.
+    Variance that runs leave times its scale, which is uncertain too: n runs inside of their range
+    make it narrower, runs outside wider, each by the share that they explain: (1 - share) (m +
+    share y' K^-1 y / s^2) / (m + share n), with s the range's standard deviation and m the runs
+    that the published spread counts as. Source: Shah, Wilson and Ghahramani 2014, Student-t
+    Processes as Alternatives to Gaussian Processes, AISTATS.
     """
-    half_width = (np.sqrt(layout_low_squares + place_low_squares) + np.sqrt(layout_high_squares + place_high_squares)) / 2
+    half_width = (
+        np.sqrt(layout_low_squares + place_low_squares)
+        + np.sqrt(layout_high_squares + place_high_squares)
+    ) / 2
     bears = (run_likeness > 0) & ~np.isnan(time_run_squares)
     surprise = np.sum(np.where(bears, time_run_squares, 0), axis=0) / (half_width / DEVIATIONS) ** 2
-    scale = (run_prior_runs + time_run_share * surprise) / (run_prior_runs + time_run_share * np.sum(bears, axis=0))
+    scale = (run_prior_runs + time_run_share * surprise) / (
+        run_prior_runs + time_run_share * np.sum(bears, axis=0)
+    )
     return np.sqrt((1 - time_run_share) * scale)
 
 
 first_token_run_width_ratio = twin(
-    time_run_width_ratio, {"time_run": "first_token_run", "layout_low": "layout_first_low", "layout_high": "layout_first_high"}
+    time_run_width_ratio,
+    {
+        "time_run": "first_token_run",
+        "layout_low": "layout_first_low",
+        "layout_high": "layout_first_high",
+    },
 )
 
 
 def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):
     """The fast end of a time, of its central value. [ratio]
 
-    Independent causes add in quadrature, as standard deviations do: ln(low)² = own² + Σ corner², each a logarithm.
-    Source: JCGM 100:2008, Guide to the expression of uncertainty in measurement, 5.1.2.
+    Independent causes add in quadrature, as standard deviations do: ln(low)² = own² + Σ corner²,
+    each a logarithm. Source: JCGM 100:2008, Guide to the expression of uncertainty in measurement,
+    5.1.2.
     """
     return np.exp(-np.sqrt(layout_low_squares + place_low_squares) * time_run_width_ratio)
 
 
 def first_token_low_ratio(layout_first_low_squares, place_low_squares, first_token_run_width_ratio):
     """The fast end of a time to first token, of its central value. [ratio]"""
-    return np.exp(-np.sqrt(layout_first_low_squares + place_low_squares) * first_token_run_width_ratio)
+    return np.exp(
+        -np.sqrt(layout_first_low_squares + place_low_squares) * first_token_run_width_ratio
+    )
 
 
 def time_high_ratio(layout_high_squares, place_high_squares, time_run_width_ratio):
@@ -167,6 +225,10 @@ def time_high_ratio(layout_high_squares, place_high_squares, time_run_width_rati
     return np.exp(np.sqrt(layout_high_squares + place_high_squares) * time_run_width_ratio)
 
 
-def first_token_high_ratio(layout_first_high_squares, place_high_squares, first_token_run_width_ratio):
+def first_token_high_ratio(
+    layout_first_high_squares, place_high_squares, first_token_run_width_ratio
+):
     """The slow end of a time to first token, of its central value. [ratio]"""
-    return np.exp(np.sqrt(layout_first_high_squares + place_high_squares) * first_token_run_width_ratio)
+    return np.exp(
+        np.sqrt(layout_first_high_squares + place_high_squares) * first_token_run_width_ratio
+    )

@@ -9,16 +9,28 @@ def tower_training_flops(tower_flops, adapts, extra_forward_ratio):
 
 
 def training_flops(
-    matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, repeated_products_ratio, tower_training_flops
+    matmul_flops,
+    head_flops,
+    attention_flops,
+    attention_passes,
+    weight_gradient_ratio,
+    repeated_products_ratio,
+    tower_training_flops,
 ):
     """All arithmetic of one training micro-batch on the replica, recompute counted. [FLOP]
 
-    Per token 6 N + 2 N · recompute in full training, 4 N in LoRA, whose frozen weights need no gradient, and attention.
-    Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1; Chen et al. 2016, arXiv 1604.06174; Hu et al. 2021, arXiv
+    Per token 6 N + 2 N · recompute in full training, 4 N in LoRA, whose frozen weights need no
+    gradient, and attention. Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1; Chen et al.
+    2016, arXiv 1604.06174; Hu et al. 2021, arXiv
     2106.09685.
     """
     blocks = matmul_flops * (2 + repeated_products_ratio + weight_gradient_ratio)
-    return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes + tower_training_flops
+    return (
+        blocks
+        + head_flops * (2 + weight_gradient_ratio)
+        + attention_flops * attention_passes
+        + tower_training_flops
+    )
 
 
 def training_streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, streaming_ratio):
@@ -31,25 +43,38 @@ def training_passes(extra_forward_ratio):
     return 2 + extra_forward_ratio
 
 
-def expert_moved_bytes_each(training_passes, compute_bytes_each, weight_gradient_ratio, gradient_bytes_each):
+def expert_moved_bytes_each(
+    training_passes, compute_bytes_each, weight_gradient_ratio, gradient_bytes_each
+):
     """Bytes moved for one expert weight, read in every pass, and for its gradient. [B]
 
-    Source: Megatron-Core, tensor_parallel/layers.py, weight gradients accumulated inside the product.
+    Source: Megatron-Core, tensor_parallel/layers.py, weight gradients accumulated inside the
+    product.
     """
-    return training_passes * np.maximum(compute_bytes_each, 1) + 2 * weight_gradient_ratio * gradient_bytes_each
+    return (
+        training_passes * np.maximum(compute_bytes_each, 1)
+        + 2 * weight_gradient_ratio * gradient_bytes_each
+    )
 
 
-def expert_traffic_bytes(expert_moved_bytes_each, expert_parameters, context_parallel, expert_parallel):
+def expert_traffic_bytes(
+    expert_moved_bytes_each, expert_parameters, context_parallel, expert_parallel
+):
     """Weights and gradients of experts that a micro-batch moves, however few its tokens. [B]
 
-    Of dense matrices many tokens share that. Counted for one replica: the ranks of expert parallel bring their tokens to the
-    same experts.
+    Of dense matrices many tokens share that. Counted for one replica: the ranks of expert parallel
+    bring their tokens to the same experts.
     """
     return expert_moved_bytes_each * expert_parameters * context_parallel / expert_parallel
 
 
 def streamed_weights_seconds(
-    linear_parameters, expert_parameters, compute_bytes_each, training_passes, context_parallel, training_streamed_bytes_per_second
+    linear_parameters,
+    expert_parameters,
+    compute_bytes_each,
+    training_passes,
+    context_parallel,
+    training_streamed_bytes_per_second,
 ):
     """Reading the blocks' dense weights in every pass of a micro-batch, on one GPU alone. [s]"""
     weights_bytes = np.maximum(compute_bytes_each, 1) * (linear_parameters - expert_parameters)
@@ -57,24 +82,32 @@ def streamed_weights_seconds(
 
 
 def training_products_seconds(
-    dense_equivalent_flops, repeated_products_ratio, weight_gradient_ratio, products_flops_per_second, streamed_weights_seconds
+    dense_equivalent_flops,
+    repeated_products_ratio,
+    weight_gradient_ratio,
+    products_flops_per_second,
+    streamed_weights_seconds,
 ):
     """Products of the blocks in one micro-batch, or reading their weights if longer. [s]
 
     The two bounds of the roofline, on one GPU that would do all.
     Source: Williams et al. 2009, CACM 52(4), 65-76.
     """
-    products = dense_equivalent_flops * (2 + repeated_products_ratio + weight_gradient_ratio) / products_flops_per_second
+    products = (
+        dense_equivalent_flops
+        * (2 + repeated_products_ratio + weight_gradient_ratio)
+        / products_flops_per_second
+    )
     return np.maximum(products, streamed_weights_seconds)
 
 
 def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages):
     """How much longer the head takes on the last stage than divided over all stages. [ratio]
 
-    A pipeline goes at the pace of its slowest stage, which has the head and the loss beside its share of the blocks. Software
-    that interleaves stages counts the loss as a block when it divides them.
-    Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; Megatron-Core,
-    transformer_config.py, account_for_loss_in_pipeline_split.
+    A pipeline goes at the pace of its slowest stage, which has the head and the loss beside its
+    share of the blocks. Software that interleaves stages counts the loss as a block when it divides
+    them. Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part;
+    Megatron-Core, transformer_config.py, account_for_loss_in_pipeline_split.
     """
     return np.where((stage_chunks > 1) | (engine_interleaves_stages > 0), 1, pipeline_parallel)
 
@@ -90,7 +123,9 @@ def training_head_seconds(
 ):
     """The head's product and the loss over its logits in one micro-batch, on one GPU alone. [s]"""
     product = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
-    return (product + logit_bytes * logit_passes / training_streamed_bytes_per_second) * head_stage_ratio
+    return (
+        product + logit_bytes * logit_passes / training_streamed_bytes_per_second
+    ) * head_stage_ratio
 
 
 def training_tower_seconds(tower_training_flops, head_flops_per_second):
@@ -103,9 +138,16 @@ def training_attention_seconds(attention_flops, attention_passes, attention_flop
     return attention_flops * attention_passes / attention_flops_per_second
 
 
-def training_traffic_bytes(element_traffic_bytes, training_passes, dequantize_bytes, cast_bytes, expert_traffic_bytes):
+def training_traffic_bytes(
+    element_traffic_bytes, training_passes, dequantize_bytes, cast_bytes, expert_traffic_bytes
+):
     """Memory traffic of the blocks beside products: elements, casts, experts. [B]"""
-    return element_traffic_bytes * (1 + training_passes) + dequantize_bytes * training_passes + cast_bytes + expert_traffic_bytes
+    return (
+        element_traffic_bytes * (1 + training_passes)
+        + dequantize_bytes * training_passes
+        + cast_bytes
+        + expert_traffic_bytes
+    )
 
 
 def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per_second):
@@ -123,13 +165,24 @@ def training_device_seconds(
 ):
     """One micro-batch on one GPU: products, head, attention and memory traffic in turn. [s]"""
     outside = training_head_seconds + training_tower_seconds
-    return (training_products_seconds + outside + training_attention_seconds + training_traffic_seconds) / replica_gpus
+    return (
+        training_products_seconds + outside + training_attention_seconds + training_traffic_seconds
+    ) / replica_gpus
 
 
-def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
+def training_compute_seconds(
+    training_device_seconds,
+    host_seconds,
+    training_flops,
+    peak_flops_per_second,
+    replica_gpus,
+    utilization,
+):
     """One micro-batch without communication, at the set utilization or the catalog's. [s]"""
     stated = training_flops / (replica_gpus * peak_flops_per_second * utilization)
-    return np.where(np.isnan(utilization), np.maximum(training_device_seconds, host_seconds), stated)
+    return np.where(
+        np.isnan(utilization), np.maximum(training_device_seconds, host_seconds), stated
+    )
 
 
 def _exposed_seconds(seconds, compute_seconds, overlap_ratio):
@@ -137,23 +190,49 @@ def _exposed_seconds(seconds, compute_seconds, overlap_ratio):
     return np.maximum(seconds - overlap_ratio * compute_seconds, (1 - overlap_ratio) * seconds)
 
 
-def activation_offload_seconds(offloads_activations, element_bytes, keeps_input, kept_input_ratio, replica_gpus, pcie_bytes_per_second):
+def activation_offload_seconds(
+    offloads_activations,
+    element_bytes,
+    keeps_input,
+    kept_input_ratio,
+    replica_gpus,
+    pcie_bytes_per_second,
+):
     """Saved activations to the CPU and back: a forward's outputs, or the blocks' inputs. [s]"""
-    return offloads_activations * 2 * element_bytes * np.where(keeps_input > 0, kept_input_ratio, 1) / replica_gpus / pcie_bytes_per_second
+    return (
+        offloads_activations
+        * 2
+        * element_bytes
+        * np.where(keeps_input > 0, kept_input_ratio, 1)
+        / replica_gpus
+        / pcie_bytes_per_second
+    )
 
 
 def hideable_seconds(
-    gather_seconds, reduce_seconds, activation_offload_seconds, shards_weights, shards_gradients, context_parallel_seconds
+    gather_seconds,
+    reduce_seconds,
+    activation_offload_seconds,
+    shards_weights,
+    shards_gradients,
+    context_parallel_seconds,
 ):
     """Communication of a micro-batch that prefetching can hide in part. [s]
 
-    Sharded weights are gathered in forward and backward, gradients scattered, keys and values passed round, activations offloaded.
+    Sharded weights are gathered in forward and backward, gradients scattered, keys and values
+    passed round, activations offloaded.
     """
     sharding = shards_weights * 2 * gather_seconds + shards_gradients * reduce_seconds
     return sharding + context_parallel_seconds + activation_offload_seconds
 
 
-def micro_batch_seconds(training_compute_seconds, hideable_seconds, tensor_parallel_seconds, expert_parallel_seconds, overlap_ratio):
+def micro_batch_seconds(
+    training_compute_seconds,
+    hideable_seconds,
+    tensor_parallel_seconds,
+    expert_parallel_seconds,
+    overlap_ratio,
+):
     """One micro-batch through forward and backward, waiting for collectives inside a block. [s]"""
     exposed = _exposed_seconds(hideable_seconds, training_compute_seconds, overlap_ratio)
     return training_compute_seconds + exposed + tensor_parallel_seconds + expert_parallel_seconds
@@ -169,7 +248,9 @@ def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     return (pipeline_parallel - 1) / (accumulation_steps * stage_chunks)
 
 
-def step_exchange_seconds(gather_seconds, reduce_seconds, shards_weights, shards_gradients, shards_optimizer):
+def step_exchange_seconds(
+    gather_seconds, reduce_seconds, shards_weights, shards_gradients, shards_optimizer
+):
     """Communication once per optimizer step: gradients reduced, divided weights gathered. [s]
 
     An all-reduce is a reduce-scatter and an all-gather.
@@ -179,7 +260,9 @@ def step_exchange_seconds(gather_seconds, reduce_seconds, shards_weights, shards
     return gradients + (1 - shards_weights) * shards_optimizer * gather_seconds
 
 
-def synchronization_seconds(step_exchange_seconds, training_compute_seconds, backward_passes, overlap_ratio):
+def synchronization_seconds(
+    step_exchange_seconds, training_compute_seconds, backward_passes, overlap_ratio
+):
     """What is left of it behind the last backward pass, which hides a part. [s]
 
     Source: Li et al. 2020, arXiv 2006.15704.
@@ -198,17 +281,27 @@ def stepped_parameters(trained_parameters, model_split, shard_gpus, shards_optim
     return trained_parameters / model_split / np.where(shards_optimizer > 0, shard_gpus, 1)
 
 
-def offloaded_step_seconds_each(optimizer_traffic_bytes_each, host_bandwidth_bytes_per_second, pcie_bytes_per_second):
+def offloaded_step_seconds_each(
+    optimizer_traffic_bytes_each, host_bandwidth_bytes_per_second, pcie_bytes_per_second
+):
     """The step of one offloaded parameter: gradient out, weight back, 16 bits each. [s]
 
     Source: ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840.
     """
-    return optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second
+    return (
+        optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second
+    )
 
 
 def optimizer_seconds(
-    stepped_parameters, offloads_optimizer, optimizer_traffic_bytes_each, training_streamed_bytes_per_second, offloaded_step_seconds_each
+    stepped_parameters,
+    offloads_optimizer,
+    optimizer_traffic_bytes_each,
+    training_streamed_bytes_per_second,
+    offloaded_step_seconds_each,
 ):
     """The optimizer's step: weights, gradients and moments read and written once. [s]"""
     on_gpu = stepped_parameters * optimizer_traffic_bytes_each / training_streamed_bytes_per_second
-    return np.where(offloads_optimizer > 0, stepped_parameters * offloaded_step_seconds_each, on_gpu)
+    return np.where(
+        offloads_optimizer > 0, stepped_parameters * offloaded_step_seconds_each, on_gpu
+    )

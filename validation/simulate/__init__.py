@@ -1,1 +1,3 @@
-"""What PyTorch allocates, found without a GPU: fake CUDA tensors, real models, every storage followed."""
+"""What PyTorch allocates, found without a GPU: fake CUDA tensors, real models, every storage
+followed.
+"""

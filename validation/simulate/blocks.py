@@ -16,12 +16,18 @@ from validation.simulate.read_off import DROPPED, Reader, Unread
 from validation.simulate.write_catalog import write_block
 
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
-KEPT = {"saved": {}, "checkpoint": {"recompute": "full"}, "selective_ops": {"recompute": "products"},
-        "frozen": {"frozen": True}}  # fmt: skip
+KEPT = {
+    "saved": {},
+    "checkpoint": {"recompute": "full"},
+    "selective_ops": {"recompute": "products"},
+    "frozen": {"frozen": True},
+}
 
 
 def observe_kept(family, case, number_format, name, **more):
-    """One step. Of a block that is recomputed the simulated truth takes SiLU's backward pass apart, and so do its forms."""
+    """One step. Of a block that is recomputed the simulated truth takes SiLU's backward pass apart,
+    and so do its forms.
+    """
     with silu_in_one_kernel(name != "checkpoint"):
         return observe_training(family, case, number_format, **KEPT[name], **more)
 
@@ -38,15 +44,20 @@ def read_pass(reader, first, second):
 def saved_alone(family, number_format, attention, saved):
     """The form of what is saved with a batch of one, where some copies stay views.
 
-    None where it is that of larger batches, or cannot be read. Sequences are twice as long, so that no table of activations is
-    shaped like a weight.
+    None where it is that of larger batches, or cannot be read. Sequences are twice as long, so that
+    no table of activations is shaped like a weight.
     """
-    cases = [case | dict(batch=1, seq=2 * case["seq"]) for case in family.made_up(number_format, attention)[:2]]
+    cases = [
+        case | dict(batch=1, seq=2 * case["seq"])
+        for case in family.made_up(number_format, attention)[:2]
+    ]
     try:
         with silu_in_one_kernel():
             seen = [observe_training(family, case, number_format) for case in cases]
         tokens = [case.get("seq_of_block", case["seq"]) for case in cases]
-        reader = Reader([family.measure(case) for case in cases], tokens, [run.parameters for run in seen])
+        reader = Reader(
+            [family.measure(case) for case in cases], tokens, [run.parameters for run in seen]
+        )
         form = reader.total(seen[0].saved, seen[1].saved)
     except (Unread, RuntimeError, ValueError) as error:
         print(f"  {family.id} {number_format} {attention} alone: {error}", file=sys.stderr)
@@ -66,7 +77,11 @@ def forms_of(family, number_format, attention):
         form[name] = reader.total(seen[0].saved, seen[1].saved)
         if name in ("saved", "checkpoint"):
             moments[name] = read_pass(reader, *seen)
-    alone = saved_alone(family, number_format, attention, form["saved"]) if family.source == "ids" else None
+    alone = (
+        saved_alone(family, number_format, attention, form["saved"])
+        if family.source == "ids"
+        else None
+    )
     if alone:
         form["saved_alone"] = alone
     form["backward"] = largest(moments["saved"], family.constants)
@@ -82,20 +97,34 @@ def forms_of(family, number_format, attention):
 
 def bytes_of(storages, reader):
     """Bytes of the storages that grow with the tokens."""
-    return sum(storage.bytes for storage in storages if not reader.is_weight(storage.bytes, storage.bytes))
+    return sum(
+        storage.bytes for storage in storages if not reader.is_weight(storage.bytes, storage.bytes)
+    )
 
 
 def check(family, form, case, which, dropout=True):
-    """Rows of simulated bytes beside the form's, per quantity, for one case that the form was not read from."""
+    """Rows of simulated bytes beside the form's, per quantity, for one case that the form was not
+    read from.
+    """
     rows, sizes, tokens = [], family.measure(case), tokens_of(case)
     sizes |= {dropped: sizes.get(name, 0) * dropout for name, dropped in DROPPED.items()}
     number_format = form["format"]
-    vectors = [vector for value in form.values() for vector in (value if isinstance(value, list) else [value])]
+    vectors = [
+        vector
+        for value in form.values()
+        for vector in (value if isinstance(value, list) else [value])
+    ]
     named = set().union(*(vector for vector in vectors if isinstance(vector, dict)))
 
     def row(quantity, simulated, predicted):
         rows.append(
-            dict(block=family.id, format=number_format, attention=form["attention"], case=which, quantity=quantity)
+            dict(
+                block=family.id,
+                format=number_format,
+                attention=form["attention"],
+                case=which,
+                quantity=quantity,
+            )
             | dict(tokens=tokens, simulated_bytes=simulated, form_bytes=round(tokens * predicted))
             | {"sizes": " ".join(f"{name}={sizes[name]:.8g}" for name in sorted(named))}
         )
@@ -108,7 +137,11 @@ def check(family, form, case, which, dropout=True):
         row(name, bytes_of(seen.saved, reader), value(form[name], sizes))
         if name in ("saved", "checkpoint"):
             peak = max(bytes_of(moment, reader) for moment in seen.moments)
-            expected = form.get("recomputed", form["backward"]) if name == "checkpoint" else form["backward"]
+            expected = (
+                form.get("recomputed", form["backward"])
+                if name == "checkpoint"
+                else form["backward"]
+            )
             row(f"backward after {name}", peak, max(value(alive, sizes) for alive in expected))
     if "forward" not in form:
         return rows
@@ -135,7 +168,11 @@ def keep_rows(block, rows):
 def print_errors(checks):
     """Where a form differs from what was simulated by more than a twentieth of a per cent."""
     for row in checks:
-        error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
+        error = (
+            row["form_bytes"] / row["simulated_bytes"] - 1
+            if row["simulated_bytes"]
+            else row["form_bytes"]
+        )
         if abs(error) > 0.0005:
             print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
 
@@ -145,7 +182,13 @@ def run(family):
     forms, rows = [], []
     for number_format, attention in family.kinds():
         form = forms_of(family, number_format, attention)
-        checks = check(family, form, family.made_up(number_format, attention)[2], "made up", family.drops_elsewhere)
+        checks = check(
+            family,
+            form,
+            family.made_up(number_format, attention)[2],
+            "made up",
+            family.drops_elsewhere,
+        )
         if attention in family.real_cases(number_format):
             checks += check(family, form, family.real_case(attention), "real")
         print_errors(checks)

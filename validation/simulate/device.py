@@ -1,7 +1,9 @@
-"""A CUDA device that is not there: fake tensors take PyTorch's CUDA code paths on a CPU-only machine.
+"""A CUDA device that is not there: fake tensors take PyTorch's CUDA code paths on a CPU-only
+machine.
 
-Import before torch is used. Attention is sent to the kernel that CUDA's dispatcher would choose, and transformers
-is told that fake tensors are ordinary ones (it takes other branches while tracing).
+Import before torch is used. Attention is sent to the kernel that CUDA's dispatcher would choose,
+and transformers is told that fake tensors are ordinary ones (it takes other branches while
+tracing).
 """
 
 import contextlib
@@ -20,10 +22,23 @@ TORCH = Path(importlib.util.find_spec("torch").origin).parent
 def load_guard():
     """Compile, once, and load the do-nothing CUDA guard."""
     source = HERE / "noop_cuda_guard.cpp"
-    library = Path(tempfile.gettempdir()) / f"headroom_cuda_guard_{os.getuid()}_{int(source.stat().st_mtime)}.so"
+    library = (
+        Path(tempfile.gettempdir())
+        / f"headroom_cuda_guard_{os.getuid()}_{int(source.stat().st_mtime)}.so"
+    )
     if not library.exists():
-        command = ["g++", "-O1", "-std=c++20", "-shared", "-fPIC", f"-I{TORCH / 'include'}", str(source)]
-        subprocess.run([*command, "-o", str(library), f"-L{TORCH / 'lib'}", "-lc10", "-ltorch_cpu"], check=True)
+        command = [
+            "g++",
+            "-O1",
+            "-std=c++20",
+            "-shared",
+            "-fPIC",
+            f"-I{TORCH / 'include'}",
+            str(source),
+        ]
+        subprocess.run(
+            [*command, "-o", str(library), f"-L{TORCH / 'lib'}", "-lc10", "-ltorch_cpu"], check=True
+        )
     ctypes.CDLL(str(TORCH / "lib" / "libtorch_cpu.so"), ctypes.RTLD_GLOBAL)
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
 
@@ -41,7 +56,9 @@ import torch.utils.checkpoint  # noqa: E402
 torch.set_num_threads(1)
 torch.cuda.amp.common.amp_definitely_not_available = lambda: False
 torch.cuda.is_bf16_supported = lambda *arguments, **options: True
-torch.utils.checkpoint.DefaultDeviceType.set_device_type("cuda")  # of a layer whose tensors are all given by name
+torch.utils.checkpoint.DefaultDeviceType.set_device_type(
+    "cuda"
+)  # of a layer whose tensors are all given by name
 torch.cuda.get_device_capability = lambda *arguments, **options: (9, 0)
 aten = torch.ops.aten
 real_attention = torch.nn.functional.scaled_dot_product_attention
@@ -49,10 +66,11 @@ kernels_used = []
 
 
 def attention_kernel(query, key, value, mask, is_causal, enable_gqa):
-    """The kernel CUDA chooses (torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, sm80 and newer).
+    """The kernel CUDA chooses (torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+    sm80 and newer).
 
-    Flash takes 16-bit without a mask, memory-efficient takes any mask but no grouped heads, math takes the rest. cuDNN,
-    where it comes first, saves the same tensors as flash.
+    Flash takes 16-bit without a mask, memory-efficient takes any mask but no grouped heads, math
+    takes the rest. cuDNN, where it comes first, saves the same tensors as flash.
     """
     grouped = query.shape[-3] != key.shape[-3]
     half = query.dtype in (torch.bfloat16, torch.float16)
@@ -69,21 +87,29 @@ def attention_kernel(query, key, value, mask, is_causal, enable_gqa):
 
 
 def padded_mask(mask, query, key):
-    """The additive mask as the memory-efficient kernel wants it: query's type, last dimension padded to 16."""
+    """The additive mask as the memory-efficient kernel wants it: query's type, last dimension
+    padded to 16.
+    """
     if mask is None:
         return None
     if mask.dtype == torch.bool:
-        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(mask.logical_not(), float("-inf"))
+        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(
+            mask.logical_not(), float("-inf")
+        )
     width = mask.shape[-1]
     if width % 16:
         mask = torch.nn.functional.pad(mask, (0, 16 - width % 16))[..., :width]
     return mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
 
 
-def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+def cuda_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     """F.scaled_dot_product_attention as it runs on CUDA."""
     if query.device.type != "cuda":
-        return real_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        return real_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        )
     mask = attn_mask
     if torch.is_autocast_enabled("cuda"):
         half = torch.get_autocast_dtype("cuda")
@@ -95,8 +121,12 @@ def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=F
         width = query.shape[-1]
         scale = scale if scale is not None else width**-0.5
         if width % 8:
-            query, key, value = (torch.nn.functional.pad(t, (0, -width % 8)) for t in (query, key, value))
-        out = aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, False, scale=scale)[0]
+            query, key, value = (
+                torch.nn.functional.pad(t, (0, -width % 8)) for t in (query, key, value)
+            )
+        out = aten._scaled_dot_product_flash_attention(
+            query, key, value, dropout_p, is_causal, False, scale=scale
+        )[0]
         return out[..., :width] if width % 8 else out
     if kernel == "efficient":
         grad = torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, value))
@@ -104,7 +134,9 @@ def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=F
         run = aten._scaled_dot_product_efficient_attention
         return run(query, key, value, bias, grad, dropout_p, is_causal, scale=scale)[0]
     run = aten._scaled_dot_product_attention_math
-    return run(query, key, value, mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa)[0]
+    return run(
+        query, key, value, mask, dropout_p, is_causal, None, scale=scale, enable_gqa=enable_gqa
+    )[0]
 
 
 torch.nn.functional.scaled_dot_product_attention = cuda_attention
@@ -114,7 +146,9 @@ real_split = torch.Tensor.split
 
 
 def even_split(tensor, sizes, dim=0):
-    """Tensor.split, whose list of sizes may be of numbers that fake tensors do not hold: then each gets as many."""
+    """Tensor.split, whose list of sizes may be of numbers that fake tensors do not hold: then each
+    gets as many.
+    """
     if isinstance(sizes, list | tuple) and sum(sizes) != tensor.shape[dim]:
         each, rest = divmod(tensor.shape[dim], len(sizes))
         sizes = [each + (number < rest) for number in range(len(sizes))]
@@ -126,7 +160,8 @@ torch.Tensor.split = even_split
 
 @contextlib.contextmanager
 def silu_in_one_kernel(yes=True):
-    """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it apart into seven operators.
+    """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it
+    apart into seven operators.
 
     The body is never run: shapes are worked out without it.
     """
@@ -140,7 +175,8 @@ def silu_in_one_kernel(yes=True):
             kernels._destroy()
 
 
-# CUDA's grouped product takes any of the usual formats (16-bit ones by a fast path), its shape rule only bf16.
+# CUDA's grouped product takes any of the usual formats (16-bit ones by a fast path), its shape rule
+# only bf16.
 import torch._meta_registrations  # noqa: E402
 
 
@@ -157,8 +193,8 @@ transformers.logging.set_verbosity_error()
 transformers.utils.import_utils.is_fake_tensor = lambda tensor: False
 
 
-# Falcon picks its key and value with a list of one index. Where a block is recomputed that list would become a real
-# CUDA tensor; the same index, made a tensor beforehand, is a fake one.
+# Falcon picks its key and value with a list of one index. Where a block is recomputed that list
+# would become a real CUDA tensor; the same index, made a tensor beforehand, is a fake one.
 import transformers.models.falcon.modeling_falcon as falcon  # noqa: E402
 
 
@@ -166,13 +202,20 @@ def falcon_heads(self, fused):
     """FalconAttention._split_heads for grouped and for one shared key and value."""
     groups = self.num_kv_heads if self.new_decoder_architecture else 1
     heads = fused.view(*fused.shape[:2], groups, self.num_heads // groups + 2, self.head_dim)
-    heads = heads if self.new_decoder_architecture else heads.view(*fused.shape[:2], -1, self.head_dim)
+    heads = (
+        heads if self.new_decoder_architecture else heads.view(*fused.shape[:2], -1, self.head_dim)
+    )
     last = [torch.full((1,), place, dtype=torch.long, device=fused.device) for place in (-2, -1)]
     query = heads[..., :-2, :]
-    key, value = (torch.ops.aten.index(heads, [None] * (heads.dim() - 2) + [place, None]) for place in last)
+    key, value = (
+        torch.ops.aten.index(heads, [None] * (heads.dim() - 2) + [place, None]) for place in last
+    )
     if not self.new_decoder_architecture:
         return query, key, value
-    return tuple(x.flatten(2, 3) for x in (query, key.broadcast_to(query.shape), value.broadcast_to(query.shape)))
+    return tuple(
+        x.flatten(2, 3)
+        for x in (query, key.broadcast_to(query.shape), value.broadcast_to(query.shape))
+    )
 
 
 falcon.FalconAttention._split_heads = falcon_heads

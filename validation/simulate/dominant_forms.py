@@ -23,25 +23,54 @@ def draw(chance):
     dropped = pick((0, 1))
     source, batch, experts = pick((0.25, 1, 4)), pick((1, 8)), pick((8, 32, 128, 256))
     return dict(
-        hidden=hidden, query=query, key=key, value=query * pick((0.667, 1)), ffn=hidden * pick((1, 2, 2.7, 3.5, 4, 8)),
-        heads=heads, kv_heads=key / head_dim, scores=heads * seq, mask=seq, one=1,
-        hidden_dropout=hidden * dropped, scores_dropout=heads * seq * dropped,
-        routed_hidden=routed * hidden, routed_ffn=routed * expert_ffn, experts=experts,
-        experts_per_token=routed, shared_ffn=expert_ffn * pick((1, 2)), latent=576, query_latent=1536,
-        source_key=query * source, source_hidden=hidden * source, source_scores=heads * seq * source,
+        hidden=hidden,
+        query=query,
+        key=key,
+        value=query * pick((0.667, 1)),
+        ffn=hidden * pick((1, 2, 2.7, 3.5, 4, 8)),
+        heads=heads,
+        kv_heads=key / head_dim,
+        scores=heads * seq,
+        mask=seq,
+        one=1,
+        hidden_dropout=hidden * dropped,
+        scores_dropout=heads * seq * dropped,
+        routed_hidden=routed * hidden,
+        routed_ffn=routed * expert_ffn,
+        experts=experts,
+        experts_per_token=routed,
+        shared_ffn=expert_ffn * pick((1, 2)),
+        latent=576,
+        query_latent=1536,
+        source_key=query * source,
+        source_hidden=hidden * source,
+        source_scores=heads * seq * source,
         source_scores_dropout=heads * seq * source * dropped,
-        shared_scores=heads * seq / batch, shared_mask=seq / batch, shared_hidden=hidden / batch,
+        shared_scores=heads * seq / batch,
+        shared_mask=seq / batch,
+        shared_hidden=hidden / batch,
         shared_source_scores=heads * seq * source / batch,
-        relative_hidden=hidden * 512 / seq, experts_hidden=experts * hidden, experts_ffn=experts * expert_ffn,
-        state=32 * query, state_values=2 * query, state_heads=2 * query / 64, state_group_keys=key, layer_inputs=42 * 256,
-        per_layer=256, expert_latent=hidden / 4,
-    )  # fmt: skip
+        relative_hidden=hidden * 512 / seq,
+        experts_hidden=experts * hidden,
+        experts_ffn=experts * expert_ffn,
+        state=32 * query,
+        state_values=2 * query,
+        state_heads=2 * query / 64,
+        state_group_keys=key,
+        layer_inputs=42 * 256,
+        per_layer=256,
+        expert_latent=hidden / 4,
+    )
 
 
 def largest(forms, fixed=None):
-    """The shortest list of forms whose largest is the largest of all, within a per cent, for all sizes drawn."""
+    """The shortest list of forms whose largest is the largest of all, within a per cent, for all
+    sizes drawn.
+    """
     unique = [dict(pairs) for pairs in sorted({tuple(sorted(form.items())) for form in forms})]
-    unique = [one for one in unique if not any(one is not two and covers(two, one) for two in unique)]
+    unique = [
+        one for one in unique if not any(one is not two and covers(two, one) for two in unique)
+    ]
     chance = random.Random(1)
     open_draws = []
     for _ in range(DRAWS):

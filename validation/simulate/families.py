@@ -8,12 +8,19 @@ from validation.simulate import kinds, sizes, towers
 from validation.simulate.family import Family
 
 DATA = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text())
-NAMED = ("fields", "sizes", "attentions", "widths")  # attributes that may name an entry of their table
+NAMED = (
+    "fields",
+    "sizes",
+    "attentions",
+    "widths",
+)  # attributes that may name an entry of their table
 TUPLES = ("sizes", "attentions", "layers", "types")
 
 
 def _inherited(entries, name):
-    """The entry of a family with what it takes from the one that it is like; its further fixed fields are added."""
+    """The entry of a family with what it takes from the one that it is like; its further fixed
+    fields are added.
+    """
     entry = entries[name]
     if "like" not in entry:
         return entry
@@ -31,7 +38,9 @@ def _family(name, entry):
         if isinstance(value, str):
             values[key] = DATA[key][value]
     values["equal"] = (
-        DATA["widths"][entry["equal"]] if "equal" in entry else [case | {"kv_heads": case["heads"]} for case in values["widths"]]
+        DATA["widths"][entry["equal"]]
+        if "equal" in entry
+        else [case | {"kv_heads": case["heads"]} for case in values["widths"]]
     )
     values |= {key: tuple(values[key]) for key in TUPLES if key in values}
     if "further" in entry:

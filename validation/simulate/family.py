@@ -1,4 +1,6 @@
-"""A family of models: how to build one of three blocks from made-up widths, and what its sizes are called."""
+"""A family of models: how to build one of three blocks from made-up widths, and what its sizes are
+called.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -16,7 +18,9 @@ def no_further(case):
 
 @dataclass
 class Family:
-    """One kind of block. `fields` maps the fields of its config to widths, `fixed` are further fields."""
+    """One kind of block. `fields` maps the fields of its config to widths, `fixed` are further
+    fields.
+    """
 
     id: str
     config: str
@@ -49,12 +53,18 @@ class Family:
                     yield number_format, attention
 
     def made_up(self, number_format, attention):
-        """Three cases of made-up widths. Grouped heads take another kernel than equal ones in fp32 only."""
-        alike = number_format == "fp32" and attention == "sdpa" and "sdpa-grouped" in self.attentions
+        """Three cases of made-up widths. Grouped heads take another kernel than equal ones in fp32
+        only.
+        """
+        alike = (
+            number_format == "fp32" and attention == "sdpa" and "sdpa-grouped" in self.attentions
+        )
         return [self.case(widths, attention) for widths in (self.equal if alike else self.widths)]
 
     def case(self, widths, attention):
-        """A single key-value head is not copied to all heads behind a mask, only seen from them; nor are as many as queries."""
+        """A single key-value head is not copied to all heads behind a mask, only seen from them;
+        nor are as many as queries.
+        """
         fields = self.window if attention.startswith("sdpa-window") else self.full
         single = dict(kv_heads=1) if attention.endswith("multiquery") else {}
         single |= dict(kv_heads=widths["heads"]) if attention.endswith("equal") else {}
@@ -103,7 +113,9 @@ class Family:
         return model(**batch, **({"use_cache": False} if self.source in CACHED else {})).loss
 
     def prefill(self, model, batch):
-        batch = {name: value for name, value in batch.items() if name not in ("labels", "return_loss")}
+        batch = {
+            name: value for name, value in batch.items() if name not in ("labels", "return_loss")
+        }
         return model(**batch, **({"use_cache": True} if self.source in CACHED else {}))
 
     def measure(self, case):
@@ -120,9 +132,12 @@ class Family:
             mask=case["seq"],
             one=1,
         ) | self.further(case)
-        # What one table serves for the whole batch: the causal mask of the math kernel, rotary angles, positions.
+        # What one table serves for the whole batch: the causal mask of the math kernel, rotary
+        # angles, positions.
         angles = case.get("rope", case["head_dim"])
-        shared = dict(shared_mask=case["seq"], position=angles, index=1, shared_hidden=case["hidden"])
+        shared = dict(
+            shared_mask=case["seq"], position=angles, index=1, shared_hidden=case["hidden"]
+        )
         shared |= dict(shared_scores=case["heads"] * case["seq"], shared_heads=case["heads"])
         shared = {name: size / case["batch"] for name, size in shared.items()}
         # The memory-efficient kernel rounds its row sums up to 32 queries.
@@ -140,7 +155,9 @@ def ids(case, dtype, stack):
 
 
 def two_sides(case, dtype, stack):
-    """Tokens of an encoder-decoder; the measured stack's own length is `seq`, that of the other side `other`."""
+    """Tokens of an encoder-decoder; the measured stack's own length is `seq`, that of the other
+    side `other`.
+    """
     lengths = (case["seq"], case["other"]) if stack == "encoder" else (case["other"], case["seq"])
     source, target = (whole_numbers(case["batch"], length) for length in lengths)
     return dict(input_ids=source, decoder_input_ids=target, labels=torch.zeros_like(target))
@@ -166,4 +183,11 @@ def images_and_texts(case, dtype, stack):
 
 
 CACHED = ("ids", "two_sides", "sound")
-INPUTS = dict(ids=ids, masked=ids, two_sides=two_sides, sound=sound, images=images, images_and_texts=images_and_texts)
+INPUTS = dict(
+    ids=ids,
+    masked=ids,
+    two_sides=two_sides,
+    sound=sound,
+    images=images,
+    images_and_texts=images_and_texts,
+)

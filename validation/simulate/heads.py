@@ -1,4 +1,5 @@
-"""Reads off what the two ends of a model hold: embeddings, final norm, logits and loss, outside its blocks.
+"""Reads off what the two ends of a model hold: embeddings, final norm, logits and loss, outside its
+blocks.
 
 python -m validation.simulate.heads --family llama
 """
@@ -20,7 +21,9 @@ VOCABULARIES = (1009, 1511)
 
 
 def observe_ends(family, case, number_format, frozen):
-    """Storages made before and after the blocks: at the end of the forward pass, and at all moments of the loss."""
+    """Storages made before and after the blocks: at the end of the forward pass, and at all moments
+    of the loss.
+    """
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     model = build(lambda: family.model(case), WEIGHTS[number_format], mode)
     model.train()
@@ -43,7 +46,11 @@ def observe_ends(family, case, number_format, frozen):
             first.register_hook(reached)
 
     final.register_forward_hook(at_output)
-    autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
+    autocast = (
+        torch.autocast("cuda", dtype=torch.bfloat16)
+        if number_format == "amp"
+        else contextlib.nullcontext()
+    )
     with mode:
         first = family.inputs(case, WEIGHTS[number_format])
         with ledger:
@@ -58,8 +65,14 @@ def observe_ends(family, case, number_format, frozen):
             ledger.period = "backward"
             loss.backward()
     outside = ("before", "after", "backward")
-    keep = [[s for s in taken if s.period in outside and s.kind == "activation"] for taken in
-            ([taken for _, _, taken in forward] + [at_end] + [taken for _, _, taken in ledger.snapshots])]  # fmt: skip
+    keep = [
+        [s for s in taken if s.period in outside and s.kind == "activation"]
+        for taken in (
+            [taken for _, _, taken in forward]
+            + [at_end]
+            + [taken for _, _, taken in ledger.snapshots]
+        )
+    ]
     parameters = [parameter.numel() for parameter in model.parameters()]
     return keep, len(forward), parameters
 
@@ -73,26 +86,39 @@ def form_of(reader, firsts, seconds, logits):
         pair = first.bytes / reader.tokens[0], second.bytes / reader.tokens[1]
         reading = read(*pair, logits) or read(*pair, reader.sizes)
         if reading is None:
-            raise Unread(f"{first.operator} {first.shape} {first.dtype} and {second.shape}: {first.period}")
+            raise Unread(
+                f"{first.operator} {first.shape} {first.dtype} and {second.shape}: {first.period}"
+            )
         add(form, reading)
     return form
 
 
 def apart(case):
-    """Sizes that only the ends have: labels one token longer, and one number per token of the other side."""
-    return dict(shifted=(case["seq"] + 1) / case["seq"]) | dict(source_one=case.get("other", 0) / case["seq"])
+    """Sizes that only the ends have: labels one token longer, and one number per token of the other
+    side.
+    """
+    return dict(shifted=(case["seq"] + 1) / case["seq"]) | dict(
+        source_one=case.get("other", 0) / case["seq"]
+    )
 
 
 def ends_of(family, number_format, frozen=False):
     """Bytes per token: logits at three moments, and what is kept outside the blocks, as forms."""
     attention = family.attentions[0]
-    cases = [dict(case, vocabulary=size) for case, size in
-             zip(family.made_up(number_format, attention), VOCABULARIES, strict=False)]  # fmt: skip
+    cases = [
+        dict(case, vocabulary=size)
+        for case, size in zip(family.made_up(number_format, attention), VOCABULARIES, strict=False)
+    ]
     runs = [observe_ends(family, case, number_format, frozen) for case in cases]
     sizes = [family.measure(case) | apart(case) for case in cases]
     reader = Reader(sizes, [tokens_of(case) for case in cases], [run[2] for run in runs])
-    logits = [{"logits": case["vocabulary"], "labels_apart": case["vocabulary"] / case["seq"]} for case in cases]
-    forms = [form_of(reader, one, two, logits) for one, two in zip(runs[0][0], runs[1][0], strict=True)]
+    logits = [
+        {"logits": case["vocabulary"], "labels_apart": case["vocabulary"] / case["seq"]}
+        for case in cases
+    ]
+    forms = [
+        form_of(reader, one, two, logits) for one, two in zip(runs[0][0], runs[1][0], strict=True)
+    ]
     end = runs[0][1]
 
     def most(some):
@@ -100,7 +126,12 @@ def ends_of(family, number_format, frozen=False):
 
     kept = {name: times for name, times in forms[end].items() if name != "logits"}
     kept["one"] = kept.get("one", 0) + kept.pop("shifted", 0)
-    return dict(forward=most(forms[: end + 1]), saved=forms[end].get("logits", 0), backward=most(forms[end + 1 :]), outside=kept)
+    return dict(
+        forward=most(forms[: end + 1]),
+        saved=forms[end].get("logits", 0),
+        backward=most(forms[end + 1 :]),
+        outside=kept,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What `python -m calc simulate` runs in .venv-simulate: a request as JSON on standard input, the answer as JSON on standard output.
+"""What `python -m calc simulate` runs in .venv-simulate: a request as JSON on standard input, the
+answer as JSON on standard output.
 
-A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number formats in which blocks are read off;
-`progress`, a file for the share of them that is done.
+A request holds a `config`; `rows`, scenarios whose steps are run whole; and `blocks`, the number
+formats in which blocks are read off; `progress`, a file for the share of them that is done.
 """
 
 import json
@@ -30,7 +31,11 @@ def timed(make, *arguments):
 def answer(request):
     """The versions, the peak of each row, and the blocks where they are asked for."""
     config, formats, progress = request["config"], request.get("blocks"), request.get("progress")
-    tell = (lambda share: Path(progress).write_text(str(share), encoding="utf-8")) if progress else (lambda share: None)
+    tell = (
+        (lambda share: Path(progress).write_text(str(share), encoding="utf-8"))
+        if progress
+        else (lambda share: None)
+    )
     made = {"transformers": transformers.__version__, "torch": torch.__version__.partition("+")[0]}
     made["rows"] = [timed(step, config, row) for row in request.get("rows", ())]
     return made | ({"blocks": timed(blocks_of, config, formats, tell)} if formats else {})

@@ -14,13 +14,19 @@ WIDE = ("sdpa-wide", "sdpa-wide-multiquery")
 
 @dataclass
 class Gemma4(Family):
-    """The last of all blocks attends to all tokens; where the measured one shares keys and values, the one before it makes them."""
+    """The last of all blocks attends to all tokens; where the measured one shares keys and values,
+    the one before it makes them.
+    """
 
     shares: bool = False
 
     def kinds(self):
         """One head of keys and values is told apart in 16 bits alone."""
-        return [kind for kind in super().kinds() if kind[0] != "fp32" or not kind[1].endswith("multiquery")]
+        return [
+            kind
+            for kind in super().kinds()
+            if kind[0] != "fp32" or not kind[1].endswith("multiquery")
+        ]
 
     def real_cases(self, number_format):
         return ("sdpa", "sdpa-window", "sdpa-wide") if number_format == "bf16" else ()
@@ -30,7 +36,12 @@ class Gemma4(Family):
         special = dict(head_dim=widths["wide"]) if attention in WIDE else {}
         below = ["full_attention"] * 2 if self.shares and kind != "full_attention" else []
         types = [*below, kind, kind, "full_attention"]
-        fields = dict(layer_types=types, num_hidden_layers=len(types), sliding_window=WINDOW, num_kv_shared_layers=2 * self.shares)
+        fields = dict(
+            layer_types=types,
+            num_hidden_layers=len(types),
+            sliding_window=WINDOW,
+            num_kv_shared_layers=2 * self.shares,
+        )
         return super().case(widths | special, attention) | dict(fields=fields)
 
     def stacks(self, model):
@@ -48,13 +59,23 @@ class Gemma3n(Gemma4):
 
     def case(self, widths, attention):
         case = super().case(widths, attention)
-        return case | dict(fields=case["fields"] | dict(activation_sparsity_pattern=[self.sparsity] * case["fields"]["num_hidden_layers"]))
+        return case | dict(
+            fields=case["fields"]
+            | dict(
+                activation_sparsity_pattern=[self.sparsity] * case["fields"]["num_hidden_layers"]
+            )
+        )
 
 
 def largest_gates(self, gates):
-    """Gemma3nTextMLP._gaussian_topk; its cutoff made of a Python number would be a tensor of a real device."""
+    """Gemma3nTextMLP._gaussian_topk; its cutoff made of a Python number would be a tensor of a real
+    device.
+    """
     deviations = torch.full((), 1.64, dtype=gates.dtype, device=gates.device)
-    cutoff = torch.mean(gates, dim=-1, keepdim=True) + torch.std(gates, dim=-1, keepdim=True, unbiased=False) * deviations
+    cutoff = (
+        torch.mean(gates, dim=-1, keepdim=True)
+        + torch.std(gates, dim=-1, keepdim=True, unbiased=False) * deviations
+    )
     return torch.nn.functional.relu(gates - cutoff)
 
 
@@ -65,7 +86,10 @@ STATE = 128
 
 def sizes_of_mixer(case):
     """Sizes of Mamba-2: its own widths, what its projections make and what is convolved."""
-    inner, groups = case["mixer_heads"] * case["mixer_dim"], case["groups"] * case.get("state", STATE)
+    inner, groups = (
+        case["mixer_heads"] * case["mixer_dim"],
+        case["groups"] * case.get("state", STATE),
+    )
     return {
         "state_values": inner,
         "state_heads": case["mixer_heads"],
@@ -80,7 +104,9 @@ def sizes_of_mixer(case):
 class Hybrid(Family):
     """A family whose blocks are told apart by the kind of layer."""
 
-    around: str = "sdpa"  # attention of the blocks around one that has none, which is the same whatever it is
+    around: str = (
+        "sdpa"  # attention of the blocks around one that has none, which is the same whatever it is
+    )
 
     def case(self, widths, attention):
         return super().case(widths, attention if "heads" in self.sizes else self.around)
@@ -89,9 +115,19 @@ class Hybrid(Family):
         of_mixer = sizes_of_mixer(case)
         routed = {
             name: case["experts_per_token"] * width
-            for name, width in (("routed_hidden", case.get("expert_latent", case["hidden"])), ("routed_ffn", case["expert_ffn"]))
+            for name, width in (
+                ("routed_hidden", case.get("expert_latent", case["hidden"])),
+                ("routed_ffn", case["expert_ffn"]),
+            )
         }
-        more = of_mixer | routed | {name: case.get(name, 0) for name in ("experts", "experts_per_token", "shared_ffn", "expert_latent")}
+        more = (
+            of_mixer
+            | routed
+            | {
+                name: case.get(name, 0)
+                for name in ("experts", "experts_per_token", "shared_ffn", "expert_latent")
+            }
+        )
         self.further = lambda _case: more
         return super().measure(case)
 
@@ -109,7 +145,10 @@ class TwoEncoders(Family):
 
     def arguments(self, values):
         image = {name: values.pop(name) for name in ("image_size", "patch_size")}
-        tokens = {name: values.pop(name) for name in ("vocab_size", "eos_token_id", "max_position_embeddings")}
+        tokens = {
+            name: values.pop(name)
+            for name in ("vocab_size", "eos_token_id", "max_position_embeddings")
+        }
         return dict(text_config=values | tokens, vision_config=values | image)
 
 
@@ -124,7 +163,9 @@ class Headless(Family):
 
 
 class Siglip(TwoEncoders):
-    """SigLIP, whose two sides are of one kind of block; its config has no word for the end of a text."""
+    """SigLIP, whose two sides are of one kind of block; its config has no word for the end of a
+    text.
+    """
 
     def arguments(self, values):
         image = {name: values.pop(name) for name in ("image_size", "patch_size")}
@@ -167,7 +208,12 @@ class Stem(Sound):
 
     def measure(self, case):
         lengths = frames(case["seq"])
-        rows = {f"stem_rows_{stride}": length / case["seq"] for stride, length in zip(STRIDES, lengths, strict=True)}
+        rows = {
+            f"stem_rows_{stride}": length / case["seq"]
+            for stride, length in zip(STRIDES, lengths, strict=True)
+        }
         wide = {name.replace("rows_", ""): 512 * count for name, count in rows.items()}
         samples = (5 * (lengths[0] - 1) + 10) / case["seq"]
-        return wide | rows | dict(hidden=512, one=1, stem_sums=512 / case["seq"], stem_samples=samples)
+        return (
+            wide | rows | dict(hidden=512, one=1, stem_sums=512 / case["seq"], stem_samples=samples)
+        )

@@ -11,10 +11,17 @@ DROPOUTS = {aten.native_dropout.default, aten.native_dropout_backward.default}
 
 
 class Storage:
-    """One allocation: its place in the run, its bytes, the operator that made it and the period it was made in."""
+    """One allocation: its place in the run, its bytes, the operator that made it and the period it
+    was made in.
+    """
 
     def __init__(self, place, tensor, operator, period):
-        self.place, self.bytes, self.operator, self.period = place, tensor.untyped_storage().nbytes(), operator, period
+        self.place, self.bytes, self.operator, self.period = (
+            place,
+            tensor.untyped_storage().nbytes(),
+            operator,
+            period,
+        )
         self.shape, self.dtype = tuple(tensor.shape), tensor.dtype
         self.kind = "activation"
         self.mask, self.stands_for = False, None
@@ -25,7 +32,9 @@ def key_of(tensor):
 
 
 def called_by_engine():
-    """True when the C++ autograd engine called the operator: hardly a Python frame lies below the ledger's three."""
+    """True when the C++ autograd engine called the operator: hardly a Python frame lies below the
+    ledger's three.
+    """
     frame, depth = sys._getframe(3), 0
     while frame is not None and depth < 4:
         frame, depth = frame.f_back, depth + 1
@@ -35,9 +44,10 @@ def called_by_engine():
 class Ledger(TorchDispatchMode):
     """What is alive on the fake device; enter it inside FakeTensorMode.
 
-    Set `period` to name what runs; snapshots of what is alive are taken at each allocation while `watching`. A value that
-    Python asks for (.item(), bool()) is answered by 1 or True, and a question for places by those of even routing to `experts`.
-    `stand_ins`: what runs in an operator's place.
+    Set `period` to name what runs; snapshots of what is alive are taken at each allocation while
+    `watching`. A value that Python asks for (.item(), bool()) is answered by 1 or True, and a
+    question for places by those of even routing to `experts`. `stand_ins`: what runs in an
+    operator's place.
     """
 
     def __init__(self):
@@ -77,7 +87,8 @@ class Ledger(TorchDispatchMode):
             storage.kind = kind
 
     def in_place(self, function, arguments):
-        """C++ autograd adds into a gradient buffer that it alone holds, but not under a dispatch mode; do as it would.
+        """C++ autograd adds into a gradient buffer that it alone holds, but not under a dispatch
+        mode; do as it would.
 
         Four references to the tensor here mean that the engine's buffer is its only holder.
         """
@@ -108,7 +119,9 @@ class Ledger(TorchDispatchMode):
         cast = function is aten._to_copy.default and key_of(args[0]) in self.weights
         made = []
         for tensor in out if isinstance(out, (tuple, list)) else (out,):
-            made.append(self.enter_tensor(tensor, function.__name__, "cast" if cast else "activation"))
+            made.append(
+                self.enter_tensor(tensor, function.__name__, "cast" if cast else "activation")
+            )
         if function in DROPOUTS and made[0] is not None:
             self.note_dropout(made, args[0])
         if self.watching and any(made):
@@ -116,8 +129,14 @@ class Ledger(TorchDispatchMode):
         return out
 
     def places(self, mask):
-        """Where a mask holds: everywhere along the experts, else for the share of the tokens that one of them is given."""
-        rows = mask.numel() if mask.dim() == 1 or mask.numel() == self.experts else max(mask.numel() // self.experts, 1)
+        """Where a mask holds: everywhere along the experts, else for the share of the tokens that
+        one of them is given.
+        """
+        rows = (
+            mask.numel()
+            if mask.dim() == 1 or mask.numel() == self.experts
+            else max(mask.numel() // self.experts, 1)
+        )
         out = aten.new_empty.default(mask, (rows, mask.dim()), dtype=torch.long)
         self.enter_tensor(out, "nonzero")
         return out

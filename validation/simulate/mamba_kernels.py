@@ -1,8 +1,10 @@
-"""The kernels of mamba-ssm and causal-conv1d, which are not there: functions that allocate and save what theirs do.
+"""The kernels of mamba-ssm and causal-conv1d, which are not there: functions that allocate and save
+what theirs do.
 
-After MambaSplitConv1dScanCombinedFn and _mamba_chunk_scan_combined_bwd (mamba_ssm/ops/triton/ssd_combined.py, ssd_chunk_scan.py,
-ssd_chunk_state.py, ssd_state_passing.py, ssd_bmm.py, layernorm_gated.py of mamba-ssm 2.2), with as many blocks of work as keep
-heads together. What a kernel leaves in registers is nobody's tensor. Import before a block is run.
+After MambaSplitConv1dScanCombinedFn and _mamba_chunk_scan_combined_bwd
+(mamba_ssm/ops/triton/ssd_combined.py, ssd_chunk_scan.py, ssd_chunk_state.py, ssd_state_passing.py,
+ssd_bmm.py, layernorm_gated.py of mamba-ssm 2.2), with as many blocks of work as keep heads
+together. What a kernel leaves in registers is nobody's tensor. Import before a block is run.
 """
 
 from validation.simulate.device import torch  # isort: skip
@@ -39,7 +41,9 @@ class Scan:
         return self.make(self.chunks, self.heads, self.head_dim, self.state, dtype=dtype)
 
     def projected(self):
-        """A projection of the state for each group and token, summed over the programs that made it."""
+        """A projection of the state for each group and token, summed over the programs that made
+        it.
+        """
         return self.make(self.tokens, 1, self.groups, self.state).sum(2)
 
     def passed_states(self):
@@ -50,7 +54,9 @@ class Scan:
         return passed
 
     def forward(self, gated=False):
-        """The result before its gate, where there is one, and after it; what it takes to make them is freed on return."""
+        """The result before its gate, where there is one, and after it; what it takes to make them
+        is freed on return.
+        """
         alive = [self.steps(), self.steps(), self.passed_states(), self.products()]
         out = torch.empty_like(self.x, memory_format=torch.contiguous_format)
         ungated = torch.empty_like(out) if gated else out
@@ -58,7 +64,9 @@ class Scan:
         return ungated, out
 
     def backward(self, gradient):
-        """All that the backward pass allocates beside the gradients it is given to fill; nobody keeps it."""
+        """All that the backward pass allocates beside the gradients it is given to fill; nobody
+        keeps it.
+        """
         kept = [torch.empty_like(gradient[..., 0]), self.steps(), self.steps(), self.products()]
         states = self.passed_states()
         of_states = self.states(self.x.dtype)
@@ -78,10 +86,24 @@ def convolved(inputs):
 
 
 class SplitConvolutionScan(torch.autograd.Function):
-    """Convolution, scan, gated norm and output projection in one: the backward pass makes again what lies between them."""
+    """Convolution, scan, gated norm and output projection in one: the backward pass makes again
+    what lies between them.
+    """
 
     @staticmethod
-    def forward(context, projected, convolution, convolution_bias, step_bias, decay, skip, norm, out_weight, out_bias, sizes):
+    def forward(
+        context,
+        projected,
+        convolution,
+        convolution_bias,
+        step_bias,
+        decay,
+        skip,
+        norm,
+        out_weight,
+        out_bias,
+        sizes,
+    ):
         heads, head_dim, groups, chunk = sizes
         inner = heads * head_dim
         state = (convolution.shape[0] - inner) // groups // 2
@@ -94,45 +116,89 @@ class SplitConvolutionScan(torch.autograd.Function):
             out = torch.empty_like(ungated)
         out = out.flatten(2)
         if torch.is_autocast_enabled("cuda"):
-            out, out_weight = out.to(torch.get_autocast_dtype("cuda")), out_weight.to(torch.get_autocast_dtype("cuda"))
+            out, out_weight = (
+                out.to(torch.get_autocast_dtype("cuda")),
+                out_weight.to(torch.get_autocast_dtype("cuda")),
+            )
             out_bias = out_bias if out_bias is None else out_bias.to(out.dtype)
-        tensors = (projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, deviations, out_weight, out_bias)
+        tensors = (
+            projected,
+            convolution,
+            convolution_bias,
+            ungated,
+            decay,
+            skip,
+            step_bias,
+            norm,
+            deviations,
+            out_weight,
+            out_bias,
+        )
         context.save_for_backward(*tensors)
         context.sizes = (heads, head_dim, groups, state, chunk)
         return torch.nn.functional.linear(out, out_weight, out_bias)
 
     @staticmethod
     def backward(context, gradient):
-        projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, _, out_weight, out_bias = context.saved_tensors
+        (
+            projected,
+            convolution,
+            convolution_bias,
+            ungated,
+            decay,
+            skip,
+            step_bias,
+            norm,
+            _,
+            out_weight,
+            out_bias,
+        ) = context.saved_tensors
         heads, head_dim, groups, state, chunk = context.sizes
         inner = heads * head_dim
         again = torch.empty(*ungated.shape[:2], inner, dtype=ungated.dtype, device=ungated.device)
         mixed = convolved(projected[..., inner : inner + convolution.shape[0]])
         x = mixed[..., :inner].unflatten(-1, (heads, head_dim))
         gradients = torch.empty_like(projected), torch.empty_like(mixed)
-        of_result = torch.nn.functional.linear(gradient, out_weight.t()).unflatten(-1, (heads, head_dim))
+        of_result = torch.nn.functional.linear(gradient, out_weight.t()).unflatten(
+            -1, (heads, head_dim)
+        )
         of_scan = torch.empty_like(of_result)
         Scan(x, groups, state, chunk).backward(of_scan)
         del x
-        of_weight = torch.einsum("bso,bsd->od", gradient, again.to(gradient.dtype))  # as autocast does
+        of_weight = torch.einsum(
+            "bso,bsd->od", gradient, again.to(gradient.dtype)
+        )  # as autocast does
         made = [
-            None if tensor is None else torch.empty_like(tensor) for tensor in (convolution, convolution_bias, step_bias, decay, skip, norm)
+            None if tensor is None else torch.empty_like(tensor)
+            for tensor in (convolution, convolution_bias, step_bias, decay, skip, norm)
         ]
-        return gradients[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
+        return (
+            gradients[0],
+            *made,
+            of_weight,
+            None if out_bias is None else gradient.sum(dim=(0, 1)),
+            None,
+        )
 
 
-def split_convolution_scan(projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options):
+def split_convolution_scan(
+    projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options
+):
     """mamba_split_conv1d_scan_combined, by the names of its arguments."""
     sizes = (D.shape[0], options["headdim"], options["ngroups"], chunk_size)
     weights = options["rmsnorm_weight"], options["outproj_weight"], options["outproj_bias"]
-    return SplitConvolutionScan.apply(projected, convolution, convolution_bias, step_bias, decay, D, *weights, sizes)
+    return SplitConvolutionScan.apply(
+        projected, convolution, convolution_bias, step_bias, decay, D, *weights, sizes
+    )
 
 
 def scan(x, steps, decay, B, C, chunk_size, D=None, z=None, return_final_states=False, **_):
     """mamba_chunk_scan_combined without gradients."""
     shapes = Scan(x, B.shape[2], B.shape[3], chunk_size)
     _, out = shapes.forward(gated=z is not None)
-    last = torch.empty(1, dtype=FP32, device=x.device).expand(shapes.batch, shapes.heads, shapes.head_dim, shapes.state)
+    last = torch.empty(1, dtype=FP32, device=x.device).expand(
+        shapes.batch, shapes.heads, shapes.head_dim, shapes.state
+    )
     return (out, last) if return_final_states else out  # the last state stands in the cache
 
 

@@ -1,8 +1,10 @@
-"""Reads blocks whose mixer keeps a state: their storages are many and in chunks, so totals are read, not storage by storage.
+"""Reads blocks whose mixer keeps a state: their storages are many and in chunks, so totals are
+read, not storage by storage.
 
-In each of many cases of made-up widths the bytes per token of all storages together are a sum of the block's sizes with
-the same coefficients; as many cases as there are sizes give them, and a few more prove them. Without its own kernels
-transformers runs these mixers in PyTorch, in fp32 and in chunks of 64 tokens, which is what is read.
+In each of many cases of made-up widths the bytes per token of all storages together are a sum of
+the block's sizes with the same coefficients; as many cases as there are sizes give them, and a few
+more prove them. Without its own kernels transformers runs these mixers in PyTorch, in fp32 and in
+chunks of 64 tokens, which is what is read.
 
 python -m validation.simulate.mixers --family qwen3_5_linear
 """
@@ -21,39 +23,70 @@ from validation.simulate.observe import observe_prefill
 from validation.simulate.write_catalog import write_block
 
 CHUNK, CHUNKS, MORE_CASES, CHECKED = 64, 8, 3, 7
-FINEST = 32  # coefficients of a state, of which each chunk saves some, are rounded up to 1 / 32; in serving one is alive, however long
+# coefficients of a state, of which each chunk saves some, are rounded up to 1 / 32; in serving one
+# is alive, however long
+FINEST = 32
 
 
 def made_up(family):
-    """Cases of made-up widths, as many as the block has sizes and a few more; each with the same number of chunks."""
+    """Cases of made-up widths, as many as the block has sizes and a few more; each with the same
+    number of chunks.
+    """
     chance = random.Random(family.id)
     for _ in range(len(family.sizes) + MORE_CASES * (5 if "experts" in family.sizes else 1)):
         heads = chance.choice((1, 2, 3))
         yield dict(
-            hidden=8 * chance.randint(60, 110), heads=4, kv_heads=2, head_dim=24, ffn=8 * chance.randint(120, 300),
-            batch=chance.choice((2, 3, 5)), seq=CHUNK * CHUNKS, attention="sdpa", fields={}, key_heads=heads,
-            value_heads=heads * chance.choice((2, 3)), key_dim=chance.choice((24, 40, 56, 72)), value_dim=chance.choice((32, 48, 80, 88)),
-            experts=chance.randint(9, 31), experts_per_token=chance.randint(2, 6), expert_ffn=8 * chance.randint(30, 90),
+            hidden=8 * chance.randint(60, 110),
+            heads=4,
+            kv_heads=2,
+            head_dim=24,
+            ffn=8 * chance.randint(120, 300),
+            batch=chance.choice((2, 3, 5)),
+            seq=CHUNK * CHUNKS,
+            attention="sdpa",
+            fields={},
+            key_heads=heads,
+            value_heads=heads * chance.choice((2, 3)),
+            key_dim=chance.choice((24, 40, 56, 72)),
+            value_dim=chance.choice((32, 48, 80, 88)),
+            experts=chance.randint(9, 31),
+            experts_per_token=chance.randint(2, 6),
+            expert_ffn=8 * chance.randint(30, 90),
             shared_ffn=8 * chance.randint(100, 150),
-        )  # fmt: skip
+        )
 
 
 def total(lists, tokens, parameters):
-    """Bytes per token in each case of storages that are alike in all of them, those left out that are weights in each."""
+    """Bytes per token in each case of storages that are alike in all of them, those left out that
+    are weights in each.
+    """
     bytes_ = np.array([[storage.bytes for storage in storages] for storages in lists], float)
-    weights = [[size in shapes or size <= 1024 for size in row] for row, shapes in zip(bytes_, parameters, strict=True)]
+    weights = [
+        [size in shapes or size <= 1024 for size in row]
+        for row, shapes in zip(bytes_, parameters, strict=True)
+    ]
     return np.sum(bytes_ * ~np.all(weights, axis=0), axis=1) / tokens
 
 
 def totals(sizes, observed, tokens):
-    """The sizes of cases that run alike, most of all, and in each the totals of what is saved and of each moment."""
+    """The sizes of cases that run alike, most of all, and in each the totals of what is saved and
+    of each moment.
+    """
     runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
     usual = max(runs, key=runs.count)
     alike = [place for place, run in enumerate(runs) if run == usual]
-    seen, tokens = [observed[place] for place in alike], np.array([tokens[place] for place in alike])
-    parameters = [{times * count for count in run.parameters for times in (1, 2, 4)} for run in seen]
+    seen, tokens = (
+        [observed[place] for place in alike],
+        np.array([tokens[place] for place in alike]),
+    )
+    parameters = [
+        {times * count for count in run.parameters for times in (1, 2, 4)} for run in seen
+    ]
     saved = total([run.saved for run in seen], tokens, parameters)
-    moments = [total(storages, tokens, parameters) for storages in zip(*(run.moments for run in seen), strict=True)]
+    moments = [
+        total(storages, tokens, parameters)
+        for storages in zip(*(run.moments for run in seen), strict=True)
+    ]
     return [sizes[place] for place in alike], saved[:, None], np.array(moments).T
 
 
@@ -72,7 +105,11 @@ def forms_by(sizes, columns, saves=True):
 def form_of(names, column, saves):
     """Coefficients by name, rounded to the eighths that storages have; a state's up."""
     for name, times in zip(names, column, strict=True):
-        near = saves * math.ceil(times * FINEST - 0.01) / FINEST if name == "state" else round(times * 8) / 8
+        near = (
+            saves * math.ceil(times * FINEST - 0.01) / FINEST
+            if name == "state"
+            else round(times * 8) / 8
+        )
         if near:
             yield name, near
 
@@ -86,7 +123,10 @@ def dominant(forms):
 def largest_of(family, forms, cases):
     """The forms that are the largest of all in some case, real widths among them."""
     draws = [family.measure(case) for case in (*cases, family.real_case("sdpa"), *scaled(family))]
-    picked = {max(range(len(forms)), key=lambda place, sizes=sizes: value(forms[place], sizes)) for sizes in draws}
+    picked = {
+        max(range(len(forms)), key=lambda place, sizes=sizes: value(forms[place], sizes))
+        for sizes in draws
+    }
     return [forms[place] for place in sorted(picked)]
 
 
@@ -103,20 +143,26 @@ def scaled(family):
 
 
 def forms_of(family, number_format):
-    """All vectors of one kind of block in one number format, whatever the attention of the blocks around it."""
+    """All vectors of one kind of block in one number format, whatever the attention of the blocks
+    around it.
+    """
     cases = list(made_up(family))
     sizes, form, moments = [family.measure(case) for case in cases], {}, {}
     sizes = [{name: measured[name] for name in family.sizes} for measured in sizes]
     tokens = [tokens_of(case) for case in cases]
     for name in KEPT:
-        alike, saved, alive = totals(sizes, [observe_kept(family, case, number_format, name) for case in cases], tokens)
+        alike, saved, alive = totals(
+            sizes, [observe_kept(family, case, number_format, name) for case in cases], tokens
+        )
         form[name] = forms_by(alike, saved)[0]
         if name in ("saved", "checkpoint"):
             moments[name] = forms_by(alike, alive)
     form["backward"] = largest_of(family, dominant(moments["saved"]), cases)
     form["recomputed"] = largest_of(family, dominant(moments["checkpoint"]), cases)
     if number_format != "amp":
-        alike, _, alive = totals(sizes, [observe_prefill(family, case, number_format) for case in cases], tokens)
+        alike, _, alive = totals(
+            sizes, [observe_prefill(family, case, number_format) for case in cases], tokens
+        )
         form["forward"] = largest_of(family, dominant(forms_by(alike, alive, saves=False)), cases)
     return {"format": number_format, "attention": "eager"} | form
 

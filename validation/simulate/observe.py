@@ -7,7 +7,11 @@ from functools import partial
 
 from validation.simulate.device import aten, kernels_used, torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+from torch.utils.checkpoint import (
+    CheckpointPolicy,
+    checkpoint,
+    create_selective_checkpoint_contexts,
+)
 
 from validation.simulate.ledger import Ledger
 
@@ -23,7 +27,9 @@ KEPT_OPERATORS = {
 
 @dataclass
 class Observation:
-    """Storages of the middle block: saved at the end of the forward pass, alive at each moment of the pass watched."""
+    """Storages of the middle block: saved at the end of the forward pass, alive at each moment of
+    the pass watched.
+    """
 
     saved: list = field(default_factory=list)
     moments: list = field(default_factory=list)
@@ -33,7 +39,8 @@ class Observation:
 
 
 def build(make, dtype, mode, trained_dtype=None):
-    """The model with fake CUDA parameters; made on the meta device, buffers in the type that loading would give.
+    """The model with fake CUDA parameters; made on the meta device, buffers in the type that
+    loading would give.
 
     Adapters, the only trained weights beside frozen ones, may have a type of their own.
     """
@@ -50,14 +57,18 @@ def build(make, dtype, mode, trained_dtype=None):
             for name, parameter in module._parameters.items():
                 if parameter is not None:
                     if id(parameter) not in made:
-                        stored = trained_dtype if trained_dtype and parameter.requires_grad else dtype
+                        stored = (
+                            trained_dtype if trained_dtype and parameter.requires_grad else dtype
+                        )
                         empty = torch.empty(parameter.shape, dtype=stored, device="cuda")
                         made[id(parameter)] = torch.nn.Parameter(empty, parameter.requires_grad)
                     module._parameters[name] = made[id(parameter)]
             for name, buffer in module._buffers.items():
                 if buffer is not None:
                     if id(buffer) not in made:
-                        made[id(buffer)] = torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda")
+                        made[id(buffer)] = torch.empty(
+                            buffer.shape, dtype=buffer.dtype, device="cuda"
+                        )
                     module._buffers[name] = made[id(buffer)]
     return model
 
@@ -82,7 +93,9 @@ def watch_forward(blocks, ledger):
 
 
 def watch_backward(block, ledger):
-    """Watch from the arrival of the gradient of the block's output to the completion of that of its input."""
+    """Watch from the arrival of the gradient of the block's output to the completion of that of its
+    input.
+    """
 
     def begin(gradient):
         ledger.watching = ledger.period == "backward"
@@ -128,12 +141,16 @@ def adapted(family, case, targets):
     """The model with LoRA adapters of rank 16 on the modules named, all else frozen."""
     from peft import LoraConfig, get_peft_model
 
-    config = LoraConfig(r=16, lora_alpha=16, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM")
+    config = LoraConfig(
+        r=16, lora_alpha=16, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM"
+    )
     return get_peft_model(family.model(case), config)
 
 
 def policy():
-    """torchtitan's, anew for one run of one block: attention outputs and every odd matrix product are kept, from the first."""
+    """torchtitan's, anew for one run of one block: attention outputs and every odd matrix product
+    are kept, from the first.
+    """
     products = {True: 0, False: 0}
 
     def decide(context, function, *arguments, **options):
@@ -152,7 +169,9 @@ def kept_products(blocks):
         block.forward = partial(checkpoint, block.forward, use_reentrant=False, context_fn=policy)
 
 
-def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None):
+def observe_training(
+    family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None
+):
     """What the middle block saves and what is alive in its backward pass.
 
     recompute: none, full, products; adapters: the targets of LoRA and the adapters' type.
@@ -182,7 +201,11 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
         kept_products(blocks)
     watch_forward(blocks, ledger)
     watch_backward(blocks[MIDDLE], ledger)
-    autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
+    autocast = (
+        torch.autocast("cuda", dtype=torch.bfloat16)
+        if number_format == "amp"
+        else contextlib.nullcontext()
+    )
     with mode:
         batch = family.inputs(case, WEIGHTS[number_format])
         with ledger:
@@ -191,11 +214,17 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
                 ledger.enter_tensor(tensor, "input", "input")
             for parameter in model.parameters():
                 if parameter.requires_grad:
-                    parameter.register_post_accumulate_grad_hook(lambda p: ledger.name(p.grad, "gradient"))
+                    parameter.register_post_accumulate_grad_hook(
+                        lambda p: ledger.name(p.grad, "gradient")
+                    )
             with autocast:
                 loss = family.loss(model, batch)
             gc.collect()
-            seen.saved = [s for s in ledger.live.values() if s.period == ("forward", MIDDLE) and s.kind == "activation"]
+            seen.saved = [
+                s
+                for s in ledger.live.values()
+                if s.period == ("forward", MIDDLE) and s.kind == "activation"
+            ]
             ledger.period = "backward"
             loss.backward()
     mine = {("forward", MIDDLE), "backward"}
@@ -203,7 +232,9 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
         seen.operators.append(operator)
         seen.moments.append([s for s in storages if s.period in mine and s.kind == "activation"])
     seen.kernels = tuple(sorted(set(kernels_used)))
-    seen.parameters = [p.numel() for p in model.parameters()] + [p.numel() for p in blocks[MIDDLE].parameters()]
+    seen.parameters = [p.numel() for p in model.parameters()] + [
+        p.numel() for p in blocks[MIDDLE].parameters()
+    ]
     return seen
 
 
@@ -218,7 +249,9 @@ def tensors_in(thing, tensors, depth=0):
     elif isinstance(thing, (list, tuple)):
         for value in thing:
             tensors_in(value, tensors, depth + 1)
-    elif hasattr(thing, "__dict__") and depth < 6 and not isinstance(thing, (torch.nn.Module, type)):
+    elif (
+        hasattr(thing, "__dict__") and depth < 6 and not isinstance(thing, (torch.nn.Module, type))
+    ):
         for value in vars(thing).values():
             tensors_in(value, tensors, depth + 1)
     return tensors
@@ -244,7 +277,9 @@ def observe_prefill(family, case, number_format):
             for tensor in batch.values():
                 ledger.enter_tensor(tensor, "input", "input")
             out = family.prefill(model, batch)
-            for tensor in tensors_in(getattr(out, "past_key_values", None) or getattr(out, "cache_params", None), []):
+            for tensor in tensors_in(
+                getattr(out, "past_key_values", None) or getattr(out, "cache_params", None), []
+            ):
                 ledger.name(tensor, "cache")
     for _, operator, storages in ledger.snapshots:
         seen.operators.append(operator)

@@ -1,10 +1,13 @@
-"""One update of preference and reward training with TRL's own losses on fake CUDA tensors: the peak of each phase.
+"""One update of preference and reward training with TRL's own losses on fake CUDA tensors: the peak
+of each phase.
 
-    PYTHONPATH=RELEASE_OF_TRL:. python -m validation.simulate.post_training CONFIG OBJECTIVE [name=value ...]
+    PYTHONPATH=RELEASE_OF_TRL:. python -m validation.simulate.post_training CONFIG OBJECTIVE
+    [name=value ...]
 
-CONFIG is a model's config.json; values of `simulate` may follow. The release's own `compute_loss` runs on a trainer that was never
-set up: no data, no processes, the attributes that its config gives. The optimizer's state stands before, as in every step but the
-first. `data/post_training_families.csv` was made so.
+CONFIG is a model's config.json; values of `simulate` may follow. The release's own `compute_loss`
+runs on a trainer that was never set up: no data, no processes, the attributes that its config
+gives. The optimizer's state stands before, as in every step but the first.
+`data/post_training_families.csv` was made so.
 """
 
 import contextlib
@@ -29,7 +32,14 @@ from validation.simulate.observe import build
 PROMPT_TOKENS, ANSWER_TOKENS, RANK = 128, 896, 16
 PAIRS = ("dpo", "reward")  # two sequences of each example
 ROLLED_OUT = ("grpo", "rloo")
-NAMES = {"dpo": "DPO", "kto": "KTO", "grpo": "GRPO", "rloo": "RLOO", "reward": "Reward", "sft": "SFT"}  # of trainers and configs
+NAMES = {
+    "dpo": "DPO",
+    "kto": "KTO",
+    "grpo": "GRPO",
+    "rloo": "RLOO",
+    "reward": "Reward",
+    "sft": "SFT",
+}  # of trainers and configs
 HEAD_OUTPUTS = {  # what the trainers ask of a fused head beside log-probabilities
     "dpo": ("entropy", "mean_logits", "is_top1"),
     "kto": ("entropy", "mean_logits"),
@@ -38,12 +48,46 @@ HEAD_OUTPUTS = {  # what the trainers ask of a fused head beside log-probabiliti
     "rloo": ("entropy",),
 }
 SETTLED = {  # what the trainers' __init__ would settle
-    **dict.fromkeys(("aux_loss_enabled", "precompute_ref_logps", "_entropy_bonus_enabled", "use_adaptive_entropy"), False),
-    **dict.fromkeys(("use_liger_kernel", "use_liger_loss", "is_fsdp_enabled", "model_accepts_loss_kwargs", "_is_vlm"), False),
+    **dict.fromkeys(
+        (
+            "aux_loss_enabled",
+            "precompute_ref_logps",
+            "_entropy_bonus_enabled",
+            "use_adaptive_entropy",
+        ),
+        False,
+    ),
+    **dict.fromkeys(
+        (
+            "use_liger_kernel",
+            "use_liger_loss",
+            "is_fsdp_enabled",
+            "model_accepts_loss_kwargs",
+            "_is_vlm",
+        ),
+        False,
+    ),
     **dict.fromkeys(("_is_vision_dataset", "log_completions"), False),
-    **dict.fromkeys(("ref_model", "compute_metrics", "compute_loss_func", "label_smoother", "off_policy_mask_threshold"), None),
+    **dict.fromkeys(
+        (
+            "ref_model",
+            "compute_metrics",
+            "compute_loss_func",
+            "label_smoother",
+            "off_policy_mask_threshold",
+        ),
+        None,
+    ),
     **dict.fromkeys(("padding_value", "pad_token_id", "_total_train_tokens", "_step"), 0),
-    **dict.fromkeys(("current_gradient_accumulation_steps", "num_iterations", "_tp_size", "top_entropy_quantile"), 1),
+    **dict.fromkeys(
+        (
+            "current_gradient_accumulation_steps",
+            "num_iterations",
+            "_tp_size",
+            "top_entropy_quantile",
+        ),
+        1,
+    ),
     **dict.fromkeys(("epsilon_low", "epsilon_high"), 0.2),
     "calculate_KL": True,
     "model_kwarg_keys": {"logits_to_keep"},
@@ -55,7 +99,9 @@ SETTLED = {  # what the trainers' __init__ would settle
 
 
 def chosen_tokens(mask):
-    """The tokens that a mask of (sequences, tokens) chooses: the answers'; all of a mask of sequences."""
+    """The tokens that a mask of (sequences, tokens) chooses: the answers'; all of a mask of
+    sequences.
+    """
     return mask.shape[0] * (ANSWER_TOKENS if mask.dim() > 1 else 1)
 
 
@@ -67,9 +113,13 @@ def at_mask(values, indices):
     return values.new_empty((chosen_tokens(mask), *values.shape[mask.dim() :]))
 
 
-MASKED = {  # what hangs on the values of a mask has the shape that answers without padding give it; half of the examples are chosen
+# what hangs on the values of a mask has the shape that answers without padding give it; half of the
+# examples are chosen
+MASKED = {
     aten.index.Tensor: at_mask,
-    aten.nonzero.default: lambda mask: mask.new_empty((mask.shape[0] // 2, mask.dim()), dtype=torch.long),
+    aten.nonzero.default: lambda mask: mask.new_empty(
+        (mask.shape[0] // 2, mask.dim()), dtype=torch.long
+    ),
     aten.masked_select.default: lambda values, mask: values.new_empty(chosen_tokens(mask)),
 }
 
@@ -109,19 +159,34 @@ class Kernel:
 def with_kernels():
     """Let the release take the paths that it takes where Triton is installed."""
     triton = ModuleType("triton")
-    triton.jit, triton.cdiv, triton.language = Kernel, lambda cells, block: -(-cells // block), MagicMock()
+    triton.jit, triton.cdiv, triton.language = (
+        Kernel,
+        lambda cells, block: -(-cells // block),
+        MagicMock(),
+    )
     sys.modules |= {"triton": triton, "triton.language": triton.language}
     transformers.utils.is_triton_available = lambda *version: True
 
 
 def trainer_of(objective):
     """A trainer of the release on the path, with its config and a stand-in for accelerate."""
-    module, config = (importlib.import_module(f"trl.trainer.{objective}_{part}") for part in ("trainer", "config"))
-    arguments = getattr(config, f"{NAMES[objective]}Config")(output_dir="unused", report_to=[], use_cpu=True)
+    module, config = (
+        importlib.import_module(f"trl.trainer.{objective}_{part}") for part in ("trainer", "config")
+    )
+    arguments = getattr(config, f"{NAMES[objective]}Config")(
+        output_dir="unused", report_to=[], use_cpu=True
+    )
     trainer = object.__new__(getattr(module, f"{NAMES[objective]}Trainer"))
-    trainer.__dict__.update({key: value for key, value in vars(arguments).items() if not key.startswith("_")} | SETTLED)
+    trainer.__dict__.update(
+        {key: value for key, value in vars(arguments).items() if not key.startswith("_")} | SETTLED
+    )
     same = lambda values, **_: values  # noqa: E731
-    processes = {"num_processes": 1, "is_main_process": True, "parallelism_config": None, "autocast": contextlib.nullcontext}
+    processes = {
+        "num_processes": 1,
+        "is_main_process": True,
+        "parallelism_config": None,
+        "autocast": contextlib.nullcontext,
+    }
     gathers = dict.fromkeys(("gather", "gather_for_metrics", "unwrap_model", "reduce"), same)
     trainer.accelerator = SimpleNamespace(device=torch.device("cuda"), **processes, **gathers)
     trainer.args, trainer.state = arguments, SimpleNamespace(global_step=1, num_input_tokens_seen=0)
@@ -139,17 +204,37 @@ def batch_of(objective, sequences, precomputed):
     plain = {"input_ids": every, "attention_mask": torch.ones_like(every)}
     answered = {"completion_mask": torch.cat([ids(PROMPT_TOKENS), ids(ANSWER_TOKENS) + 1], dim=1)}
     if objective in ROLLED_OUT:
-        scores = {f"{name}_per_token_logps": torch.zeros(sequences, ANSWER_TOKENS, device="cuda") for name in ("ref", "old")}
-        made = {"advantages": torch.zeros(sequences, device="cuda"), "num_items_in_batch": torch.ones((), device="cuda")}
+        scores = {
+            f"{name}_per_token_logps": torch.zeros(sequences, ANSWER_TOKENS, device="cuda")
+            for name in ("ref", "old")
+        }
+        made = {
+            "advantages": torch.zeros(sequences, device="cuda"),
+            "num_items_in_batch": torch.ones((), device="cuda"),
+        }
         parts = {"prompt": PROMPT_TOKENS, "completion": ANSWER_TOKENS}
         texts = {f"{name}_ids": ids(tokens) for name, tokens in parts.items()}
-        return texts | {f"{name}_mask": ids(tokens) + 1 for name, tokens in parts.items()} | scores | made
+        return (
+            texts
+            | {f"{name}_mask": ids(tokens) + 1 for name, tokens in parts.items()}
+            | scores
+            | made
+        )
     if objective == "kto":
         mismatched = {f"KL_{name}": values.clone() for name, values in (plain | answered).items()}
-        return plain | answered | mismatched | {"label": torch.ones(sequences, dtype=torch.long, device="cuda")}
+        return (
+            plain
+            | answered
+            | mismatched
+            | {"label": torch.ones(sequences, dtype=torch.long, device="cuda")}
+        )
     if objective == "dpo":
         names = ("chosen", "rejected") if precomputed else ()
-        return plain | answered | {f"ref_{name}_logps": torch.zeros(sequences // 2, device="cuda") for name in names}
+        return (
+            plain
+            | answered
+            | {f"ref_{name}_logps": torch.zeros(sequences // 2, device="cuda") for name in names}
+        )
     return plain | ({"labels": every.clone()} if objective == "sft" else {})
 
 
@@ -161,13 +246,19 @@ def made(path, objective, precision, tuning, mode):
     scores = objective == "reward"
     if scores:
         config.num_labels, config.pad_token_id = 1, 0
-    classes = transformers.AutoModelForSequenceClassification if scores else transformers.AutoModelForCausalLM
+    classes = (
+        transformers.AutoModelForSequenceClassification
+        if scores
+        else transformers.AutoModelForCausalLM
+    )
     make = functools.partial(classes.from_config, config)
     if tuning == "lora":
         from peft import LoraConfig, get_peft_model
 
         task = "SEQ_CLS" if scores else "CAUSAL_LM"
-        adapted = LoraConfig(r=RANK, lora_alpha=RANK, lora_dropout=0.0, target_modules="all-linear", task_type=task)
+        adapted = LoraConfig(
+            r=RANK, lora_alpha=RANK, lora_dropout=0.0, target_modules="all-linear", task_type=task
+        )
         plain = make
         make = lambda: get_peft_model(plain(), adapted)  # noqa: E731
     stored = torch.float32 if precision == "bf16-mixed" else torch.bfloat16
@@ -179,8 +270,14 @@ def prepared(model, precision):
     if precision == "bf16":
         return model
     forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
-    widened = lambda values: values.float() if isinstance(values, torch.Tensor) and values.is_floating_point() else values  # noqa: E731
-    model.forward = functools.wraps(model.forward)(lambda *args, **named: tree_map(widened, forward(*args, **named)))
+
+    def widened(values):
+        is_float = isinstance(values, torch.Tensor) and values.is_floating_point()
+        return values.float() if is_float else values
+
+    model.forward = functools.wraps(model.forward)(
+        lambda *args, **named: tree_map(widened, forward(*args, **named))
+    )
     return model
 
 
@@ -191,17 +288,33 @@ def fuse_head(model, objective, outputs):
         utilities.add_fused_lm_head(model, outputs=("log_probs", *outputs))
 
 
-def simulate(path, objective, batch=2, precision="bf16", tuning="full", recompute="full", reference="none"):
-    """The bytes before one update, and the peak of each of its phases with the operator that made it."""
+def simulate(
+    path, objective, batch=2, precision="bf16", tuning="full", recompute="full", reference="none"
+):
+    """The bytes before one update, and the peak of each of its phases with the operator that made
+    it.
+    """
     with_kernels()
-    trainer, mode, ledger = trainer_of(objective), FakeTensorMode(allow_non_fake_inputs=True), Peaks()
+    trainer, mode, ledger = (
+        trainer_of(objective),
+        FakeTensorMode(allow_non_fake_inputs=True),
+        Peaks(),
+    )
     model = made(path, objective, precision, tuning, mode).train()
-    fuse_head(model.get_base_model() if tuning == "lora" else model, objective, HEAD_OUTPUTS.get(objective, ()))
+    fuse_head(
+        model.get_base_model() if tuning == "lora" else model,
+        objective,
+        HEAD_OUTPUTS.get(objective, ()),
+    )
     if recompute == "full":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if tuning == "lora":
             model.enable_input_require_grads()
-    other = made(path, objective, precision, "full", mode).eval().requires_grad_(False) if reference == "kept" else None
+    other = (
+        made(path, objective, precision, "full", mode).eval().requires_grad_(False)
+        if reference == "kept"
+        else None
+    )
     if other is not None:
         fuse_head(other, objective, ())
         prepared(other, precision)
@@ -209,26 +322,46 @@ def simulate(path, objective, batch=2, precision="bf16", tuning="full", recomput
     trainer.precompute_ref_logps = reference == "precomputed"
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     with mode, ledger:
-        inputs = batch_of(objective, int(batch) * (2 if objective in PAIRS else 1), reference == "precomputed")
+        inputs = batch_of(
+            objective, int(batch) * (2 if objective in PAIRS else 1), reference == "precomputed"
+        )
         for one in filter(None, (model, other)):
             ledger.enter_model(one)
         states = [torch.zeros_like(parameter) for parameter in trained for _ in range(2)]  # AdamW's
         peaks = {"before": (ledger.total, "")}
         for parameter in trained:
-            parameter.register_post_accumulate_grad_hook(lambda each: ledger.name(each.grad, "gradient"))
+            parameter.register_post_accumulate_grad_hook(
+                lambda each: ledger.name(each.grad, "gradient")
+            )
         if objective in ROLLED_OUT and reference != "none":
             ledger.period = "log-probs"
-            with torch.no_grad(), contextlib.nullcontext() if other is not None else model.disable_adapter():
-                ids, mask = (torch.cat([inputs[f"prompt_{name}"], inputs[f"completion_{name}"]], dim=1) for name in ("ids", "mask"))
-                trainer._get_per_token_logps_and_entropies(other or model, ids, mask, ANSWER_TOKENS, batch_size=len(ids))
+            with (
+                torch.no_grad(),
+                contextlib.nullcontext() if other is not None else model.disable_adapter(),
+            ):
+                ids, mask = (
+                    torch.cat([inputs[f"prompt_{name}"], inputs[f"completion_{name}"]], dim=1)
+                    for name in ("ids", "mask")
+                )
+                trainer._get_per_token_logps_and_entropies(
+                    other or model, ids, mask, ANSWER_TOKENS, batch_size=len(ids)
+                )
         ledger.period = "forward"
         loss = trainer.compute_loss(model, inputs)
         gc.collect()
         ledger.period = "backward"
         loss.backward()
         del states
-    return peaks | {name: ledger.peaks[name] for name in ("log-probs", "forward", "backward") if name in ledger.peaks}
+    return peaks | {
+        name: ledger.peaks[name]
+        for name in ("log-probs", "forward", "backward")
+        if name in ledger.peaks
+    }
 
 
 if __name__ == "__main__":
-    print(json.dumps(simulate(*sys.argv[1:3], **dict(argument.split("=", 1) for argument in sys.argv[3:]))))
+    print(
+        json.dumps(
+            simulate(*sys.argv[1:3], **dict(argument.split("=", 1) for argument in sys.argv[3:]))
+        )
+    )

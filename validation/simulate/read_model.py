@@ -1,7 +1,9 @@
-"""What the blocks of one model keep and need, at the widths of its config: bytes per token, per pair of tokens and per position.
+"""What the blocks of one model keep and need, at the widths of its config: bytes per token, per
+pair of tokens and per position.
 
-The blocks find themselves: the longest list of modules that the forward pass goes through. Its first layers up to the second of each
-kind are run on fake tensors, at a few lengths and batches; what does not grow with the tokens is the weights' own.
+The blocks find themselves: the longest list of modules that the forward pass goes through. Its
+first layers up to the second of each kind are run on fake tensors, at a few lengths and batches;
+what does not grow with the tokens is the weights' own.
 """
 
 import contextlib
@@ -20,7 +22,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # isort: skip
 from torch.utils.checkpoint import checkpoint  # isort: skip
 
 BATCHES, LENGTHS = (2, 3), (160, 288, 416)  # no multiple of them is a width
-EACH = ("one", "mask", "shared_mask", "position", "fixed")  # bytes per token, per pair of tokens, the same once for a batch, and at all
+EACH = (
+    "one",
+    "mask",
+    "shared_mask",
+    "position",
+    "fixed",
+)  # bytes per token, per pair of tokens, the same once for a batch, and at all
 KEPT = {"saved": {}, "frozen": {"frozen": True}, "checkpoint": {"recompute": True}}
 ATTENTIONS, WINDOW = ("sdpa", "eager"), "sdpa-window"
 WINDOW_TOKENS = 64  # shorter than every length: SDPA takes a mask then, and keeps it
@@ -30,29 +38,52 @@ WORTH_BYTES = 0.01  # less per token is rounding
 
 def lists_of_blocks(model):
     """The lists of modules of a model that hold no other such list's parent, the longest first."""
-    lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) > 1]
-    inside = {id(inner) for outer in lists for block in outer for inner in block.modules() if isinstance(inner, torch.nn.ModuleList)}
+    lists = [
+        module
+        for module in model.modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) > 1
+    ]
+    inside = {
+        id(inner)
+        for outer in lists
+        for block in outer
+        for inner in block.modules()
+        if isinstance(inner, torch.nn.ModuleList)
+    }
     return sorted((one for one in lists if id(one) not in inside), key=len, reverse=True)
 
 
 def kind_of(block, layer_type):
-    """What tells a kind of layer from another: class, shapes of all weights, and what the config calls it."""
-    return type(block).__name__, tuple(tuple(parameter.shape) for parameter in block.parameters()), layer_type
+    """What tells a kind of layer from another: class, shapes of all weights, and what the config
+    calls it.
+    """
+    return (
+        type(block).__name__,
+        tuple(tuple(parameter.shape) for parameter in block.parameters()),
+        layer_type,
+    )
 
 
 def kinds_of(model):
     """The kind of each block of the longest list, as numbers in the order in which they come."""
     lists = lists_of_blocks(model)
     if not lists:
-        raise Refused(f"{type(model).__name__} has no list of blocks; simulate whole steps with --row.")
+        raise Refused(
+            f"{type(model).__name__} has no list of blocks; simulate whole steps with --row."
+        )
     types = getattr(model.config.get_text_config(), "layer_types", None) or ()
-    kinds = [kind_of(block, types[place] if place < len(types) else "") for place, block in enumerate(lists[0])]
+    kinds = [
+        kind_of(block, types[place] if place < len(types) else "")
+        for place, block in enumerate(lists[0])
+    ]
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     return [numbers[kind] for kind in kinds]
 
 
 def depth_of(kinds):
-    """The fewest first layers that hold each kind before the last of them, and at least one before and one behind the first."""
+    """The fewest first layers that hold each kind before the last of them, and at least one before
+    and one behind the first.
+    """
     return min(max(max(kinds.index(kind) for kind in set(kinds)) + 2, 3), len(kinds))
 
 
@@ -78,13 +109,19 @@ class Watch(Ledger):
         storage = super().enter_tensor(tensor, operator, kind)
         if storage is not None and self.number is not None:
             mine = (("forward", self.number), "backward")
-            alive = sum(one.bytes for one in self.live.values() if one.kind == "activation" and one.period in mine)
+            alive = sum(
+                one.bytes
+                for one in self.live.values()
+                if one.kind == "activation" and one.period in mine
+            )
             self.largest[self.number] = max(self.largest[self.number], alive)
         return storage
 
 
 def watch(blocks, ledger, trains):
-    """Name the period while each block runs, and watch each through its own backward pass, or forward pass without gradients."""
+    """Name the period while each block runs, and watch each through its own backward pass, or
+    forward pass without gradients.
+    """
     for number, block in enumerate(blocks):
 
         def begin(module, arguments, options, number=number):
@@ -93,7 +130,11 @@ def watch(blocks, ledger, trains):
                 ledger.number = number
             tensor = input_of(arguments, options)
             if trains and tensor.requires_grad:
-                tensor.register_hook(lambda gradient: setattr(ledger, "number", None if ledger.number == number else ledger.number))
+                tensor.register_hook(
+                    lambda gradient: setattr(
+                        ledger, "number", None if ledger.number == number else ledger.number
+                    )
+                )
 
         def end(module, arguments, options, output, number=number):
             tensor = first_tensor(output)
@@ -109,7 +150,17 @@ def watch(blocks, ledger, trains):
     blocks[-1].register_forward_hook(after)
 
 
-def observed(fields, attention, depth, number_format, batch, tokens, frozen=False, recompute=False, trains=True):
+def observed(
+    fields,
+    attention,
+    depth,
+    number_format,
+    batch,
+    tokens,
+    frozen=False,
+    recompute=False,
+    trains=True,
+):
     """Bytes that each block saved, and the most that it had alive, in one run."""
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     model = build(partial(cut, fields, attention, depth), WEIGHTS[number_format], mode)
@@ -126,7 +177,11 @@ def observed(fields, attention, depth, number_format, batch, tokens, frozen=Fals
     ledger = Watch(blocks)
     ledger.experts = experts_of(model.config)
     watch(blocks, ledger, trains)
-    autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
+    autocast = (
+        torch.autocast("cuda", dtype=torch.bfloat16)
+        if number_format == "amp"
+        else contextlib.nullcontext()
+    )
     with mode, ledger, torch.set_grad_enabled(trains), silu_in_one_kernel(not recompute):
         ledger.enter_model(model)
         given = batch_of(model, model.config, batch, tokens, WEIGHTS[number_format])
@@ -135,7 +190,9 @@ def observed(fields, attention, depth, number_format, batch, tokens, frozen=Fals
                 ledger.enter_tensor(tensor, "input", "input")
         for parameter in model.parameters():
             if parameter.requires_grad:
-                parameter.register_post_accumulate_grad_hook(lambda p: ledger.name(p.grad, "gradient"))
+                parameter.register_post_accumulate_grad_hook(
+                    lambda p: ledger.name(p.grad, "gradient")
+                )
         with autocast:
             out = model(**given)
             loss = loss_of(out) if trains else None
@@ -152,14 +209,23 @@ def observed(fields, attention, depth, number_format, batch, tokens, frozen=Fals
 
 
 def form_of(points, totals, most_missed=MOST_MISSED):
-    """What grows with tokens and with pairs of tokens, as a form per token; the worst moment may be another at other lengths."""
+    """What grows with tokens and with pairs of tokens, as a form per token; the worst moment may be
+    another at other lengths.
+    """
     rows = np.array([[b * s, b * s * s, s * s, s, 1] for b, s in points], float)
     coefficients, *_ = np.linalg.lstsq(rows / rows.max(axis=0), np.array(totals, float), rcond=None)
     each = dict(zip(EACH, coefficients / rows.max(axis=0), strict=True))
     missed = np.max(np.abs(rows @ np.array([*each.values()]) - totals) / np.maximum(totals, 1))
     if missed > most_missed:
-        raise Refused(f"what a block keeps is no sum of tokens and pairs of tokens ({missed:.1%} missed); simulate whole steps with --row.")
-    return {name: round(float(value), 4) for name, value in each.items() if name in EACH[:3] and abs(value) > WORTH_BYTES}
+        raise Refused(
+            f"what a block keeps is no sum of tokens and pairs of tokens ({missed:.1%} "
+            f"missed); simulate whole steps with --row."
+        )
+    return {
+        name: round(float(value), 4)
+        for name, value in each.items()
+        if name in EACH[:3] and abs(value) > WORTH_BYTES
+    }
 
 
 def fields_width(fields):
@@ -175,18 +241,24 @@ def forms_of(fields, attention, number_format, kinds):
     forms = [{} for _ in places]
 
     def read(name, peak, **more):
-        runs = [observed(fields, attention, depth, number_format, *point, **more) for point in points]
+        runs = [
+            observed(fields, attention, depth, number_format, *point, **more) for point in points
+        ]
         for form, place in zip(forms, places, strict=True):
             if name:
                 form[name] = form_of(points, [saved[place] for saved, _ in runs])
             if peak:
-                form[peak] = [form_of(points, [largest[place] for _, largest in runs], MOST_MISSED_AT_WORST)]
+                form[peak] = [
+                    form_of(points, [largest[place] for _, largest in runs], MOST_MISSED_AT_WORST)
+                ]
 
     read("saved", "backward")
     read("frozen", "", frozen=True)
     try:
         read("checkpoint", "recomputed", recompute=True)
-    except RuntimeError:  # a class that makes real tensors on the way: its input is kept, and the worst moment is that without recompute
+    # a class that makes real tensors on the way: its input is kept, and the worst moment is that
+    # without recompute
+    except RuntimeError:
         hidden = WEIGHTS[number_format].itemsize * fields_width(fields)
         for form in forms:
             form |= {"checkpoint": {"one": float(hidden)}}
@@ -200,7 +272,9 @@ def windowed(fields):
     if not getattr(config_of(fields).get_text_config(), "sliding_window", None):
         return None
     short = {"sliding_window": WINDOW_TOKENS}
-    return fields | ({"text_config": fields["text_config"] | short} if "text_config" in fields else short)
+    return fields | (
+        {"text_config": fields["text_config"] | short} if "text_config" in fields else short
+    )
 
 
 def has_experts(block):
@@ -214,7 +288,8 @@ def has_attention(block):
 
 
 def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
-    """The kinds of block of a model: how many layers of each, whether they attend and route, and their forms; and all parameters.
+    """The kinds of block of a model: how many layers of each, whether they attend and route, and
+    their forms; and all parameters.
 
     `tell` gets the share that is done, from 0 to 1.
     """
@@ -225,10 +300,18 @@ def blocks_of(fields, formats=("bf16", "amp"), tell=lambda share: None):
     kinds, blocks = kinds_of(model), lists_of_blocks(model)[0]
     inputs = [(attention, attention, fields) for attention in ATTENTIONS]
     inputs += [(WINDOW, "sdpa", short)] if (short := windowed(fields)) else []
-    read, wanted = [], [(number_format, *of_attention) for number_format in formats for of_attention in inputs]
+    read, wanted = (
+        [],
+        [(number_format, *of_attention) for number_format in formats for of_attention in inputs],
+    )
     for number_format, case, attention, these in wanted:
         tell(len(read) / len(wanted))
-        read.append([form | {"attention": case} for form in forms_of(these, attention, number_format, kinds)])
+        read.append(
+            [
+                form | {"attention": case}
+                for form in forms_of(these, attention, number_format, kinds)
+            ]
+        )
     return {
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "kinds": [

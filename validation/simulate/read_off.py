@@ -1,7 +1,7 @@
 """Storages -> linear forms: bytes per token as whole multiples of the block's sizes.
 
-Each case is run with two sets of made-up widths. A storage is read as c x size when that holds, with the same c,
-in both; widths are chosen so that no other reading does.
+Each case is run with two sets of made-up widths. A storage is read as c x size when that holds,
+with the same c, in both; widths are chosen so that no other reading does.
 """
 
 from itertools import combinations
@@ -22,13 +22,17 @@ def multiple_of_parts(value, parts=1):
 
 
 def multiple(first, second, one, other):
-    """c when first = c * one and second = c * other, else None; rotary halves of heads make quarters."""
+    """c when first = c * one and second = c * other, else None; rotary halves of heads make
+    quarters.
+    """
     times = multiple_of_parts(first / one, 4)
     return times if times is not None and multiple_of_parts(second / other, 4) == times else None
 
 
 def read(first, second, sizes):
-    """{size: coefficient} of one storage; first and second are its bytes per token, sizes two dicts of sizes."""
+    """{size: coefficient} of one storage; first and second are its bytes per token, sizes two dicts
+    of sizes.
+    """
     names = [name for name, size in sizes[0].items() if size]
     for name in names:
         times = multiple(first, second, sizes[0][name], sizes[1][name])
@@ -39,7 +43,10 @@ def read(first, second, sizes):
         a, b, c, d = sizes[0][one], sizes[0][other], sizes[1][one], sizes[1][other]
         determinant = a * d - b * c
         if determinant:
-            x, y = multiple_of_parts((first * d - second * b) / determinant), multiple_of_parts((a * second - c * first) / determinant)
+            x, y = (
+                multiple_of_parts((first * d - second * b) / determinant),
+                multiple_of_parts((a * second - c * first) / determinant),
+            )
             if x is not None and y is not None and max(x, y) <= WIDEST_IN_PAIR:
                 forms.append({one: x, other: y})
     return min(forms, key=lambda form: sum(form.values())) if forms else None
@@ -51,10 +58,11 @@ def add(form, more):
     return form
 
 
-# How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the blocks, are not
-# counted. The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent
-# attention; a group's state is 128 wide in nearly every model with Mamba-2. Mamba's is 16, its step is made by way of 1 / 16
-# of the hidden width, and of 2,048 tokens one state and one decay are kept.
+# How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the
+# blocks, are not counted. The rotary part of a head is 64 wide, and the rest as wide as a value
+# head, in every model with latent attention; a group's state is 128 wide in nearly every model with
+# Mamba-2. Mamba's is 16, its step is made by way of 1 / 16 of the hidden width, and of 2,048 tokens
+# one state and one decay are kept.
 PUBLISHED = {
     "position": {},
     "index": {},
@@ -94,7 +102,9 @@ def published(form):
     """The form in the sizes that the catalog knows."""
     total = {}
     for name, times in form.items():
-        add(total, {size: factor * times for size, factor in PUBLISHED.get(name, {name: 1}).items()})
+        add(
+            total, {size: factor * times for size, factor in PUBLISHED.get(name, {name: 1}).items()}
+        )
     return total
 
 
@@ -104,7 +114,9 @@ def with_dropout(form):
 
 
 class Reader:
-    """Reads the storages of two runs of one case; `sizes` are the two dicts, `tokens` the two counts of tokens."""
+    """Reads the storages of two runs of one case; `sizes` are the two dicts, `tokens` the two
+    counts of tokens.
+    """
 
     def __init__(self, sizes, tokens, parameters):
         self.sizes, self.tokens = sizes, tokens
@@ -112,7 +124,9 @@ class Reader:
         self.fixed = {}
 
     def is_weight(self, first, second):
-        """A storage shaped like a weight (its gradient or a copy in another type), or of next to no bytes."""
+        """A storage shaped like a weight (its gradient or a copy in another type), or of next to no
+        bytes.
+        """
         if max(first, second) <= 1024:
             return True
         return any((first / width, second / width) in self.weights for width in (1, 2, 4))

@@ -1,7 +1,8 @@
-"""The kernels of mamba-ssm for Mamba, which are not there: functions that allocate and save what theirs do.
+"""The kernels of mamba-ssm for Mamba, which are not there: functions that allocate and save what
+theirs do.
 
-After MambaInnerFn and SelectiveScanFn (mamba_ssm/ops/selective_scan_interface.py, csrc/selective_scan/selective_scan.cpp of
-mamba-ssm 2.2). Import before a block is run.
+After MambaInnerFn and SelectiveScanFn (mamba_ssm/ops/selective_scan_interface.py,
+csrc/selective_scan/selective_scan.cpp of mamba-ssm 2.2). Import before a block is run.
 """
 
 from validation.simulate.device import torch  # isort: skip
@@ -14,9 +15,17 @@ CHUNK = 2048  # tokens between states that are kept
 
 
 def scanned(steps, gate, decay):
-    """selective_scan_cuda.fwd: the result before its gate, the states that chunks end with, the result after its gate."""
+    """selective_scan_cuda.fwd: the result before its gate, the states that chunks end with, the
+    result after its gate.
+    """
     out = torch.empty_like(steps)
-    states = torch.empty(*steps.shape[:2], -(-steps.shape[2] // CHUNK), 2 * decay.shape[1], dtype=FP32, device=steps.device)
+    states = torch.empty(
+        *steps.shape[:2],
+        -(-steps.shape[2] // CHUNK),
+        2 * decay.shape[1],
+        dtype=FP32,
+        device=steps.device,
+    )
     return out, states, torch.empty_like(gate)
 
 
@@ -31,31 +40,73 @@ def by_width(x):
 
 
 class InnerScan(torch.autograd.Function):
-    """Convolution, projections, scan, gate and output projection in one; the backward pass makes convolution and steps again."""
+    """Convolution, projections, scan, gate and output projection in one; the backward pass makes
+    convolution and steps again.
+    """
 
     @staticmethod
-    def forward(context, both, kernel, kernel_bias, x_projection, step_projection, out_projection, out_bias, decay, skip, step_bias):
+    def forward(
+        context,
+        both,
+        kernel,
+        kernel_bias,
+        x_projection,
+        step_projection,
+        out_projection,
+        out_bias,
+        decay,
+        skip,
+        step_bias,
+    ):
         if torch.is_autocast_enabled("cuda"):
             half = torch.get_autocast_dtype("cuda")
-            x_projection, step_projection, out_projection = (one.to(half) for one in (x_projection, step_projection, out_projection))
+            x_projection, step_projection, out_projection = (
+                one.to(half) for one in (x_projection, step_projection, out_projection)
+            )
         both = both.contiguous()
         tokens, rank, state = both.shape[2], step_projection.shape[1], decay.shape[1]
         x, gate = both.chunk(2, dim=1)
         mixed = convolved(x)
         narrow = torch.nn.functional.linear(by_token(mixed), x_projection)
         steps = (step_projection @ narrow[:, :rank].t()).unflatten(1, (-1, tokens)).transpose(0, 1)
-        projections = [part.unflatten(0, (-1, tokens)).transpose(1, 2).contiguous() for part in narrow[:, rank:].split(state, dim=1)]
+        projections = [
+            part.unflatten(0, (-1, tokens)).transpose(1, 2).contiguous()
+            for part in narrow[:, rank:].split(state, dim=1)
+        ]
         out, states, gated = scanned(steps, gate, decay)
         del mixed
-        tensors = (both, kernel, kernel_bias, narrow, x_projection, step_projection, out_projection, out_bias)
+        tensors = (
+            both,
+            kernel,
+            kernel_bias,
+            narrow,
+            x_projection,
+            step_projection,
+            out_projection,
+            out_bias,
+        )
         context.save_for_backward(*tensors, decay, *projections, skip, step_bias, states, out)
         return torch.nn.functional.linear(gated.transpose(1, 2), out_projection, out_bias)
 
     @staticmethod
     def backward(context, gradient):
-        both, kernel, kernel_bias, narrow, _, step_projection, out_projection, out_bias, decay, B, C, skip, step_bias, _, out = (
-            context.saved_tensors
-        )
+        (
+            both,
+            kernel,
+            kernel_bias,
+            narrow,
+            _,
+            step_projection,
+            out_projection,
+            out_bias,
+            decay,
+            B,
+            C,
+            skip,
+            step_bias,
+            _,
+            out,
+        ) = context.saved_tensors
         tokens, rank, state = both.shape[2], step_projection.shape[1], decay.shape[1]
         mixed = convolved(both.chunk(2, dim=1)[0])
         steps = (step_projection @ narrow[:, :rank].t()).unflatten(1, (-1, tokens)).transpose(0, 1)
@@ -78,15 +129,50 @@ class InnerScan(torch.autograd.Function):
         of_mixed = by_width(of_mixed)
         of_x_projection = torch.einsum("Br,Bd->rd", of_narrow, by_token(mixed))
         del of_out
-        made = [None if matrix is None else torch.empty_like(matrix) for matrix in (kernel, kernel_bias)]
+        made = [
+            None if matrix is None else torch.empty_like(matrix) for matrix in (kernel, kernel_bias)
+        ]
         of_out_bias = None if out_bias is None else gradient.sum(dim=1)
         rest = [torch.empty_like(matrix) for matrix in (decay, skip, step_bias)]
-        return of_both, *made, of_x_projection, of_step_projection, of_out_projection, of_out_bias, *rest
+        return (
+            of_both,
+            *made,
+            of_x_projection,
+            of_step_projection,
+            of_out_projection,
+            of_out_bias,
+            *rest,
+        )
 
 
-def inner_scan(both, kernel, kernel_bias, x_projection, step_projection, out_projection, out_bias, A, B, C, D, delta_bias, **_):
+def inner_scan(
+    both,
+    kernel,
+    kernel_bias,
+    x_projection,
+    step_projection,
+    out_projection,
+    out_bias,
+    A,
+    B,
+    C,
+    D,
+    delta_bias,
+    **_,
+):
     """mamba_inner_fn, by the places of its arguments."""
-    return InnerScan.apply(both, kernel, kernel_bias, x_projection, step_projection, out_projection, out_bias, A, D, delta_bias)
+    return InnerScan.apply(
+        both,
+        kernel,
+        kernel_bias,
+        x_projection,
+        step_projection,
+        out_projection,
+        out_bias,
+        A,
+        D,
+        delta_bias,
+    )
 
 
 def selective_scan(inputs, steps, A, B, C, z, return_last_state=False, **_):

@@ -1,4 +1,6 @@
-"""Sizes that some kinds of block have beside the plain ones, per token; families.yaml names them under `further`."""
+"""Sizes that some kinds of block have beside the plain ones, per token; families.yaml names them
+under `further`.
+"""
 
 import math
 
@@ -10,7 +12,9 @@ STREAMS, RANK = 4, 64  # Gemma 3n's residual streams, and the rank of its second
 
 
 def routed(case):
-    """Sizes of the experts' side of a block: what the chosen experts see, what all see, and the shared one."""
+    """Sizes of the experts' side of a block: what the chosen experts see, what all see, and the
+    shared one.
+    """
     return dict(
         routed_hidden=case["experts_per_token"] * case["hidden"],
         routed_ffn=case["experts_per_token"] * case["expert_ffn"],
@@ -23,7 +27,9 @@ def routed(case):
 
 
 def latent(case):
-    """Sizes of latent attention: values narrower than keys, a part of each head rotated, the latents themselves."""
+    """Sizes of latent attention: values narrower than keys, a part of each head rotated, the
+    latents themselves.
+    """
     return routed(case) | dict(
         query=case["heads"] * (case["nope"] + case["rope"]),
         value=case["heads"] * case["value_dim"],
@@ -60,11 +66,15 @@ def crossed(case):
 
 def relative(case):
     """DeBERTa's relative positions: 512 of them, projected to queries and keys."""
-    return dict(relative_hidden=case["hidden"] * 512 / case["seq"], relative_heads=case["heads"] * 512)
+    return dict(
+        relative_hidden=case["hidden"] * 512 / case["seq"], relative_heads=case["heads"] * 512
+    )
 
 
 def pooled(case):
-    """What is not of the measured encoder: CLIP's projected features, one row per text, and the image's states."""
+    """What is not of the measured encoder: CLIP's projected features, one row per text, and the
+    image's states.
+    """
     tiles = (case["image"] // case["patch"]) ** 2 + 1
     return dict(pooled=512 / case["seq"], other_hidden=case["hidden"] * tiles / case["seq"])
 
@@ -72,7 +82,11 @@ def pooled(case):
 def patches(case):
     """Patches without the class token, which is not rotated; their angles serve the whole batch."""
     alone, share = case["hidden"] / case["seq"], (case["seq"] - 1) / case["seq"]
-    return dict(patch_hidden=case["hidden"] - alone, class_hidden=alone, patch_angles=case["head_dim"] * share / case["batch"])
+    return dict(
+        patch_hidden=case["hidden"] - alone,
+        class_hidden=alone,
+        patch_angles=case["head_dim"] * share / case["batch"],
+    )
 
 
 def stem_out(_case):
@@ -82,7 +96,10 @@ def stem_out(_case):
 
 def per_layer(case):
     """The width of the input that each layer has of its own, and of those of all layers."""
-    return dict(layer_inputs=case["per_layer"] * len(case["fields"]["layer_types"]), per_layer=case["per_layer"])
+    return dict(
+        layer_inputs=case["per_layer"] * len(case["fields"]["layer_types"]),
+        per_layer=case["per_layer"],
+    )
 
 
 def streams(case):
@@ -92,23 +109,40 @@ def streams(case):
 
 def padded(case):
     """PyTorch's convolution makes a few tokens more than it is given."""
-    return routed(case) | dict(padded_hidden=case["hidden"] * (case["seq"] + CONVOLVED_TOKENS - 1) / case["seq"])
+    return routed(case) | dict(
+        padded_hidden=case["hidden"] * (case["seq"] + CONVOLVED_TOKENS - 1) / case["seq"]
+    )
 
 
 def of_mixer(case):
     """Sizes of Mamba; a scan keeps a state and a decay of each chunk of tokens."""
-    inner, chunks = case["expand"] * case["hidden"], math.ceil(case["seq"] / selective_scan_kernels.CHUNK)
+    inner, chunks = (
+        case["expand"] * case["hidden"],
+        math.ceil(case["seq"] / selective_scan_kernels.CHUNK),
+    )
     states = 2 * inner * SCAN_STATE * chunks / case["seq"]
-    return dict(state_values=inner, time_rank=case["rank"], state_columns=SCAN_STATE, scan_states=states, state=inner * SCAN_STATE)
+    return dict(
+        state_values=inner,
+        time_rank=case["rank"],
+        state_columns=SCAN_STATE,
+        scan_states=states,
+        state=inner * SCAN_STATE,
+    )
 
 
 def delta(case):
     """Sizes of a Gated DeltaNet, and of experts where there are some."""
     keys, values = case["value_heads"] * case["key_dim"], case["value_heads"] * case["value_dim"]
-    of_state = dict(state_group_keys=case["key_heads"] * case["key_dim"], state_keys=keys, state_values=values)
+    of_state = dict(
+        state_group_keys=case["key_heads"] * case["key_dim"], state_keys=keys, state_values=values
+    )
     of_state |= dict(state_heads=case["value_heads"], state=keys * case["value_dim"])
     if "experts" not in case:
         return of_state
     per_token = case["experts_per_token"]
-    of_state |= dict(routed_hidden=per_token * case["hidden"], routed_ffn=per_token * case["expert_ffn"], experts=case["experts"])
+    of_state |= dict(
+        routed_hidden=per_token * case["hidden"],
+        routed_ffn=per_token * case["expert_ffn"],
+        experts=case["experts"],
+    )
     return of_state | dict(experts_per_token=per_token, shared_ffn=case["shared_ffn"])

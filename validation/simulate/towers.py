@@ -1,4 +1,6 @@
-"""Vision towers beside a text part. Most take the patches of images of any size, one after the other, as rows of one table."""
+"""Vision towers beside a text part. Most take the patches of images of any size, one after the
+other, as rows of one table.
+"""
 
 from unittest.mock import patch
 
@@ -11,7 +13,9 @@ PATCH = 4
 
 
 class Ends:
-    """Where each image ends among the patches, of which a tower takes the differences as a list: fake tensors hold no numbers."""
+    """Where each image ends among the patches, of which a tower takes the differences as a list:
+    fake tensors hold no numbers.
+    """
 
     def __init__(self, lengths):
         self.lengths = lengths
@@ -27,7 +31,9 @@ class Ends:
 
 
 class Tower(Family):
-    """A vision tower alone: what it makes is summed in place of a loss. The tables of positions are given to it."""
+    """A vision tower alone: what it makes is summed in place of a loss. The tables of positions are
+    given to it.
+    """
 
     def inputs(self, case, dtype):
         rows, (height, width) = case["batch"] * case["seq"], case["sides"]
@@ -49,12 +55,18 @@ class Tower(Family):
 
 
 class WindowedTower(Tower):
-    """Qwen2.5-VL's, whose layers keep the same whether they attend to an image or to its windows, but for eager attention's scores."""
+    """Qwen2.5-VL's, whose layers keep the same whether they attend to an image or to its windows,
+    but for eager attention's scores.
+    """
 
     def inputs(self, case, dtype):
         batch = super().inputs(case, dtype)
         order = torch.zeros(case["batch"] * case["seq"] // 4, dtype=torch.long, device="cuda")
-        return batch | dict(window_index=order, cu_window_seqlens=batch["cu_seqlens"], max_window_seqlen=batch["max_seqlen"])
+        return batch | dict(
+            window_index=order,
+            cu_window_seqlens=batch["cu_seqlens"],
+            max_window_seqlen=batch["max_seqlen"],
+        )
 
 
 class FramedTower(Tower):
@@ -63,34 +75,57 @@ class FramedTower(Tower):
     def inputs(self, case, dtype):
         batch = super().inputs(case, dtype)
         rows = len(batch.pop("hidden_states"))
-        tables = dict(interp_indices=(rows, 16), frame_index=(rows,), temporal_merge_index=(rows // 4, 1, 4))
-        batch |= {name: torch.zeros(*shape, dtype=torch.long, device="cuda") for name, shape in tables.items()}
+        tables = dict(
+            interp_indices=(rows, 16), frame_index=(rows,), temporal_merge_index=(rows // 4, 1, 4)
+        )
+        batch |= {
+            name: torch.zeros(*shape, dtype=torch.long, device="cuda")
+            for name, shape in tables.items()
+        }
         batch |= dict(interp_weights=torch.zeros(rows, 16, device="cuda"))
-        return batch | dict(pixel_values=torch.empty(rows, 3, PATCH, PATCH, dtype=dtype, device="cuda"))
+        return batch | dict(
+            pixel_values=torch.empty(rows, 3, PATCH, PATCH, dtype=dtype, device="cuda")
+        )
 
 
 class PaddedTower(Tower):
-    """Gemma 4's, whose images are filled up to one number of patches, so that a mask is built, and turned into numbers in each layer."""
+    """Gemma 4's, whose images are filled up to one number of patches, so that a mask is built, and
+    turned into numbers in each layer.
+    """
 
     def inputs(self, case, dtype):
         return dict(
-            pixel_values=torch.empty(case["batch"], case["seq"], 3 * PATCH**2, dtype=dtype, device="cuda"),
-            pixel_position_ids=torch.zeros(case["batch"], case["seq"], 2, dtype=torch.long, device="cuda"),
+            pixel_values=torch.empty(
+                case["batch"], case["seq"], 3 * PATCH**2, dtype=dtype, device="cuda"
+            ),
+            pixel_position_ids=torch.zeros(
+                case["batch"], case["seq"], 2, dtype=torch.long, device="cuda"
+            ),
         )
 
     def prefill(self, model, batch):
-        """All but the pooling behind the layers, of which the numbers in the table of positions say how many tokens are left."""
+        """All but the pooling behind the layers, of which the numbers in the table of positions say
+        how many tokens are left.
+        """
         padded = (batch["pixel_position_ids"] == -1).all(dim=-1)
         patches = model.patch_embedder(batch["pixel_values"], batch["pixel_position_ids"], padded)
-        with patch.object(transformers.masking_utils, "_ignore_bidirectional_mask_sdpa", lambda *_: False):
-            return model.encoder(inputs_embeds=patches, attention_mask=~padded, pixel_position_ids=batch["pixel_position_ids"])
+        with patch.object(
+            transformers.masking_utils, "_ignore_bidirectional_mask_sdpa", lambda *_: False
+        ):
+            return model.encoder(
+                inputs_embeds=patches,
+                attention_mask=~padded,
+                pixel_position_ids=batch["pixel_position_ids"],
+            )
 
     def loss(self, model, batch):
         return self.prefill(model, batch).last_hidden_state.sum()
 
 
 class Unjoined(Headless):
-    """Llama 4's without the network behind its layers, which joins four patches and takes but the width that comes of that."""
+    """Llama 4's without the network behind its layers, which joins four patches and takes but the
+    width that comes of that.
+    """
 
     def model(self, case):
         model = super().model(case)

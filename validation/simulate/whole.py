@@ -1,6 +1,8 @@
-"""One step of a whole model on fake CUDA tensors: no GPU, no weights, no code that is not transformers' own.
+"""One step of a whole model on fake CUDA tensors: no GPU, no weights, no code that is not
+transformers' own.
 
-The model is the class of transformers that a config names, its widths as they are; run by validation/simulate/here.py.
+The model is the class of transformers that a config names, its widths as they are; run by
+validation/simulate/here.py.
 """
 
 import contextlib
@@ -26,7 +28,15 @@ HEADS = (
     auto.MODEL_FOR_CTC_MAPPING_NAMES,
     auto.MODEL_MAPPING_NAMES,
 )
-KEPT_AS_SAVED = ("model_type", "transformers_version", "auto_map", "architectures", "quantization_config", "torch_dtype", "dtype")
+KEPT_AS_SAVED = (
+    "model_type",
+    "transformers_version",
+    "auto_map",
+    "architectures",
+    "quantization_config",
+    "torch_dtype",
+    "dtype",
+)
 
 
 class Refused(Exception):
@@ -34,7 +44,9 @@ class Refused(Exception):
 
 
 class Sizes(Ledger):
-    """A ledger that knows how many bytes are alive, as the caching allocator rounds them, and the most since `peak` was last set."""
+    """A ledger that knows how many bytes are alive, as the caching allocator rounds them, and the
+    most since `peak` was last set.
+    """
 
     def __init__(self):
         super().__init__()
@@ -59,11 +71,14 @@ def rounded(size):
 
 
 def config_of(fields):
-    """The config of the class that transformers has for this model_type; code of a hub is never run."""
+    """The config of the class that transformers has for this model_type; code of a hub is never
+    run.
+    """
     name = str(fields.get("model_type"))
     if name not in transformers.CONFIG_MAPPING:
         raise Refused(
-            f"model_type {name[:40]} has no class in transformers {transformers.__version__}, and code from a hub is never run here; "
+            f"model_type {name[:40]} has no class in transformers "
+            f"{transformers.__version__}, and code from a hub is never run here; "
             "update transformers, or give the config of a type that it has."
         )
     values = {key: value for key, value in fields.items() if key not in KEPT_AS_SAVED}
@@ -71,8 +86,14 @@ def config_of(fields):
 
 
 def class_of(fields, name):
-    """The class that a config names, else the first of the usual ones that transformers has for its type."""
-    named = [cls for cls in fields.get("architectures") or () if isinstance(cls, str) and hasattr(transformers, cls)]
+    """The class that a config names, else the first of the usual ones that transformers has for its
+    type.
+    """
+    named = [
+        cls
+        for cls in fields.get("architectures") or ()
+        if isinstance(cls, str) and hasattr(transformers, cls)
+    ]
     usual = [names[name] for names in HEADS if name in names]
     for one in (*named, *usual):
         of_class = getattr(transformers, one if isinstance(one, str) else one[0], None)
@@ -82,7 +103,9 @@ def class_of(fields, name):
 
 
 def made(fields, attention, lora=None):
-    """The model on whatever device is current, with the kind of attention, or eager where its class has no other."""
+    """The model on whatever device is current, with the kind of attention, or eager where its class
+    has no other.
+    """
     config = config_of(fields)
     of_class = class_of(fields, config.model_type)
     try:
@@ -95,12 +118,22 @@ def made(fields, attention, lora=None):
         from peft import LoraConfig, get_peft_model
 
         targets, rank = lora
-        model = get_peft_model(model, LoraConfig(r=rank, lora_alpha=rank, lora_dropout=0.0, target_modules=TARGETS.get(targets, targets)))
+        model = get_peft_model(
+            model,
+            LoraConfig(
+                r=rank,
+                lora_alpha=rank,
+                lora_dropout=0.0,
+                target_modules=TARGETS.get(targets, targets),
+            ),
+        )
     return model
 
 
 def batch_of(model, config, batch, tokens, dtype):
-    """What the class takes, by the arguments of its forward pass: tokens of both sides, or pictures, or sound."""
+    """What the class takes, by the arguments of its forward pass: tokens of both sides, or
+    pictures, or sound.
+    """
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     takes = inspect.signature(base.forward).parameters
     ids = torch.zeros(batch, tokens, dtype=torch.long, device="cuda")
@@ -112,13 +145,22 @@ def batch_of(model, config, batch, tokens, dtype):
     elif "pixel_values" in takes:
         side = getattr(config, "image_size", 224)
         height, width = side if isinstance(side, list | tuple) else (side, side)
-        given["pixel_values"] = torch.empty(batch, getattr(config, "num_channels", 3), height, width, dtype=dtype, device="cuda")
+        given["pixel_values"] = torch.empty(
+            batch, getattr(config, "num_channels", 3), height, width, dtype=dtype, device="cuda"
+        )
     elif "input_values" in takes:
         given["input_values"] = torch.empty(batch, tokens * 320 + 80, dtype=dtype, device="cuda")
     else:
-        raise Refused(f"{type(base).__name__} takes neither tokens, pictures nor a waveform, which are all that is fed here.")
+        raise Refused(
+            f"{type(base).__name__} takes neither tokens, pictures nor a waveform, which are "
+            f"all that is fed here."
+        )
     if "labels" in takes:
-        given["labels"] = torch.zeros(batch, dtype=torch.long, device="cuda") if "pixel_values" in given else torch.zeros_like(ids)
+        given["labels"] = (
+            torch.zeros(batch, dtype=torch.long, device="cuda")
+            if "pixel_values" in given
+            else torch.zeros_like(ids)
+        )
     if "use_cache" in takes:
         given["use_cache"] = False
     return given
@@ -128,24 +170,45 @@ def experts_of(config):
     """Routed experts of a layer; 1 without any."""
     text = config.get_text_config()
     named = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-    return next((value for name in named if isinstance(value := getattr(text, name, None), int) and value > 0), 1)
+    return next(
+        (
+            value
+            for name in named
+            if isinstance(value := getattr(text, name, None), int) and value > 0
+        ),
+        1,
+    )
 
 
 def loss_of(out):
     """The loss of a class that has one, else the sum of what it makes."""
     loss = getattr(out, "loss", None)
-    return loss if loss is not None else next(value for value in out.values() if isinstance(value, torch.Tensor)).float().sum()
+    return (
+        loss
+        if loss is not None
+        else next(value for value in out.values() if isinstance(value, torch.Tensor)).float().sum()
+    )
 
 
 def step(fields, row):
-    """The peak of one scenario: the second of two training steps, or a prefill with a token decoded. [B]"""
+    """The peak of one scenario: the second of two training steps, or a prefill with a token
+    decoded. [B]
+    """
     number_format = FORMATS.get(row["precision"])
     if number_format is None:
-        raise Refused(f"Precision {row['precision']} is not simulated; choose {', '.join(FORMATS)}.")
+        raise Refused(
+            f"Precision {row['precision']} is not simulated; choose {', '.join(FORMATS)}."
+        )
     stored, mode = WEIGHTS[number_format], FakeTensorMode(allow_non_fake_inputs=True)
-    lora = (row["lora_targets"], int(row["lora_rank"])) if row["tuning"] == "lora" and row["work"] == "training" else None
+    lora = (
+        (row["lora_targets"], int(row["lora_rank"]))
+        if row["tuning"] == "lora" and row["work"] == "training"
+        else None
+    )
     attention = "eager" if row["attention"] == "eager" else "sdpa"
-    model = build(partial(made, fields, attention, lora), stored, mode, torch.float32 if lora else None)
+    model = build(
+        partial(made, fields, attention, lora), stored, mode, torch.float32 if lora else None
+    )
     ledger = Sizes()
     ledger.experts = experts_of(model.config)
     with mode, ledger:
@@ -168,7 +231,9 @@ def train(model, row, stored, ledger):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if row["tuning"] == "lora":
             model.enable_input_require_grads()
-    optimizer = optimizer_of(row, [parameter for parameter in model.parameters() if parameter.requires_grad])
+    optimizer = optimizer_of(
+        row, [parameter for parameter in model.parameters() if parameter.requires_grad]
+    )
     mixed = row["precision"] == "bf16-mixed"
     for _ in range(2):
         ledger.peak_bytes = ledger.alive_bytes
@@ -187,7 +252,11 @@ def serve(model, row, stored, ledger):
     batch.pop("labels", None)
     ids = batch.get("input_ids")
     caches = "use_cache" in batch
-    last = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+    last = (
+        {"logits_to_keep": 1}
+        if "logits_to_keep" in inspect.signature(model.forward).parameters
+        else {}
+    )
     with torch.no_grad():
         out = model(**batch | ({"use_cache": True} | last if caches else {}))
         cache = getattr(out, "past_key_values", None) if caches else None

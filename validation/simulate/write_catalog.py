@@ -8,13 +8,48 @@ from calc.catalogs.rooms import path_of
 
 CATALOG = path_of("blocks")
 ORDER = (
-    "hidden", "hidden_dropout", "query", "key", "value", "latent", "query_latent", "ffn", "routed_hidden", "routed_ffn",
-    "experts_hidden", "experts_ffn", "shared_ffn", "experts", "experts_per_token", "heads", "kv_heads", "scores",
-    "scores_dropout", "shared_scores", "mask", "shared_mask", "shared_hidden", "relative_hidden", "source_hidden",
-    "source_key", "source_scores", "source_scores_dropout", "shared_source_scores",
-    "layer_inputs", "per_layer", "expert_latent", "state_group_keys", "state_keys", "state_values", "state_heads", "state", "one",
-)  # fmt: skip
-SOURCE = "PyTorch 2.13 and transformers 5.23, every storage of a block followed (validation/simulate)"
+    "hidden",
+    "hidden_dropout",
+    "query",
+    "key",
+    "value",
+    "latent",
+    "query_latent",
+    "ffn",
+    "routed_hidden",
+    "routed_ffn",
+    "experts_hidden",
+    "experts_ffn",
+    "shared_ffn",
+    "experts",
+    "experts_per_token",
+    "heads",
+    "kv_heads",
+    "scores",
+    "scores_dropout",
+    "shared_scores",
+    "mask",
+    "shared_mask",
+    "shared_hidden",
+    "relative_hidden",
+    "source_hidden",
+    "source_key",
+    "source_scores",
+    "source_scores_dropout",
+    "shared_source_scores",
+    "layer_inputs",
+    "per_layer",
+    "expert_latent",
+    "state_group_keys",
+    "state_keys",
+    "state_values",
+    "state_heads",
+    "state",
+    "one",
+)
+SOURCE = (
+    "PyTorch 2.13 and transformers 5.23, every storage of a block followed (validation/simulate)"
+)
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 HEAD = """\
 # yaml-language-server: $schema=schema/blocks.json
@@ -55,10 +90,16 @@ def write_catalog(entries, source, checked_on):
 
 def write_block(family, forms):
     """Put one kind of block into the catalog in place of what stood there."""
-    catalog = yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
+    catalog = (
+        yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
+    )
     name = family.head.split(".")[-1]
     software = f"{name} of transformers 5.23.0 under PyTorch 2.13.0"
-    source = f"derived from source, {family.kernels} in {software}" if family.kernels else f"simulated, {software}"
+    source = (
+        f"derived from source, {family.kernels} in {software}"
+        if family.kernels
+        else f"simulated, {software}"
+    )
     new = dict(id=family.id, families=list(family.types), source=source, forms=forms)
     others = [entry for entry in catalog["blocks"] if entry["id"] != family.id]
     write_catalog([*others, new], catalog["source"], date.today().isoformat())

@@ -19,7 +19,8 @@ from views.shared import elements, tables
 from views.shared.theme import INKS, Ink
 
 SIMULATED = (
-    "A real model runs one step on no GPU while every storage is followed. Such a step has no context, no library workspace and no "
+    "A real model runs one step on no GPU while every storage is followed. Such a step has "
+    "no context, no library workspace and no "
     "allocator slack, so the overhead of the estimate is added before the range is checked."
 )
 
@@ -30,17 +31,25 @@ def draw(title: DeltaGenerator) -> None:
     comparison = results.results()
     if comparison is None:
         title.title("The estimate was not compared yet", anchor=False)
-        st.info("`make accuracy` compares it with every case of validation/ and writes what this page draws.")
+        st.info(
+            "`make accuracy` compares it with every case of validation/ and writes what this "
+            "page draws."
+        )
         return
     peaks = accuracy_tables.peaks(comparison.errors)
     real = accuracy_tables.on_gpus(peaks)
     measured, simulated = (accuracy_tables.size_of_error(peaks[part]) for part in (real, ~real))
     with title:
-        size = f"{error(measured['median_error_ratio'])} off at the median, {error(measured['worst_error_ratio'])} at worst"
+        size = (
+            f"{error(measured['median_error_ratio'])} off at the median, "
+            f"{error(measured['worst_error_ratio'])} at worst"
+        )
         title.title(f"On real GPUs, memory is {size}", anchor=False)
     st.header("On real GPUs", anchor=False)
     _tiles(measured)
-    about = "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
+    about = (
+        "Peaks of runs on real GPUs, published with their settings, or measured by `make measure`."
+    )
     st.markdown(f"{about} {_verdicts(comparison.verdicts)}")
     st.markdown(_calibration(comparison.calibration))
     st.header("Simulated", anchor=False)
@@ -50,15 +59,33 @@ def draw(title: DeltaGenerator) -> None:
     st.header("Case by case", anchor=False)
     _case_by_case(comparison.errors, ink)
     elements.closed("Error by group", "accuracy_groups_open", partial(panel.by_group, comparison))
-    elements.closed("The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison))
-    elements.closed("What is not covered", "accuracy_gaps", partial(panel.not_covered, comparison, catalogs))
+    elements.closed(
+        "The cases that miss most, and why", "accuracy_misses", partial(panel.worst, comparison)
+    )
+    elements.closed(
+        "What is not covered", "accuracy_gaps", partial(panel.not_covered, comparison, catalogs)
+    )
     if len(comparison.league):
-        elements.closed("Other estimators on the same peaks", "accuracy_league", partial(panel.league, comparison))
+        elements.closed(
+            "Other estimators on the same peaks",
+            "accuracy_league",
+            partial(panel.league, comparison),
+        )
     if len(comparison.speed):
-        elements.closed("Time against published runs", "accuracy_time", partial(panel.times, comparison, ink))
+        elements.closed(
+            "Time against published runs", "accuracy_time", partial(panel.times, comparison, ink)
+        )
     csv = partial(csv_tables.to_csv, comparison.errors)
-    tables.download(f"Every case as CSV ({len(comparison.errors):,} rows)", csv, "headroom-accuracy.csv", "accuracy_csv")
-    st.caption(f"{comparison.made} `make accuracy` compares again and writes the files that this page draws.")
+    tables.download(
+        f"Every case as CSV ({len(comparison.errors):,} rows)",
+        csv,
+        "headroom-accuracy.csv",
+        "accuracy_csv",
+    )
+    st.caption(
+        f"{comparison.made} `make accuracy` compares again and writes the files that this "
+        f"page draws."
+    )
 
 
 def _tiles(size: dict[str, float]) -> None:
@@ -80,8 +107,10 @@ def _verdicts(rows: pd.DataFrame) -> str:
         return ""
     ran, failed = (rows[rows["outcome"] == outcome]["fits"] for outcome in ("ran", "out of memory"))
     return (
-        f"Of {len(ran):,} published runs that ran, the estimate calls {percent((ran == 'no').mean())} too large and "
-        f"{percent((ran == 'tight').mean())} tight; of {len(failed):,} that ran out of memory, it calls {(failed == 'yes').sum():,} "
+        f"Of {len(ran):,} published runs that ran, the estimate calls "
+        f"{percent((ran == 'no').mean())} too large and "
+        f"{percent((ran == 'tight').mean())} tight; of {len(failed):,} that ran out of "
+        f"memory, it calls {(failed == 'yes').sum():,} "
         "fitting."
     )
 
@@ -90,39 +119,69 @@ def _calibration(rows: pd.DataFrame) -> str:
     """What calibrating on a published run does for another of the same card and software."""
     if not len(rows):
         return ""
-    near = rows[(rows["quantity"] == "all times") & (rows["calibrated_on"] == "1 of the set-up, near")].iloc[0]
-    many = rows[(rows["quantity"] == "all times") & (rows["calibrated_on"] == "10 of the set-up")].iloc[0]
+    near = rows[
+        (rows["quantity"] == "all times") & (rows["calibrated_on"] == "1 of the set-up, near")
+    ].iloc[0]
+    many = rows[
+        (rows["quantity"] == "all times") & (rows["calibrated_on"] == "10 of the set-up")
+    ].iloc[0]
     return (
-        f"Calibrated on one published run, the time of a similar one of the same model, card and software is "
-        f"{error(near['median_after_ratio'])} off at the median, {error(near['median_before_ratio'])} without; its range is "
-        f"{percent(near['narrower_ratio'])} narrower, with {percent(near['inside_after_ratio'])} inside, over {int(near['runs']):,} pairs. "
-        f"On ten runs, any other of that set-up: {error(many['median_after_ratio'])}, {error(many['median_before_ratio'])} without."
+        f"Calibrated on one published run, the time of a similar one of the same model, card "
+        f"and software is "
+        f"{error(near['median_after_ratio'])} off at the median, "
+        f"{error(near['median_before_ratio'])} without; its range is "
+        f"{percent(near['narrower_ratio'])} narrower, with "
+        f"{percent(near['inside_after_ratio'])} inside, over {int(near['runs']):,} pairs. "
+        f"On ten runs, any other of that set-up: {error(many['median_after_ratio'])}, "
+        f"{error(many['median_before_ratio'])} without."
     )
 
 
 def _case_by_case(errors: pd.DataFrame, ink: Ink) -> None:
     """Predicted and true, and the error by family, of a quantity that is chosen."""
-    quantities = sorted(set(errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name))
+    quantities = sorted(
+        set(errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name)
+    )
     left, middle, right = st.columns([2, 3, 3])
-    quantity = left.selectbox("Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity")
+    quantity = left.selectbox(
+        "Quantity",
+        quantities,
+        format_func=lambda name: GLOSSARY[name].label,
+        key="accuracy_quantity",
+    )
     chosen = accuracy_tables.without_problem(errors)
     chosen = chosen[chosen["quantity"] == quantity]
-    for column, name, label in ((middle, "group", "Groups"), (right, "family", "Families of models")):
+    for column, name, label in (
+        (middle, "group", "Groups"),
+        (right, "family", "Families of models"),
+    ):
         key = {"group": "accuracy_groups", "family": "accuracy_families"}[name]
-        wanted = column.multiselect(label, sorted(chosen[name].unique()), key=key, placeholder="All")
+        wanted = column.multiselect(
+            label, sorted(chosen[name].unique()), key=key, placeholder="All"
+        )
         chosen = chosen[chosen[name].isin(wanted)] if wanted else chosen
     if not len(chosen):
-        st.info("No case of this choice is estimated: choose another, or look under What is not covered.")
+        st.info(
+            "No case of this choice is estimated: choose another, or look under What is not "
+            "covered."
+        )
         return
     unit, unit_words = accuracy_tables.unit_of_quantity(quantity)
     points, size = accuracy_tables.case_points(chosen, unit), accuracy_tables.size_of_error(chosen)
     alt = f"{size['cases']} cases, median error {error(size['median_error_ratio'])}"
-    spec = accuracy_charts.predicted_against_truth(ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true")
+    spec = accuracy_charts.predicted_against_truth(
+        ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"
+    )
     left, right = st.columns(2)
     with left:
         elements.draw(spec, points, alt, "accuracy_points")
     with right:
         worst = f"Worst error {error(size['worst_error_ratio'])}"
-        elements.draw(accuracy_charts.error_by_family(ink), points, worst, "accuracy_families_chart")
-    ends = f"90th percentile {error(size['p90_error_ratio'])}, worst {error(size['worst_error_ratio'])}"
+        elements.draw(
+            accuracy_charts.error_by_family(ink), points, worst, "accuracy_families_chart"
+        )
+    ends = (
+        f"90th percentile {error(size['p90_error_ratio'])}, worst "
+        f"{error(size['worst_error_ratio'])}"
+    )
     st.caption(f"{size['cases']} cases: median {error(size['median_error_ratio'])}, {ends}.")

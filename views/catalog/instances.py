@@ -36,7 +36,11 @@ from views.shared.theme import INKS, Ink
 
 KEY = "instance_list"
 TANK, ROW, SHOWN = (150, 28), 34, 14  # pixels of a tank and of a row; rows before the table scrolls
-OF_THE_JOB = ("usd", "hours", "time_per_output_token_ms")  # numbers that are worked out, not looked up
+OF_THE_JOB = (
+    "usd",
+    "hours",
+    "time_per_output_token_ms",
+)  # numbers that are worked out, not looked up
 WHICH = {"job": "that run the job", "all": "all types"}
 
 
@@ -58,18 +62,43 @@ def draw(title: DeltaGenerator) -> None:
         filters = _filters(answered, catalogs)
         compare = st.container(width="content")
     regions = job_state.current().fields["regions"]
-    elsewhere = filters.region if answered and filters.region and [filters.region] != list(regions) else ""
-    result = options({**job_state.current().job, "regions": [elsewhere]}, catalogs) if elsewhere else plan.options
+    elsewhere = (
+        filters.region if answered and filters.region and [filters.region] != list(regions) else ""
+    )
+    result = (
+        options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
+        if elsewhere
+        else plan.options
+    )
     rows = records(result.board) if answered else []
     here = filters.region or next(iter(regions), catalogs.regions.index[0])
-    table = types_of_job(result.board if answered else result.board.iloc[:0], catalogs, filters.market, here * (filters.which == "all"))
+    table = types_of_job(
+        result.board if answered else result.board.iloc[:0],
+        catalogs,
+        filters.market,
+        here * (filters.which == "all"),
+    )
     where = catalogs.regions["name"].get(elsewhere, "")
     with title:
-        title.title(plain(words.heading(result, len(catalogs.instances)) if answered else words.of_all(len(table))), anchor=False)
-        st.markdown(plain(words.for_job(job_sentence(result.job, catalogs), where, answered, result.problem)))
+        title.title(
+            plain(
+                words.heading(result, len(catalogs.instances))
+                if answered
+                else words.of_all(len(table))
+            ),
+            anchor=False,
+        )
+        st.markdown(
+            plain(
+                words.for_job(job_sentence(result.job, catalogs), where, answered, result.problem)
+            )
+        )
     table = table[has_words(table, SEARCHED, filters.text)].reset_index(drop=True)
     if not len(table):
-        st.info("No type has these words in its name, family or card: change the search.", icon=":material/search_off:")
+        st.info(
+            "No type has these words in its name, family or card: change the search.",
+            icon=":material/search_off:",
+        )
         return
     tables.of_rows(KEY, (filters, result.job, tuple(table["instance"])))
     ticked = [table.iloc[index].to_dict() for index in tables.chosen_in(KEY) if index < len(table)]
@@ -88,14 +117,42 @@ def draw(title: DeltaGenerator) -> None:
 def _filters(answered: bool, catalogs: Catalogs) -> Filters:
     """Search, region, prices and what is shown, in one row."""
     names, priced = catalogs.regions["name"], catalogs.prices
-    text = st.text_input("Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION)
-    ours = ", ".join(names[region] for region in job_state.current().fields["regions"]) or "any region"
+    text = st.text_input(
+        "Search", key="instance_search", placeholder="card, family, size", width=168, **SESSION
+    )
+    ours = (
+        ", ".join(names[region] for region in job_state.current().fields["regions"]) or "any region"
+    )
     regions = {"": f"{ours}, as planned"} | dict(names)
-    region = st.selectbox("Region", list(regions), format_func=regions.__getitem__, key="instance_region", width=168, **SESSION)
-    sold = {name: f"an hour, {market.label}" for name, market in MARKETS.items() if priced[market.price].notna().any()}
-    market = st.selectbox("Prices", list(sold), format_func=sold.__getitem__, key="instance_market", width=240, **SESSION)
+    region = st.selectbox(
+        "Region",
+        list(regions),
+        format_func=regions.__getitem__,
+        key="instance_region",
+        width=168,
+        **SESSION,
+    )
+    sold = {
+        name: f"an hour, {market.label}"
+        for name, market in MARKETS.items()
+        if priced[market.price].notna().any()
+    }
+    market = st.selectbox(
+        "Prices",
+        list(sold),
+        format_func=sold.__getitem__,
+        key="instance_market",
+        width=240,
+        **SESSION,
+    )
     which = st.selectbox(
-        "Show", list(WHICH), format_func=WHICH.__getitem__, key="instance_which", width=168, disabled=not answered, **SESSION
+        "Show",
+        list(WHICH),
+        format_func=WHICH.__getitem__,
+        key="instance_which",
+        width=168,
+        disabled=not answered,
+        **SESSION,
     )
     return Filters(text or "", region or "", market, which if answered else "all")
 
@@ -104,16 +161,25 @@ def _compare(ticked: list[Row], rows: list[Row]) -> None:
     """Keeps the ticked rows and opens the page that compares them."""
     on_board = [row for row in _of_job(ticked, rows) if row]
     many = f" ({len(on_board)})" if on_board else ""
-    if button(f"Compare ticked{many}", kept.keep_all, on_board, disabled=not on_board or kept.is_full(), key="compare_ticked"):
+    if button(
+        f"Compare ticked{many}",
+        kept.keep_all,
+        on_board,
+        disabled=not on_board or kept.is_full(),
+        key="compare_ticked",
+    ):
         open_tab("compare")
         st.switch_page("views/compare_and_bill/page.py")
 
 
-def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs) -> None:
+def _listed(
+    table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs
+) -> None:
     """The list, each figure with its source; one of the job leads to its formulas."""
     cells = _cells(table, rows, result, market, ink, catalogs)
     columns = {
-        MARKETS[market].price if name == "usd_per_hour" else name: look for name, look in tables.columns_of("instance_types").items()
+        MARKETS[market].price if name == "usd_per_hour" else name: look
+        for name, look in tables.columns_of("instance_types").items()
     }
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
     columns["usd"]["label"] = "The job costs" if ends_of(result.job) else "A month"
@@ -133,37 +199,58 @@ def _listed(table: pd.DataFrame, rows: list[Row], result: Options, market: str, 
     )
     row = _of_job(table, rows)[tables.chosen_in(KEY, "cells")[0][0]] if column else None
     if row:
-        st.markdown(plain(f"Worked out for the job on {place(row)}: Method has every formula, and the source of what each reads."))
+        st.markdown(
+            plain(
+                f"Worked out for the job on {place(row)}: Method has every formula, and the "
+                f"source of what each reads."
+            )
+        )
         to_method("explain_type", row)
 
 
-def _cells(table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
+def _cells(
+    table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs
+) -> pd.DataFrame:
     """What is worked out for the job, and what stands in words."""
     of_job = _of_job(table, rows)
     time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
     quotas = [
-        row or {"instance": name, "market": market, "instances_needed": 1} for row, name in zip(of_job, table["instance"], strict=True)
+        row or {"instance": name, "market": market, "instances_needed": 1}
+        for row, name in zip(of_job, table["instance"], strict=True)
     ]
     cells = {
-        "instance": [place(row) if row else name for row, name in zip(of_job, table["instance"], strict=True)],
-        "gpus": [f"{gpus:.0f} × {short_card(gpu, catalogs)}" for gpus, gpu in zip(table["gpus"], table["gpu"], strict=True)],
+        "instance": [
+            place(row) if row else name for row, name in zip(of_job, table["instance"], strict=True)
+        ],
+        "gpus": [
+            f"{gpus:.0f} × {short_card(gpu, catalogs)}"
+            for gpus, gpu in zip(table["gpus"], table["gpu"], strict=True)
+        ],
         "tank": [data_uri(tank_svg(row, ink, *TANK)) if row else None for row in of_job],
         "verdict": [row_words.verdict(row) if row else "" for row in of_job],
         "misses": [row["misses"] if row else "" for row in of_job],
         "vcpus": [row_words.quota(row, catalogs) for row in quotas],
         "obtainable": [OBTAINABLE.get(word, "") for word in table["obtainable"]],
     }
-    numbers = for_screen(result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time])
+    numbers = for_screen(
+        result.board.reindex(table["board_row"]).reset_index(drop=True), ["usd", time]
+    )
     return numbers.assign(**{name: word_column(values) for name, values in cells.items()})
 
 
 def _of_job(types: pd.DataFrame | list[Row], rows: list[Row]) -> list[Row | None]:
     """The board's row of each type; None where it is not on the board."""
-    numbers = types["board_row"] if isinstance(types, pd.DataFrame) else [row["board_row"] for row in types]
+    numbers = (
+        types["board_row"]
+        if isinstance(types, pd.DataFrame)
+        else [row["board_row"] for row in types]
+    )
     return [rows[int(number)] if number == number else None for number in numbers]
 
 
-def _actions(ticked: list[Row], rows: list[Row], region: tuple[str, str], table: pd.DataFrame, here: str) -> None:
+def _actions(
+    ticked: list[Row], rows: list[Row], region: tuple[str, str], table: pd.DataFrame, here: str
+) -> None:
     """What may be done with the ticked types, in a region by id and name; the table as CSV."""
     elsewhere, where = region
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -173,7 +260,12 @@ def _actions(ticked: list[Row], rows: list[Row], region: tuple[str, str], table:
         csv, name = partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv"
         tables.download(f"CSV ({counted(len(table), 'row')})", csv, name, "instances_csv")
         names = ", ".join(row["instance"] for row in ticked)
-        st.caption(f"Ticked: {names}." if names else "Tick one for the plan, two to six to see them next to each other.", width="content")
+        st.caption(
+            f"Ticked: {names}."
+            if names
+            else "Tick one for the plan, two to six to see them next to each other.",
+            width="content",
+        )
 
 
 def _use(ticked: list[Row], rows: list[Row], elsewhere: str) -> None:
@@ -182,5 +274,8 @@ def _use(ticked: list[Row], rows: list[Row], elsewhere: str) -> None:
     if len(ticked) == len(on_board) == 1 and not elsewhere:
         look_at(on_board[0])
         return
-    job_state.choose(instance=[row["instance"] for row in ticked], **({"regions": [elsewhere]} if elsewhere else {}))
+    job_state.choose(
+        instance=[row["instance"] for row in ticked],
+        **({"regions": [elsewhere]} if elsewhere else {}),
+    )
     look_at(None)

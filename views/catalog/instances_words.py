@@ -15,16 +15,21 @@ from calc.search.board import qualifies
 from calc.search.options import Options
 from views.shared.answer_words import day_text
 
-TIGHT = "Tight: it usually runs, but only once cached memory is given back, so it never comes first."
+TIGHT = (
+    "Tight: it usually runs, but only once cached memory is given back, so it never comes first."
+)
 HISTORY = (
-    "In {region}: each point is a day on which a price was seen, and it counts until the next. Estimates are left out. `make prices` "
+    "In {region}: each point is a day on which a price was seen, and it counts until the "
+    "next. Estimates are left out. `make prices` "
     "adds a small file for each day on which prices changed (catalogs/edited/history)."
 )
 
 
 def heading(result: Options, every: int) -> str:
     """13 types run the job, from $49 to $101; 7 more are tight."""
-    board = result.board.assign(runs_job=qualifies(result.board)).sort_values("runs_job", ascending=False, kind="stable")
+    board = result.board.assign(runs_job=qualifies(result.board)).sort_values(
+        "runs_job", ascending=False, kind="stable"
+    )
     board = board.drop_duplicates("instance")
     able, others = board[board["runs_job"]], board[~board["runs_job"]]
     if not len(able):
@@ -32,7 +37,9 @@ def heading(result: Options, every: int) -> str:
     least, most = about(able["usd"].min()), about(able["usd"].max())
     month = "" if ends_of(result.job) else " a month"
     range_words = f"from {least} to {most}{month}" if least != most else f"for {least}{month}"
-    sentence = f"{counted(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"
+    sentence = (
+        f"{counted(len(able), 'type')} run{'s' if len(able) == 1 else ''} the job, {range_words}"
+    )
     return "; ".join([sentence, *_others(others)])
 
 
@@ -59,21 +66,43 @@ def of_all(count: int) -> str:
 def for_job(sentence: str, elsewhere: str, answered: bool, problem: str) -> str:
     """For: fine-tune all weights of Llama 3.1 8B ...; what else the list answers."""
     if not answered:
-        return f"Prices and sizes of each. {problem or 'The job runs on what you have, so nothing is ranked here.'}"
-    where = f" These are the answers of the same job in {elsewhere}; the plan is elsewhere." if elsewhere else ""
+        return (
+            f"Prices and sizes of each. "
+            f"{problem or 'The job runs on what you have, so nothing is ranked here.'}"
+        )
+    where = (
+        f" These are the answers of the same job in {elsewhere}; the plan is elsewhere."
+        if elsewhere
+        else ""
+    )
     return f"For: {sentence[0].lower()}{sentence[1:]}{where}" + (f" {problem}" if problem else "")
 
 
 def caption(table: pd.DataFrame, market: str) -> str:
     """The first and the last day of the prices shown, and what a mark means."""
-    columns = {name: table[f"{MARKETS[name].key}_as_of"] for name in dict.fromkeys((market, "spot"))}
-    days = {name: sorted({*column[column.notna() & (column != "")]}) for name, column in columns.items()}
-    spans = {name: dict.fromkeys((day_text(several[0]), day_text(several[-1]))) for name, several in days.items() if several}
-    dates = "; ".join(f"{MARKETS[name].label} of {' to '.join(span)}" for name, span in spans.items())
-    return f"Prices {dates}, not a promise. Linux, shared tenancy, before tax, storage and traffic. {TIGHT}"
+    columns = {
+        name: table[f"{MARKETS[name].key}_as_of"] for name in dict.fromkeys((market, "spot"))
+    }
+    days = {
+        name: sorted({*column[column.notna() & (column != "")]}) for name, column in columns.items()
+    }
+    spans = {
+        name: dict.fromkeys((day_text(several[0]), day_text(several[-1])))
+        for name, several in days.items()
+        if several
+    }
+    dates = "; ".join(
+        f"{MARKETS[name].label} of {' to '.join(span)}" for name, span in spans.items()
+    )
+    return (
+        f"Prices {dates}, not a promise. Linux, shared tenancy, before tax, storage and traffic. "
+        f"{TIGHT}"
+    )
 
 
-def facts(rows: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> list[tuple[str, list[str]]]:
+def facts(
+    rows: list[Row], of_job: list[Row | None], catalogs: Catalogs
+) -> list[tuple[str, list[str]]]:
     """Label and one cell per instance type, for those that are ticked."""
     table = [
         ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
@@ -91,7 +120,16 @@ def facts(rows: list[Row], of_job: list[Row | None], catalogs: Catalogs) -> list
         ("Processor", ["Arm" if row["arm"] else "x86" for row in rows]),
     ]
     job = [
-        ("The job needs", [f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}" if row else "" for row in of_job]),
+        (
+            "The job needs",
+            [
+                f"{row['instances_needed']:.0f}, {verdict(row['fits'], row['runs'])}" if row else ""
+                for row in of_job
+            ],
+        ),
         ("The job costs", [usd(row["usd"]) if row else "" for row in of_job]),
     ]
-    return [(label, [cell or "–" for cell in cells]) for label, cells in (job + table if any(of_job) else table)]
+    return [
+        (label, [cell or "–" for cell in cells])
+        for label, cells in (job + table if any(of_job) else table)
+    ]

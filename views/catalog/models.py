@@ -19,21 +19,56 @@ def draw(title: DeltaGenerator) -> None:
     estimated = (catalogs.models["refused"] == "").sum()
     title.title(f"{len(catalogs.models)} models, {estimated} of them estimated", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input("Search", key="model_search", placeholder="name, family or Hugging Face repository", width=320, **SESSION)
+        text = st.text_input(
+            "Search",
+            key="model_search",
+            placeholder="name, family or Hugging Face repository",
+            width=320,
+            **SESSION,
+        )
         every = sorted(catalogs.models["family"].unique())
-        families = st.multiselect("Family", every, key="model_families", placeholder="All", width=220, **SESSION)
-        sizes = st.pills("Parameters", list(catalog_tables.SIZES), selection_mode="multi", key="model_sizes", wrap=True, **SESSION)
+        families = st.multiselect(
+            "Family", every, key="model_families", placeholder="All", width=220, **SESSION
+        )
+        sizes = st.pills(
+            "Parameters",
+            list(catalog_tables.SIZES),
+            selection_mode="multi",
+            key="model_sizes",
+            wrap=True,
+            **SESSION,
+        )
     matches = catalog_tables.models(catalogs, text or "", families, sizes)
     if not len(matches):
-        st.info("No model of the catalog has this name, family and size: clear one of the three.", icon=":material/search_off:")
+        st.info(
+            "No model of the catalog has this name, family and size: clear one of the three.",
+            icon=":material/search_off:",
+        )
         return
     tables.of_rows(KEY, list(matches["id"]))
     ticked = [matches.iloc[index] for index in tables.chosen_in(KEY) if index < len(matches)]
-    sourced(matches, tables.columns_of("models"), "Models, by name", KEY, "models", catalogs, ticks="single-row", height=560)
+    sourced(
+        matches,
+        tables.columns_of("models"),
+        "Models, by name",
+        KEY,
+        "models",
+        catalogs,
+        ticks="single-row",
+        height=560,
+    )
     model = ticked[0]["id"] if ticked and ticked[0]["estimated"] else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Use {ticked[0]['name']} in plan" if model else "Use in plan"
-        button(label, _use, model, icon="input", disabled=not model, help="Tick a model that is estimated.", key="use_model")
+        button(
+            label,
+            _use,
+            model,
+            icon="input",
+            disabled=not model,
+            help="Tick a model that is estimated.",
+            key="use_model",
+        )
         another = "Another one: its config.json goes under Model on Plan."
         st.caption(f"{len(matches)} of {len(catalogs.models)} models. {another}", width="content")
 

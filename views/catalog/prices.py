@@ -26,53 +26,118 @@ def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs = session_catalogs.catalogs()
     names = catalogs.regions["name"]
-    st.session_state.setdefault("prices_region", next(iter(job_state.current().fields["regions"]), names.index[0]))
+    st.session_state.setdefault(
+        "prices_region", next(iter(job_state.current().fields["regions"]), names.index[0])
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         labels = {region: f"{name} ({region})" for region, name in names.items()}
-        region = st.selectbox("Region", list(labels), format_func=labels.__getitem__, key="prices_region", width=280, **SESSION)
+        region = st.selectbox(
+            "Region",
+            list(labels),
+            format_func=labels.__getitem__,
+            key="prices_region",
+            width=280,
+            **SESSION,
+        )
         every = sorted(catalogs.instances["family"].unique())
-        families = st.multiselect("Family", every, key="prices_families", placeholder="All", width=280, **SESSION)
+        families = st.multiselect(
+            "Family", every, key="prices_families", placeholder="All", width=280, **SESSION
+        )
     table = offers.offers(catalogs, [region])
     table = table[table["family"].isin(families)] if families else table
     today = pd.Timestamp.today()
-    old = {f"{MARKETS[name].key}_old": offers.is_old(table[f"{MARKETS[name].key}_as_of"], today, name) for name in ("on-demand", "spot")}
+    old = {
+        f"{MARKETS[name].key}_old": offers.is_old(table[f"{MARKETS[name].key}_as_of"], today, name)
+        for name in ("on-demand", "spot")
+    }
     table = table.assign(**old).sort_values("instance", ignore_index=True)
     sold, spot = (table[f"{key}_usd_per_hour"].notna().sum() for key in ("on_demand", "spot"))
-    title.title(f"{names[region]}: {sold} of {len(table)} types have a price on demand, {spot} on spot", anchor=False)
+    title.title(
+        f"{names[region]}: {sold} of {len(table)} types have a price on demand, {spot} on spot",
+        anchor=False,
+    )
     st.markdown(
-        f"{table['on_demand_old'].sum()} of the prices on demand are older than {MARKETS['on-demand'].old_days} days: check them before "
+        f"{table['on_demand_old'].sum()} of the prices on demand are older than "
+        f"{MARKETS['on-demand'].old_days} days: check them before "
         "you rent. `make prices` reads today's. An empty cell is not known; it is never zero."
     )
-    columns, alt = tables.filled(tables.columns_of("prices"), table), f"Prices of every instance type in {names[region]}"
-    sourced(table, columns, alt, "prices_table", lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, height=560)
+    columns, alt = (
+        tables.filled(tables.columns_of("prices"), table),
+        f"Prices of every instance type in {names[region]}",
+    )
+    sourced(
+        table,
+        columns,
+        alt,
+        "prices_table",
+        lambda number: offers.entries_behind(table.iloc[number], catalogs),
+        catalogs,
+        height=560,
+    )
     st.caption(
-        "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named source. "
-        "Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."
+        "$ an instance-hour, Linux, shared tenancy, before tax, storage and traffic. "
+        "Published: read from AWS or a named source. "
+        "Derived: from the price of another region. Spot: the median of the zones, or "
+        "estimated from the Spot Advisor's saving."
     )
     closed(f"Cards ({len(catalogs.gpus)})", "cards", partial(_cards, catalogs))
-    closed(f"All {len(CATALOGS)} catalogs, every field", "all_catalogs", partial(_every_catalog, catalogs))
+    closed(
+        f"All {len(CATALOGS)} catalogs, every field",
+        "all_catalogs",
+        partial(_every_catalog, catalogs),
+    )
 
 
 def _cards(catalogs: Catalogs) -> None:
     """Every card with memory, bandwidth and rate, those that AWS rents first."""
     table, columns = catalog_tables.card_table(catalogs), tables.columns_of("cards")
     sourced(table, columns, "Cards, those that AWS rents first", "cards_table", "gpus", catalogs)
-    st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
+    st.caption(
+        "Memory as the card's driver reports it, a little under the number on the box. Rates "
+        "are dense, without sparsity."
+    )
 
 
 def _every_catalog(catalogs: Catalogs) -> None:
     """Any catalog as it is."""
-    name = st.selectbox("Catalog", list(CATALOGS), format_func=CATALOGS.__getitem__, key="catalog", width=320, **SESSION)
+    name = st.selectbox(
+        "Catalog",
+        list(CATALOGS),
+        format_func=CATALOGS.__getitem__,
+        key="catalog",
+        width=320,
+        **SESSION,
+    )
     table, about = chart_tables.catalog_table(catalogs, name), catalogs.about.get(name, {})
-    source, checked = about.get("source", "with each entry"), about.get("checked_on", "the dates in the rows")
-    st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version {catalogs.version}.")
-    sourced(table, _as_it_is(table), f"Catalog of {CATALOGS[name].lower()}", f"catalog_{name}", name, catalogs, height=560)
+    source, checked = (
+        about.get("source", "with each entry"),
+        about.get("checked_on", "the dates in the rows"),
+    )
+    st.markdown(
+        f"{len(table):,} entries, checked on {checked}. Source: {linked(source)}. Version "
+        f"{catalogs.version}."
+    )
+    sourced(
+        table,
+        _as_it_is(table),
+        f"Catalog of {CATALOGS[name].lower()}",
+        f"catalog_{name}",
+        name,
+        catalogs,
+        height=560,
+    )
     for note in about.get("notes", []):
         st.caption(note)
 
 
 def _as_it_is(table: pd.DataFrame) -> dict[str, Any]:
     """The columns of a catalog: ids pinned, sizes in GiB."""
-    labels = {name: name.removesuffix("_gib").replace("_", " ") for name in chart_tables.screen_names(table.columns)}
-    columns = {name: tables.NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label for name, label in labels.items()}
+    labels = {
+        name: name.removesuffix("_gib").replace("_", " ")
+        for name in chart_tables.screen_names(table.columns)
+    }
+    columns = {
+        name: tables.NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label
+        for name, label in labels.items()
+    }
     return columns | {next(iter(labels)): tables.TEXT(next(iter(labels)), pinned=True)}

@@ -38,23 +38,48 @@ def side_by_side(ticked: list[Row], of_job: list[Row | None], catalogs: Catalogs
 
 def regions(instance: str, here: str, catalogs: Catalogs) -> None:
     """One type in every region that sells it; a ticked region goes into the plan."""
-    if st.session_state.get("regions_offered") != instance:  # what was ticked or is in the plan comes first
+    if (
+        st.session_state.get("regions_offered") != instance
+    ):  # what was ticked or is in the plan comes first
         st.session_state["regions_offered"] = st.session_state["instance_of_regions"] = instance
-    chosen = st.selectbox("Type", list(catalogs.instances.index), key="instance_of_regions", width=320, **SESSION)
+    chosen = st.selectbox(
+        "Type", list(catalogs.instances.index), key="instance_of_regions", width=320, **SESSION
+    )
     table = by_region(chosen, here, catalogs)
     if not len(table):
         st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
         return
-    key, columns = f"regions_of_{chosen}", columns_of("instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}")
-    alt, ticks = f"{chosen} in {len(table)} regions, cheapest first", {"ticks": "single-row", "height": "content"}
-    sourced(table, columns, alt, key, lambda number: offers.entries_behind(table.iloc[number], catalogs), catalogs, **ticks)
+    key, columns = (
+        f"regions_of_{chosen}",
+        columns_of(
+            "instance_by_region", against_here_percent=f"Against {region_name(here, catalogs)}"
+        ),
+    )
+    alt, ticks = (
+        f"{chosen} in {len(table)} regions, cheapest first",
+        {"ticks": "single-row", "height": "content"},
+    )
+    sourced(
+        table,
+        columns,
+        alt,
+        key,
+        lambda number: offers.entries_behind(table.iloc[number], catalogs),
+        catalogs,
+        **ticks,
+    )
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Use in plan in {region_name(region, catalogs)}" if region else "Use in plan"
-        button(label, _move, chosen, region, icon="input", disabled=region is None, key="use_region")
+        button(
+            label, _move, chosen, region, icon="input", disabled=region is None, key="use_region"
+        )
         missing = len(catalogs.regions) - len(table)
-        st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
+        st.caption(
+            f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.",
+            width="content",
+        )
     _history(chosen, here, catalogs)
 
 
@@ -64,7 +89,10 @@ def _history(instance: str, region: str, catalogs: Catalogs) -> None:
     name = region_name(region, catalogs)
     table = over_days(offers.price_line(catalogs, instance, region), labels)
     if not len(table):
-        st.caption(f"No price of {instance} in {name} is kept: `make prices` keeps one for each day on which it changed.")
+        st.caption(
+            f"No price of {instance} in {name} is kept: `make prices` keeps one for each day "
+            f"on which it changed."
+        )
         return
     ink = INKS[st.context.theme.type or "light"]
     first, last = table.iloc[0], table.iloc[-1]

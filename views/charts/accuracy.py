@@ -7,9 +7,20 @@ import altair as alt
 from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-# One more than there are colours, so that colour and shape never repeat together; the last is a star.
+# One more than there are colours, so that colour and shape never repeat together; the last is a
+# star.
 STAR = "M0,-1L.3,-.3L1,0L.3,.3L0,1L-.3,.3L-1,0L-.3,-.3Z"
-SHAPES = ("circle", "square", "cross", "diamond", "triangle-up", "triangle-down", "triangle-right", "triangle-left", STAR)
+SHAPES = (
+    "circle",
+    "square",
+    "cross",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+    STAR,
+)
 TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
 
 
@@ -22,9 +33,13 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
     log = alt.Scale(type="log", nice=False, padding=12)
     x = alt.X("measured:Q").scale(log).axis(quantity_axis(ink, f"{truth}, {unit}", tickCount=6))
     y = alt.Y("predicted:Q").scale(log).axis(quantity_axis(ink, f"predicted, {unit}", tickCount=6))
-    agreement = ROWS.mark_line(color=ink.faint, strokeDash=[5, 4]).encode(x=x, y=alt.Y("measured:Q").scale(log))
+    agreement = ROWS.mark_line(color=ink.faint, strokeDash=[5, 4]).encode(
+        x=x, y=alt.Y("measured:Q").scale(log)
+    )
     kinds = (
-        alt.Color("group:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=3, symbolOpacity=1)
+        alt.Color("group:N", title=None)
+        .scale(range=list(COMPONENT_COLOURS.values()))
+        .legend(orient="bottom", columns=3, symbolOpacity=1)
     )
     points = ROWS.mark_point(size=40, opacity=1).encode(
         x=x,
@@ -32,7 +47,12 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
         color=kinds,
         shape=alt.Shape("group:N", title=None).scale(range=list(SHAPES)),
         tooltip=tips(
-            case="Case", model="Model", group="Group", measured=f"True, {unit}", predicted=f"Predicted, {unit}", error_ratio="Error"
+            case="Case",
+            model="Model",
+            group="Group",
+            measured=f"True, {unit}",
+            predicted=f"Predicted, {unit}",
+            error_ratio="Error",
         ),
     )
     return finished(alt.layer(agreement, points), title, ink, height=420)
@@ -45,11 +65,18 @@ def error_by_family(ink: Ink) -> dict[str, Any]:
     Columns: label, rank, error_ratio, case, group, model.
     """
     scale = alt.Scale(type="symlog", constant=0.0005, nice=False, padding=10)
-    axis = quantity_axis(ink, "estimate over truth, less one; scale finer near zero", "+.1~%", values=list(TICKS))
+    axis = quantity_axis(
+        ink, "estimate over truth, less one; scale finer near zero", "+.1~%", values=list(TICKS)
+    )
     zero = ROWS.mark_rule(color=ink.faint).encode(x=alt.datum(0))
     marks = ROWS.mark_point(filled=True, size=45, opacity=0.5, color=ink.text).encode(
         x=alt.X("error_ratio:Q").scale(scale).axis(axis),
         y=bar_rows(ink, 130),
         tooltip=tips(case="Case", model="Model", group="Group", error_ratio="Error"),
     )
-    return finished(alt.layer(zero, marks), "Error of the estimate by family of models", ink, height=alt.Step(22))
+    return finished(
+        alt.layer(zero, marks),
+        "Error of the estimate by family of models",
+        ink,
+        height=alt.Step(22),
+    )

@@ -15,7 +15,12 @@ NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
 
 @once
 def cost_against_time(
-    ink: Ink, time_title: str, cost_title: str, title: str = "Cost against time", height: int = 380, number: str = DOLLARS
+    ink: Ink,
+    time_title: str,
+    cost_title: str,
+    title: str = "Cost against time",
+    height: int = 380,
+    number: str = DOLLARS,
 ) -> dict[str, Any]:
     """Cost against time as points; a line joins the least that each time costs.
 
@@ -29,15 +34,25 @@ def cost_against_time(
         "tooltip": [
             alt.Tooltip("label:N", title=" "),
             alt.Tooltip("time:Q", title=time_title, format=THREE),
-            alt.Tooltip("cost:Q", title=cost_title, format="$,.2f" if number == DOLLARS else number),
+            alt.Tooltip(
+                "cost:Q", title=cost_title, format="$,.2f" if number == DOLLARS else number
+            ),
         ],
     }
-    edge, present = (ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now"))
+    edge, present = (
+        ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now")
+    )
     layers = [
-        ROWS.transform_filter("datum.kind == 'other'").mark_point(filled=True, size=24, color=ink.faint, opacity=0.7).encode(**place),
-        edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(x=x, y=y, order=alt.Order("time:Q")),
+        ROWS.transform_filter("datum.kind == 'other'")
+        .mark_point(filled=True, size=24, color=ink.faint, opacity=0.7)
+        .encode(**place),
+        edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(
+            x=x, y=y, order=alt.Order("time:Q")
+        ),
         edge.mark_point(filled=True, size=POINT, color=BLUE, opacity=1).encode(**place),
-        present.mark_point(filled=True, size=2 * POINT, color=ORANGE, stroke=ink.text, shape="diamond", opacity=1).encode(**place),
+        present.mark_point(
+            filled=True, size=2 * POINT, color=ORANGE, stroke=ink.text, shape="diamond", opacity=1
+        ).encode(**place),
     ]
     layers += [
         ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'")

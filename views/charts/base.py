@@ -1,8 +1,9 @@
 """What all charts share: each is a function from a theme's colours to a specification.
 
-A specification is built once per process and holds nothing of the data, not even ticks: the browser then keeps the chart that
-it has drawn and moves its marks. The page sends its table beside it (`st.vega_lite_chart(frame, spec)`), so a rerun costs the
-table and no Altair objects. The columns that a chart reads are named in its first line; calc/charts makes them.
+A specification is built once per process and holds nothing of the data, not even ticks: the browser
+then keeps the chart that it has drawn and moves its marks. The page sends its table beside it
+(`st.vega_lite_chart(frame, spec)`), so a rerun costs the table and no Altair objects. The columns
+that a chart reads are named in its first line; calc/charts makes them.
 """
 
 from functools import lru_cache
@@ -16,9 +17,15 @@ THREE = ",.3~r"
 DOLLARS = "$,.3~r"
 POINT = 90
 SIZE = 13  # pixels of names and values
-PADDING = {"left": 0, "top": 0, "right": 8, "bottom": 4}  # Streamlit's own leaves 20 px below a legend
+PADDING = {
+    "left": 0,
+    "top": 0,
+    "right": 8,
+    "bottom": 4,
+}  # Streamlit's own leaves 20 px below a legend
 ROWS = alt.Chart(alt.NamedData("rows"))
-# The ticks of an axis, in words; while there is no table yet, as of an empty chart. `source`: Streamlit's name of the table.
+# The ticks of an axis, in words; while there is no table yet, as of an empty chart. `source`:
+# Streamlit's name of the table.
 TICKS = "(length(data('source')) ? split(data('source')[0].{channel}_ticks, ' ') : ['1', '10'])"
 once = lru_cache(maxsize=256)
 
@@ -32,14 +39,28 @@ def quantity_axis(ink: Ink, title: str, number: str = THREE, **more: Any) -> alt
         "titleColor": ink.text,
         "titleFontWeight": "normal",
     }
-    return alt.Axis(title=title, format=number, **{"grid": True, "gridColor": ink.line, "gridOpacity": 0.6, **look, **more})
+    return alt.Axis(
+        title=title,
+        format=number,
+        **{"grid": True, "gridColor": ink.line, "gridOpacity": 0.6, **look, **more},
+    )
 
 
-def log_axis(channel: alt.X | alt.Y, ink: Ink, title: str, number: str, **scale: Any) -> alt.X | alt.Y:
+def log_axis(
+    channel: alt.X | alt.Y, ink: Ink, title: str, number: str, **scale: Any
+) -> alt.X | alt.Y:
     """A channel on a log axis whose ticks come with the table (with_ticks)."""
     ticks = TICKS.format(channel=type(channel).__name__.lower())
     ends = [alt.ExprRef(f"toNumber({ticks}[0])"), alt.ExprRef(f"toNumber(peek({ticks}))")]
-    axis = quantity_axis(ink, title, number, gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4, values=alt.ExprRef(ticks))
+    axis = quantity_axis(
+        ink,
+        title,
+        number,
+        gridOpacity=0.35,
+        labelOverlap="greedy",
+        labelSeparation=4,
+        values=alt.ExprRef(ticks),
+    )
     return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
 
 
@@ -48,14 +69,26 @@ def titled(spec: dict[str, Any], title: str) -> dict[str, Any]:
     return {**spec, "title": {**spec["title"], "text": title}}
 
 
-NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",
-           "share_ratio": ".0%", "error_ratio": "+.1%", "measured": THREE, "predicted": THREE}  # fmt: skip
+NUMBERS = {
+    "gib": THREE,
+    "phase_gib": THREE,
+    "card_gib": THREE,
+    "usd": DOLLARS,
+    "hours": THREE,
+    "gpus": "d",
+    "share_ratio": ".0%",
+    "error_ratio": "+.1%",
+    "measured": THREE,
+    "predicted": THREE,
+}
 
 
 def tips(**titles: Any) -> list[alt.Tooltip]:
     """What hovering shows: each column under its title, numbers with three digits."""
     return [
-        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name]) if name in NUMBERS else alt.Tooltip(f"{name}:N", title=title)
+        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name])
+        if name in NUMBERS
+        else alt.Tooltip(f"{name}:N", title=title)
         for name, title in titles.items()
     ]
 
@@ -63,7 +96,13 @@ def tips(**titles: Any) -> list[alt.Tooltip]:
 def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
     """One bar or row per label, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelOverlap=False, labelLimit=label_width, labelFontSize=SIZE, labelColor=ink.text, ticks=False, domain=False, labelPadding=8
+        labelOverlap=False,
+        labelLimit=label_width,
+        labelFontSize=SIZE,
+        labelColor=ink.text,
+        ticks=False,
+        domain=False,
+        labelPadding=8,
     )
 
 
@@ -76,30 +115,54 @@ def phases_axis(ink: Ink) -> alt.X:
 
 def rank_colours(field: str = "rank:O") -> alt.Color:
     """A colour of the palette for each rank, without a legend."""
-    return alt.Color(field, scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    return alt.Color(
+        field, scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None
+    )
 
 
 def legend_of(ink: Ink, colours: dict[str, str], columns: int, **look: Any) -> dict[str, Any]:
     """A colour for each name, and their legend below the chart."""
-    legend = alt.Legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, **look)
-    return {"title": None, "scale": alt.Scale(domain=list(colours), range=list(colours.values())), "legend": legend}
+    legend = alt.Legend(
+        orient="bottom",
+        columns=columns,
+        symbolStrokeWidth=0,
+        labelFontSize=SIZE,
+        labelColor=ink.text,
+        **look,
+    )
+    return {
+        "title": None,
+        "scale": alt.Scale(domain=list(colours), range=list(colours.values())),
+        "legend": legend,
+    }
 
 
 def card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
     """Dashed rules at the usable memory of the cards, named above their left end."""
     cards = alt.Chart(alt.NamedData("cards"))
-    named = cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE)
+    named = cards.mark_text(
+        align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE
+    )
     return (
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(y="card_gib:Q"),
         named.encode(x=alt.value(0), y="card_gib:Q", text="card:N"),
     )
 
 
-def finished(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any) -> dict[str, Any]:
+def finished(
+    chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any
+) -> dict[str, Any]:
     """The specification as a plain dictionary; layers of `rows` read the table sent with it."""
-    titled = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size)
-    spec = titled.to_dict(validate=False)  # tests/test_comparisons.py holds every chart against the schema
-    layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
+    titled = chart.properties(
+        title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size
+    )
+    spec = titled.to_dict(
+        validate=False
+    )  # tests/test_comparisons.py holds every chart against the schema
+    layers = [
+        {key: value for key, value in layer.items() if value != {"name": "rows"}}
+        for layer in spec["layer"]
+    ]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
     size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
     return {"title": spec["title"], **size, "layer": layers}

@@ -29,22 +29,39 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
         alt.Tooltip("y:Q", title=y[0], format=y[1]),
         alt.Tooltip("verdict:N", title="Verdict"),
     ]
-    shape = alt.Shape("fits:N", scale=alt.Scale(domain=list(FITS), range=[row[2] for row in FITS.values()]), legend=None)
+    shape = alt.Shape(
+        "fits:N",
+        scale=alt.Scale(domain=list(FITS), range=[row[2] for row in FITS.values()]),
+        legend=None,
+    )
     marked = {**place, "shape": shape, "tooltip": tooltip}
-    points, named = ROWS.transform_filter("datum.rank >= 0"), ROWS.transform_filter("datum.name != ''")
+    points, named = (
+        ROWS.transform_filter("datum.rank >= 0"),
+        ROWS.transform_filter("datum.name != ''"),
+    )
     end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
     layers = [
-        ROWS.transform_filter("datum.rank < 0").mark_rule(strokeDash=[5, 4], color=ink.text, strokeWidth=1.2).encode(y=up),
+        ROWS.transform_filter("datum.rank < 0")
+        .mark_rule(strokeDash=[5, 4], color=ink.text, strokeWidth=1.2)
+        .encode(y=up),
         points.mark_line(strokeWidth=2).encode(**place),
-        named.mark_rule(color=ink.line, strokeDash=[2, 2]).encode(x=across, y=up, x2=alt.value("width"), y2="name_y:Q"),
+        named.mark_rule(color=ink.line, strokeDash=[2, 2]).encode(
+            x=across, y=up, x2=alt.value("width"), y2="name_y:Q"
+        ),
         points.transform_filter("datum.fits == 'no'")
         .mark_point(filled=False, size=POINT, opacity=1, fill=ink.paper, strokeWidth=1.6)
         .encode(**marked),
-        points.transform_filter("datum.fits != 'no'").mark_point(filled=True, size=POINT, opacity=1).encode(**marked),
-        ROWS.transform_filter("datum.now").mark_point(size=3 * POINT, color=ink.text, strokeWidth=1.2, opacity=1).encode(x=across, y=up),
+        points.transform_filter("datum.fits != 'no'")
+        .mark_point(filled=True, size=POINT, opacity=1)
+        .encode(**marked),
+        ROWS.transform_filter("datum.now")
+        .mark_point(size=3 * POINT, color=ink.text, strokeWidth=1.2, opacity=1)
+        .encode(x=across, y=up),
         points.transform_filter("datum.name != ''")
         .mark_point(shape="square", filled=True, size=60, opacity=1, xOffset=6)
         .encode(**end, color=colour),
-        named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(**end, text="name:N"),
+        named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(
+            **end, text="name:N"
+        ),
     ]
     return finished(alt.layer(*layers), x[0], ink, height=HEIGHT)

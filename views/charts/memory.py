@@ -5,7 +5,18 @@ from typing import Any
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, card_rules, finished, legend_of, once, phases_axis, quantity_axis, tips, titled
+from views.charts.base import (
+    ROWS,
+    SIZE,
+    card_rules,
+    finished,
+    legend_of,
+    once,
+    phases_axis,
+    quantity_axis,
+    tips,
+    titled,
+)
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
@@ -13,7 +24,12 @@ STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 def _component_colours(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     """One colour per component; the legend has two columns, since a third is cut off on a phone."""
-    return legend_of(ink, {COMPONENT_LABELS[name]: COMPONENT_COLOURS[name] for name in components}, 2, labelLimit=180)
+    return legend_of(
+        ink,
+        {COMPONENT_LABELS[name]: COMPONENT_COLOURS[name] for name in components},
+        2,
+        labelLimit=180,
+    )
 
 
 @once
@@ -35,7 +51,12 @@ def phases(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
         .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(alt.layer(bars, totals, *card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330)
+    return finished(
+        alt.layer(bars, totals, *card_rules(ink)),
+        "Allocated memory per GPU by phase",
+        ink,
+        height=330,
+    )
 
 
 def bars(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
@@ -61,15 +82,23 @@ def _bars(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     }
     size: dict[str, Any] = {"height": BAR, "yOffset": 8}
     layers = [
-        last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(x=alt.X("card_gib:Q"), y=up),
-        ROWS.transform_filter("datum.fits != 'no'").mark_bar(stroke=ink.paper, strokeWidth=0.7, **size).encode(**bar, fill=fill),
+        last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(
+            x=alt.X("card_gib:Q"), y=up
+        ),
+        ROWS.transform_filter("datum.fits != 'no'")
+        .mark_bar(stroke=ink.paper, strokeWidth=0.7, **size)
+        .encode(**bar, fill=fill),
         ROWS.transform_filter("datum.fits == 'no'")
         .mark_bar(fillOpacity=0.15, strokeWidth=1.4, **size)
         .encode(**bar, fill=fill, stroke=stroke),
-        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 4, yOffset=8).encode(x="card_gib:Q", y=up),
-        last.mark_text(align="left", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(x=alt.value(0), y=up, text="label:N"),
-        last.mark_text(align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(
-            x=alt.value("width"), y=up, text="value_text:N"
+        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 4, yOffset=8).encode(
+            x="card_gib:Q", y=up
         ),
+        last.mark_text(
+            align="left", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text
+        ).encode(x=alt.value(0), y=up, text="label:N"),
+        last.mark_text(
+            align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text
+        ).encode(x=alt.value("width"), y=up, text="value_text:N"),
     ]
     return finished(alt.layer(*layers), "Memory", ink, height=alt.Step(STEP))

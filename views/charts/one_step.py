@@ -4,7 +4,17 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import ROWS, SIZE, THREE, card_rules, finished, legend_of, once, phases_axis, quantity_axis
+from views.charts.base import (
+    ROWS,
+    SIZE,
+    THREE,
+    card_rules,
+    finished,
+    legend_of,
+    once,
+    phases_axis,
+    quantity_axis,
+)
 from views.shared.theme import BLUE, INKS, ORANGE, PALETTE, Ink
 
 BAR = 26
@@ -27,7 +37,12 @@ def two_bars(ink: Ink) -> dict[str, Any]:
     values = ROWS.mark_text(baseline="bottom", dy=-3, fontSize=SIZE, color=ink.text).encode(
         x=x, xOffset=of_pool, y="gib:Q", text=alt.Text("gib:Q", format=THREE)
     )
-    return finished(alt.layer(bars, values, *card_rules(ink)), "Memory by phase of a step, without overhead", ink, height=300)
+    return finished(
+        alt.layer(bars, values, *card_rules(ink)),
+        "Memory by phase of a step, without overhead",
+        ink,
+        height=300,
+    )
 
 
 @once
@@ -36,22 +51,44 @@ def timeline(ink: Ink) -> dict[str, Any]:
 
     Columns: pool, rank, activity, start, end, share_ratio.
     """
-    inside: dict[str, Any] = {"orient": "left", "labelAlign": "left", "labelPadding": -6, "labelOffset": -24, "labelLimit": 320}
-    look: dict[str, Any] = {"domain": False, "ticks": False, "labelFontSize": SIZE, "labelColor": ink.text}
-    up = alt.Y("pool:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(**inside, **look)
+    inside: dict[str, Any] = {
+        "orient": "left",
+        "labelAlign": "left",
+        "labelPadding": -6,
+        "labelOffset": -24,
+        "labelLimit": 320,
+    }
+    look: dict[str, Any] = {
+        "domain": False,
+        "ticks": False,
+        "labelFontSize": SIZE,
+        "labelColor": ink.text,
+    }
+    up = alt.Y("pool:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        **inside, **look
+    )
     across = alt.X("start:Q").axis(quantity_axis(ink, "seconds of one step"))
-    works, waits = (ROWS.transform_filter(f"datum.activity {sign} 'waits'") for sign in ("!=", "=="))
+    works, waits = (
+        ROWS.transform_filter(f"datum.activity {sign} 'waits'") for sign in ("!=", "==")
+    )
     place = {"x": across, "x2": "end:Q", "y": up}
     layers = [
-        waits.mark_bar(color=ink.track, height=BAR, stroke=ink.faint, strokeDash=[3, 3]).encode(**place),
+        waits.mark_bar(color=ink.track, height=BAR, stroke=ink.faint, strokeDash=[3, 3]).encode(
+            **place
+        ),
         works.mark_bar(height=BAR, stroke=ink.paper, strokeWidth=0.7).encode(
             **place, color=alt.Color("activity:N", **legend_of(ink, ACTIVITIES, 3))
         ),
     ]
-    on_bars = alt.condition("datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text))
+    on_bars = alt.condition(
+        "datum.activity == 'update'", alt.value(INKS["dark"].text), alt.value(INKS["light"].text)
+    )
     for some, colour in ((waits, alt.value(ink.text)), (works, on_bars)):
         named = some.transform_filter("datum.share_ratio > 0.15").transform_calculate(
-            middle="(datum.start + datum.end) / 2", words="datum.activity + ' ' + format(datum.share_ratio, '.0%')"
+            middle="(datum.start + datum.end) / 2",
+            words="datum.activity + ' ' + format(datum.share_ratio, '.0%')",
         )
-        layers.append(named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=colour))
+        layers.append(
+            named.mark_text(fontSize=SIZE).encode(x="middle:Q", y=up, text="words:N", color=colour)
+        )
     return finished(alt.layer(*layers), "One step, in time", ink, height=alt.Step(76))

@@ -4,7 +4,16 @@ from typing import Any
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis, rank_colours
+from views.charts.base import (
+    DOLLARS,
+    POINT,
+    ROWS,
+    SIZE,
+    finished,
+    once,
+    quantity_axis,
+    rank_colours,
+)
 from views.shared.theme import Ink
 
 HEIGHT = 240
@@ -13,8 +22,16 @@ HEIGHT = 240
 @once
 def price_history(ink: Ink) -> dict[str, Any]:
     """Reads day (ISO), usd, line, rank, source, name and name_y (at the newest of its line)."""
-    x = alt.X("day:T").axis(quantity_axis(ink, "seen on", "%b %Y", grid=False)).scale(alt.Scale(padding=14))
-    y = alt.Y("usd:Q").axis(quantity_axis(ink, "USD per instance-hour", DOLLARS)).scale(alt.Scale(zero=True))
+    x = (
+        alt.X("day:T")
+        .axis(quantity_axis(ink, "seen on", "%b %Y", grid=False))
+        .scale(alt.Scale(padding=14))
+    )
+    y = (
+        alt.Y("usd:Q")
+        .axis(quantity_axis(ink, "USD per instance-hour", DOLLARS))
+        .scale(alt.Scale(zero=True))
+    )
     colour = rank_colours()
     tooltip = [
         alt.Tooltip("line:N", title=" "),

@@ -9,12 +9,21 @@ from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, THREE, once, quantity_axis
 from views.shared.theme import BLUE, COMPONENT_COLOURS, ORANGE, RED, Ink
 
-TAKE, USE = "take", "use"  # the selection of the sliders' places, and its box: ticked, it hands them to the server
+TAKE, USE = (
+    "take",
+    "use",
+)  # the selection of the sliders' places, and its box: ticked, it hands them to the server
 MOMENTS_HEIGHT, LINE_HEIGHT = 190, 170
 LABEL = 50  # pixels of an axis label inside the picture, through which no line of a card goes
-LENGTH = "(datum.page_tokens > 0 ? ceil(take_tokens / datum.page_tokens) * datum.page_tokens : take_tokens) / 1024"
+LENGTH = (
+    "(datum.page_tokens > 0 ? ceil(take_tokens / datum.page_tokens) * datum.page_tokens : "
+    "take_tokens) / 1024"
+)
 FIXED = "datum.c + datum.c_tokens * datum.length + datum.c_tokens2 * datum.length * datum.length"
-EACH = "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length * datum.length"
+EACH = (
+    "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length "
+    "* datum.length"
+)
 
 
 class Slider(NamedTuple):
@@ -51,31 +60,60 @@ class Words(NamedTuple):
 
 @once
 def step_through(
-    ink: Ink, words: Words, batch: Slider, tokens: Slider, dials: tuple[Choice, ...], components: tuple[str, ...], is_narrow: bool = False
+    ink: Ink,
+    words: Words,
+    batch: Slider,
+    tokens: Slider,
+    dials: tuple[Choice, ...],
+    components: tuple[str, ...],
+    is_narrow: bool = False,
 ) -> dict[str, Any]:
     """A vconcat of figures, moments and slope; a box under its sliders hands their places on.
 
     Reads calc.charts.walk.walk_table.
     """
-    rows = ROWS.transform_filter(" && ".join(f"datum.dial_{place} == take_dial_{place}" for place in range(len(dials))))
+    rows = ROWS.transform_filter(
+        " && ".join(f"datum.dial_{place} == take_dial_{place}" for place in range(len(dials)))
+    )
     stop = Slider(words.step, len(words.stops), 1, len(words.stops), 1)
-    numbers = {"stop": stop, "batch": batch, "tokens": tokens} | {f"dial_{place}": dial for place, dial in enumerate(dials)}
-    binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))} | {USE: alt.binding_checkbox(name=words.use)}
-    start = [{name: numbers[name].value if name in numbers else None for name in binds}]  # None: nothing is selected
-    take = alt.selection_point(name=TAKE, fields=[*binds][::-1], bind=binds, value=start)  # drawn from the last to the first
-    still = [alt.param(name=f"{TAKE}_{name}", value=number.value) for name, number in numbers.items() if name not in binds]
+    numbers = {"stop": stop, "batch": batch, "tokens": tokens} | {
+        f"dial_{place}": dial for place, dial in enumerate(dials)
+    }
+    binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))} | {
+        USE: alt.binding_checkbox(name=words.use)
+    }
+    start = [
+        {name: numbers[name].value if name in numbers else None for name in binds}
+    ]  # None: nothing is selected
+    take = alt.selection_point(
+        name=TAKE, fields=[*binds][::-1], bind=binds, value=start
+    )  # drawn from the last to the first
+    still = [
+        alt.param(name=f"{TAKE}_{name}", value=number.value)
+        for name, number in numbers.items()
+        if name not in binds
+    ]
     figures = _figures(ink, words, rows).add_params(take)
     chart = alt.vconcat(
-        figures, _moments(ink, words, rows, dials[0].names, components, is_narrow), _slope(ink, words, rows, batch), spacing=14
+        figures,
+        _moments(ink, words, rows, dials[0].names, components, is_narrow),
+        _slope(ink, words, rows, batch),
+        spacing=14,
     )
-    return _without_names(chart.add_params(*still).configure_view(stroke=None).to_dict(validate=False))
+    return _without_names(
+        chart.add_params(*still).configure_view(stroke=None).to_dict(validate=False)
+    )
 
 
 def _bind(number: Slider | Choice) -> Any:
     """The slider or the radios of a number; none where it stands still."""
     if isinstance(number, Slider):
         least, most, step = number.least, number.most, number.step
-        return alt.binding_range(min=least, max=most, step=step, name=number.label) if least < most else None
+        return (
+            alt.binding_range(min=least, max=most, step=step, name=number.label)
+            if least < most
+            else None
+        )
     numbers, names = list(range(1, len(number.names) + 1)), list(number.names)
     if number.slides or len(numbers) == 1:
         return _bind(Slider(number.label, number.value, 1, len(numbers), 1))
@@ -85,7 +123,10 @@ def _bind(number: Slider | Choice) -> Any:
 def _parts(rows: alt.Chart) -> alt.Chart:
     """The parts of all moments at this length: what they hold of no sequence, and of each."""
     return (
-        rows.transform_filter("datum.kind == 'part' && datum.over_tokens < take_tokens && take_tokens <= datum.to_tokens")
+        rows.transform_filter(
+            "datum.kind == 'part' && datum.over_tokens < take_tokens && take_tokens <= "
+            "datum.to_tokens"
+        )
         .transform_calculate(length=LENGTH)
         .transform_calculate(fixed=FIXED, each=EACH)
         .transform_calculate(gib="datum.fixed + datum.each * take_batch")
@@ -96,10 +137,15 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
     """The moments as lines over the batch, and the batch at which each leaves the card."""
     return (
         _parts(rows)
-        .transform_aggregate(fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"])
+        .transform_aggregate(
+            fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"]
+        )
         .transform_calculate(
             total="datum.fixed + datum.each * take_batch",
-            room="datum.each > 1e-9 ? (datum.ceiling - datum.fixed) / datum.each : (datum.fixed > datum.ceiling ? -1 : 1e9)",
+            room=(
+                "datum.each > 1e-9 ? (datum.ceiling - datum.fixed) / datum.each : (datum.fixed > "
+                "datum.ceiling ? -1 : 1e9)"
+            ),
         )
         .transform_joinaggregate(peak="max(total)", base="max(fixed)", most="min(room)")
     )
@@ -107,10 +153,16 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
 
 def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     """Two lines of text: fixed and for each sequence, the room of the card and what is free."""
-    each = f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(take_tokens, ',') + ' tokens'"
+    each = (
+        f"format(datum.each, '{THREE}') + ' GiB for each {words.unit} of ' + format(take_tokens, "
+        f"',') + ' tokens'"
+    )
     first = f"format(datum.fixed, '{THREE}') + ' GiB fixed · ' + {each}"
     most = "(datum.most >= 1e9 ? 'any number' : format(max(floor(datum.most + 1e-6), 0), ','))"
-    free = f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), '{THREE}') + ' GiB'"
+    free = (
+        f"(datum.free >= 0 ? 'now free: ' : 'now short by ') + format(abs(datum.free), "
+        f"'{THREE}') + ' GiB'"
+    )
     second = f"'{words.room} ' + {most} + ' · ' + {free}"
     return (
         _peaks(rows)
@@ -123,7 +175,14 @@ def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     )
 
 
-def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], components: tuple[str, ...], is_narrow: bool) -> Any:
+def _moments(
+    ink: Ink,
+    words: Words,
+    rows: alt.Chart,
+    models: tuple[str, ...],
+    components: tuple[str, ...],
+    is_narrow: bool,
+) -> Any:
     """The largest moment of each stop as a bar, with its total and the change."""
     largest = (
         _parts(rows)
@@ -134,7 +193,9 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
         .transform_filter("datum.moment == datum.first")
         .transform_calculate(name=f"{json.dumps(words.stops)}[datum.stop - 1]")
     )
-    x = alt.X("name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None).axis(
+    x = alt.X(
+        "name:N", scale=alt.Scale(domain=list(words.stops), paddingInner=0.25), title=None
+    ).axis(
         labelAngle=0,
         labelExpr="split(datum.label, ' ')" if is_narrow else "datum.label",
         ticks=False,
@@ -145,9 +206,18 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
         labelOverlap=False,
     )
     y = alt.Y("gib:Q", stack="zero").axis(_inside(ink)).scale(alt.Scale(nice=True))
-    colours = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
+    colours = alt.Scale(
+        domain=[COMPONENT_LABELS[name] for name in components],
+        range=[COMPONENT_COLOURS[name] for name in components],
+    )
     legend = alt.Legend(
-        orient="bottom", columns=3, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=160, symbolType="square"
+        orient="bottom",
+        columns=3,
+        symbolStrokeWidth=0,
+        labelFontSize=SIZE,
+        labelColor=ink.text,
+        labelLimit=160,
+        symbolType="square",
     )
     bars = largest.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
@@ -160,16 +230,27 @@ def _moments(ink: Ink, words: Words, rows: alt.Chart, models: tuple[str, ...], c
             alt.Tooltip("gib:Q", title="GiB", format=THREE),
         ],
     )
-    change = f"(datum.total < datum.before ? ' −' : ' +') + format(abs(datum.total - datum.before), '{THREE}')"
+    change = (
+        f"(datum.total < datum.before ? ' −' : ' +') + format(abs(datum.total - datum.before), "
+        f"'{THREE}')"
+    )
     totals = (
         largest.transform_aggregate(total="max(total)", groupby=["stop", "name"])
         .transform_window(before="lag(total)", sort=[alt.SortField("stop")])
-        .transform_calculate(words=f"format(datum.total, '{THREE}') + (datum.before === null ? '' : {change})")
+        .transform_calculate(
+            words=f"format(datum.total, '{THREE}') + (datum.before === null ? '' : {change})"
+        )
         .encode(x=x, y="total:Q", text="words:N")
     )
     over: dict[str, Any] = {"baseline": "bottom", "dy": -4, "fontSize": SIZE - 2 * is_narrow}
-    halo, text = totals.mark_text(**over, stroke=ink.paper, strokeWidth=4), totals.mark_text(**over, color=ink.text)
-    title = f"{json.dumps(models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + format(take_tokens, ',') + ' tokens'"
+    halo, text = (
+        totals.mark_text(**over, stroke=ink.paper, strokeWidth=4),
+        totals.mark_text(**over, color=ink.text),
+    )
+    title = (
+        f"{json.dumps(models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + "
+        f"format(take_tokens, ',') + ' tokens'"
+    )
     return alt.layer(bars, *_ceiling(ink, words.card, rows), halo, text).properties(
         height=MOMENTS_HEIGHT, width="container", title=_title(ink, alt.ExprRef(title))
     )
@@ -197,27 +278,37 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
     )
     cards = rows.transform_filter("datum.kind == 'card'")
     layers = [
-        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(x=alt.value(LABEL), x2=alt.value("width"), y="safe_gib:Q"),
-        cards.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text).encode(
-            x=alt.value("width"), y="safe_gib:Q", text="card:N"
+        cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
+            x=alt.value(LABEL), x2=alt.value("width"), y="safe_gib:Q"
         ),
+        cards.mark_text(
+            align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text
+        ).encode(x=alt.value("width"), y="safe_gib:Q", text="card:N"),
         over.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         over.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
-        cliff.mark_point(shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1).encode(x=x, y="edge:Q"),
-        cliff.mark_text(align="left", baseline="top", dx=8, dy=4, fontSize=SIZE, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
+        cliff.mark_point(
+            shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1
+        ).encode(x=x, y="edge:Q"),
+        cliff.mark_text(
+            align="left", baseline="top", dx=8, dy=4, fontSize=SIZE, color=ink.text
+        ).encode(x=x, y="edge:Q", text="words:N"),
         dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
     ]
-    return alt.layer(*layers).properties(height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title))
+    return alt.layer(*layers).properties(
+        height=LINE_HEIGHT, width="container", title=_title(ink, words.slope_title)
+    )
 
 
 def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
     """The line of the plan's card, named at its right end."""
     line = _peaks(rows).transform_aggregate(ceiling="max(ceiling)")
     return (
-        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(x=alt.value(LABEL), x2=alt.value("width"), y="ceiling:Q"),
-        line.mark_text(align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card).encode(
-            x=alt.value("width"), y="ceiling:Q"
+        line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
+            x=alt.value(LABEL), x2=alt.value("width"), y="ceiling:Q"
         ),
+        line.mark_text(
+            align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card
+        ).encode(x=alt.value("width"), y="ceiling:Q"),
     )
 
 
@@ -248,5 +339,9 @@ def _title(ink: Ink, text: Any) -> alt.Title:
 def _without_names(spec: Any) -> Any:
     """The specification with the table's name left out, so that it reads the table sent with it."""
     if isinstance(spec, dict):
-        return {key: _without_names(value) for key, value in spec.items() if not (key == "data" and value == {"name": "rows"})}
+        return {
+            key: _without_names(value)
+            for key, value in spec.items()
+            if not (key == "data" and value == {"name": "rows"})
+        }
     return [_without_names(value) for value in spec] if isinstance(spec, list) else spec

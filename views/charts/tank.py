@@ -13,13 +13,16 @@ OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
 def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22) -> str:
     """An SVG of one result row, `width` x `height` pixels.
 
-    The scale ends at the card, or at the high end of the range if that is further: a row that is too large runs over its
-    card's end, and is drawn hollow.
+    The scale ends at the card, or at the high end of the range if that is further: a row that is
+    too large runs over its card's end, and is drawn hollow.
     """
     card, low, high, most = _ends(row)
     pixels = (width - 2) / most
     drawn = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
-    drawn += [*_card_end(card * pixels, ink, height), *_whisker(1 + low * pixels, 1 + high * pixels, ink, height)]
+    drawn += [
+        *_card_end(card * pixels, ink, height),
+        *_whisker(1 + low * pixels, 1 + high * pixels, ink, height),
+    ]
     size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
 
@@ -28,34 +31,60 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
     """The same tank as HTML, as wide as its place: `st.html` draws no SVG."""
     card, low, high, most = _ends(row)
     percent = 100 / most
-    drawn = [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")] if card > 0 else []
+    drawn = (
+        [_box(0, card * percent, 0, f"background:{ink.track};border-radius:2px", "track")]
+        if card > 0
+        else []
+    )
     left, hollow = 0.0, row["fits"] == "no"
     for name in COMPONENTS:
         wide = float(row[name]) * percent
         if wide > 0:
             colour = COMPONENT_COLOURS[name]
-            fill = f"border:{OUTLINE}px solid {colour}" if hollow else f"background:{colour};border-right:1px solid {ink.paper}"
+            fill = (
+                f"border:{OUTLINE}px solid {colour}"
+                if hollow
+                else f"background:{colour};border-right:1px solid {ink.paper}"
+            )
             drawn.append(_box(left, wide, 1, f"{fill};box-sizing:border-box", name))
             left += wide
     if high > 0:
         halo, line = f"box-shadow:0 0 0 1px {ink.paper}", f"background:{ink.text}"
-        drawn.append(_box(low * percent, (high - low) * percent, height / 2 - 1, f"{line};{halo}", "range"))
-        drawn += [_box(f"calc({end * percent:.3f}% - 1px)", "2px", height * 0.25, f"{line};{halo}") for end in (low, high)]
+        drawn.append(
+            _box(low * percent, (high - low) * percent, height / 2 - 1, f"{line};{halo}", "range")
+        )
+        drawn += [
+            _box(f"calc({end * percent:.3f}% - 1px)", "2px", height * 0.25, f"{line};{halo}")
+            for end in (low, high)
+        ]
     if card > 0:
-        drawn.append(_box(f"calc({card * percent:.3f}% - 2px)", "2px", -2, f"background:{ink.text}", "card"))
-    return f"<div role='img' aria-label='{escape(alt, quote=True)}' style='position:relative;height:{height}px'>{''.join(drawn)}</div>"
+        drawn.append(
+            _box(f"calc({card * percent:.3f}% - 2px)", "2px", -2, f"background:{ink.text}", "card")
+        )
+    return (
+        f"<div role='img' aria-label='{escape(alt, quote=True)}' "
+        f"style='position:relative;height:{height}px'>{''.join(drawn)}</div>"
+    )
 
 
 def _box(left: float | str, wide: float | str, inset: float, look: str, name: str = "") -> str:
     """A part of a tank: place and width in per cent or as CSS, and its inset in pixels."""
-    across = ";".join(f"{key}:{value if isinstance(value, str) else f'{value:.3f}%'}" for key, value in (("left", left), ("width", wide)))
+    across = ";".join(
+        f"{key}:{value if isinstance(value, str) else f'{value:.3f}%'}"
+        for key, value in (("left", left), ("width", wide))
+    )
     of = f" class='{name}'" if name else ""
-    return f"<div{of} style='position:absolute;{across};top:{inset:g}px;bottom:{inset:g}px;{look}'></div>"
+    return (
+        f"<div{of} "
+        f"style='position:absolute;{across};top:{inset:g}px;bottom:{inset:g}px;{look}'></div>"
+    )
 
 
 def _ends(row: Row) -> tuple[float, float, float, float]:
     """The card, both ends of the range, and where the scale ends. [B]"""
-    card, low, high = (float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    card, low, high = (
+        float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes")
+    )
     return card, low, high, max(value for value in (card, high, 1.0) if value == value)
 
 
@@ -67,7 +96,10 @@ def data_uri(svg: str) -> str:
 def _track(wide: float, ink: Ink, height: int) -> Iterator[str]:
     """The card; nothing where no card is named."""
     if wide > 0:
-        yield f"<rect class='track' x='1' y='2' width='{wide:.2f}' height='{height - 4}' rx='2' fill='{ink.track}'/>"
+        yield (
+            f"<rect class='track' x='1' y='2' width='{wide:.2f}' height='{height - 4}' rx='2' "
+            f"fill='{ink.track}'/>"
+        )
 
 
 def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]:
@@ -79,7 +111,10 @@ def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]
             continue
         line = min(OUTLINE if hollow else 0.8, wide / 4)
         inset = line / 2 if hollow else 0.0
-        place = f"x='{left + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' height='{height - 8 - 2 * inset:.2f}'"
+        place = (
+            f"x='{left + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' "
+            f"height='{height - 8 - 2 * inset:.2f}'"
+        )
         colour = COMPONENT_COLOURS[name]
         look = f"fill-opacity='.15' stroke='{colour}'" if hollow else f"stroke='{ink.paper}'"
         yield f"<rect class='{name}' {place} fill='{colour}' {look} stroke-width='{line:.2f}'/>"
@@ -89,7 +124,10 @@ def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]
 def _card_end(wide: float, ink: Ink, height: int) -> Iterator[str]:
     """The end of the card over the components, so that what runs past it is seen."""
     if wide > 0:
-        yield f"<path class='card' d='M{1 + wide:.2f} 0V{height}' stroke='{ink.faint}' stroke-width='1.6'/>"
+        yield (
+            f"<path class='card' d='M{1 + wide:.2f} 0V{height}' stroke='{ink.faint}' "
+            f"stroke-width='1.6'/>"
+        )
 
 
 def _whisker(left: float, right: float, ink: Ink, height: int) -> Iterator[str]:
@@ -98,5 +136,8 @@ def _whisker(left: float, right: float, ink: Ink, height: int) -> Iterator[str]:
         middle, end = height / 2, height * 0.3
         ends = "".join(f"M{x:.2f} {middle - end / 2:.1f}v{end:.1f}" for x in (left, right))
         path = f"M{left:.2f} {middle}H{right:.2f}{ends}"
-        yield f"<path d='{path}' stroke='{ink.paper}' stroke-width='3.6' stroke-opacity='.85' fill='none'/>"
+        yield (
+            f"<path d='{path}' stroke='{ink.paper}' stroke-width='3.6' stroke-opacity='.85' "
+            f"fill='none'/>"
+        )
         yield f"<path class='range' d='{path}' stroke='{ink.text}' stroke-width='1.6' fill='none'/>"

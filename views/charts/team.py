@@ -13,14 +13,30 @@ STEP = 30  # pixels of a run
 @once
 def team_chart(ink: Ink) -> dict[str, Any]:
     """Reads label, rank, pool_rank, where, starts, deadline, begins, ends (ISO) and cost."""
-    x = alt.X("begins:T").axis(quantity_axis(ink, "", "%d %b", grid=True, tickCount="day")).scale(alt.Scale(padding=6))
+    x = (
+        alt.X("begins:T")
+        .axis(quantity_axis(ink, "", "%d %b", grid=True, tickCount="day"))
+        .scale(alt.Scale(padding=6))
+    )
     colour = rank_colours("pool_rank:O")
-    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in (("label", " "), ("where", "On"), ("cost", "Cost"))]
-    tips += [alt.Tooltip(f"{name}:T", title=title, format="%a %d %b %H:%M") for name, title in (("begins", "From"), ("ends", "To"))]
+    tips = [
+        alt.Tooltip(f"{name}:N", title=title)
+        for name, title in (("label", " "), ("where", "On"), ("cost", "Cost"))
+    ]
+    tips += [
+        alt.Tooltip(f"{name}:T", title=title, format="%a %d %b %H:%M")
+        for name, title in (("begins", "From"), ("ends", "To"))
+    ]
     y = bar_rows(ink)
     layers = [
         ROWS.mark_bar(height=4, color=ink.track).encode(x=alt.X("starts:T"), x2="deadline:T", y=y),
-        ROWS.mark_bar(height=14, minBandSize=3).encode(x=x, x2="ends:T", y=y, color=colour, tooltip=tips),
-        ROWS.mark_text(align="left", dx=6, fontSize=SIZE, color=ink.text).encode(x="deadline:T", y=y, text="where:N"),
+        ROWS.mark_bar(height=14, minBandSize=3).encode(
+            x=x, x2="ends:T", y=y, color=colour, tooltip=tips
+        ),
+        ROWS.mark_text(align="left", dx=6, fontSize=SIZE, color=ink.text).encode(
+            x="deadline:T", y=y, text="where:N"
+        ),
     ]
-    return finished(alt.layer(*layers), "Bar: the run; line: its deadline", ink, height={"step": STEP})
+    return finished(
+        alt.layer(*layers), "Bar: the run; line: its deadline", ink, height={"step": STEP}
+    )

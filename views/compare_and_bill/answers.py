@@ -19,7 +19,14 @@ from views.shared.elements import button
 from views.shared.markdown import faint, plain
 from views.shared.theme import Ink
 
-PLAN, RENAME, COPY, UP, DOWN, REMOVE = "Make it the plan", "Rename", "Keep a copy", "Move up", "Move down", "Remove"
+PLAN, RENAME, COPY, UP, DOWN, REMOVE = (
+    "Make it the plan",
+    "Rename",
+    "Keep a copy",
+    "Move up",
+    "Move down",
+    "Remove",
+)
 WIDTHS = (3.3, 6.3, 0.8)  # of name, figures and menu
 LONGEST_NAME = 60
 RENAMED = "renamed"  # the place whose name is asked for
@@ -67,7 +74,11 @@ def _name(row: Row, place: int, job: JobAnswers, catalogs: Catalogs) -> None:
 def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
     """HTML: memory, of its card, cost, time, and the difference from the ticked answer."""
     tank = tank_html(row, ink, row_words.tank_alt(row))
-    against = "the one in the bill" if row is ticked or ticked["problem"] else in_a_line(ticked, row, catalogs)
+    against = (
+        "the one in the bill"
+        if row is ticked or ticked["problem"]
+        else in_a_line(ticked, row, catalogs)
+    )
     cells = (
         (
             f"Memory, of its card: {escape(row_words.verdict(row))}",
@@ -79,8 +90,14 @@ def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
         ("Against the ticked one", against, "2 1 260px"),
     )
     grey = f"color:{ink.faint};font-size:13px;margin-bottom:3px"
-    parts = [f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>" for label, value, flex in cells]
-    return f"<div style='display:flex;flex-wrap:wrap;gap:6px 24px;font-size:15px;color:{ink.text}'>{''.join(parts)}</div>"
+    parts = [
+        f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>"
+        for label, value, flex in cells
+    ]
+    return (
+        f"<div style='display:flex;flex-wrap:wrap;gap:6px "
+        f"24px;font-size:15px;color:{ink.text}'>{''.join(parts)}</div>"
+    )
 
 
 def _menu(row: Row, place: int, job: JobAnswers) -> None:
@@ -89,7 +106,14 @@ def _menu(row: Row, place: int, job: JobAnswers) -> None:
         return
     entries = [*[PLAN] * (not row["problem"]), RENAME, *[COPY] * (not kept.is_full())]
     entries += [*[UP] * (place != job.places[0]), *[DOWN] * (place != job.places[-1]), REMOVE]
-    st.menu_button("More", entries, on_click=_act, args=(place, job.places), type="tertiary", key=f"more_{place}")
+    st.menu_button(
+        "More",
+        entries,
+        on_click=_act,
+        args=(place, job.places),
+        type="tertiary",
+        key=f"more_{place}",
+    )
 
 
 def _act(place: int, places: list[int]) -> None:
@@ -116,5 +140,7 @@ def _rename(place: int) -> None:
     before = kept.kept()[place]["name"]
     kept.rename(place, st.session_state["new_name"])
     after, state = kept.kept()[place]["name"], st.session_state
-    state["side_by_side"] = [after if chosen == before else chosen for chosen in state.get("side_by_side", [])]
+    state["side_by_side"] = [
+        after if chosen == before else chosen for chosen in state.get("side_by_side", [])
+    ]
     state.pop(RENAMED, None)

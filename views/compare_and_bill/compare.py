@@ -28,7 +28,9 @@ from views.shared.elements import closed, dialog
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
-NOTHING_KEPT = "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
+NOTHING_KEPT = (
+    "Keep an answer on Plan to compare it. Until then this is the bill of the answer shown there."
+)
 
 NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it on Plan."
 
@@ -59,8 +61,17 @@ def _present(catalogs: Catalogs) -> pd.DataFrame:
     """The answer shown on Plan as the one row; a run of it once."""
     plan = present(catalogs)
     is_estimated = not is_missing(plan.row["memory_bytes"])
-    of_job = {"market": plan.market, "job": short_job(plan.job, catalogs), "have": plan.job.get("have") or "", "in_bill": "yes"}
-    row = plan.row | of_job | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
+    of_job = {
+        "market": plan.market,
+        "job": short_job(plan.job, catalogs),
+        "have": plan.job.get("have") or "",
+        "in_bill": "yes",
+    }
+    row = (
+        plan.row
+        | of_job
+        | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
+    )
     row |= {"plan_months": 1} if ends_of(row) else {}
     return billed(pd.DataFrame([row]), catalogs)
 
@@ -91,18 +102,32 @@ def draw(title: DeltaGenerator) -> None:
         signing.not_in_it(in_bill)
     if len(every.records) >= FEWEST:
         label = "What differs, and every figure side by side"
-        closed(label, "side_by_side_open", lambda: side_by_side(every.rows, every.records, catalogs))
+        closed(
+            label, "side_by_side_open", lambda: side_by_side(every.rows, every.records, catalogs)
+        )
 
 
 def _counted(every: Compared) -> str:
     """2 jobs, 4 kept answers; the ticked one of each job is in the bill."""
-    of = "the ticked one of each job is" if len(every.records) > len(every.jobs) else "all of them are"
-    return f"{counted(len(every.jobs), 'job')}, {counted(len(every.records), 'kept answer')}; {of} in the bill."
+    of = (
+        "the ticked one of each job is"
+        if len(every.records) > len(every.jobs)
+        else "all of them are"
+    )
+    return (
+        f"{counted(len(every.jobs), 'job')}, {counted(len(every.records), 'kept answer')}; {of} "
+        f"in the bill."
+    )
 
 
 def _since_kept(rows: list[Row], catalogs: Catalogs) -> None:
     """What has changed of each answer since it was kept; nothing where all is as it was."""
-    changes = {row["scenario"]: aged.changed(row | then_of(entry), catalogs) for row, entry in zip(rows, kept.kept(), strict=False)}
-    lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences]
+    changes = {
+        row["scenario"]: aged.changed(row | then_of(entry), catalogs)
+        for row, entry in zip(rows, kept.kept(), strict=False)
+    }
+    lines = [
+        f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences
+    ]
     if lines:
         st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")

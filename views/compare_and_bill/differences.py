@@ -32,25 +32,46 @@ logarithmic mean (Ang 2005), so that the parts sum to the whole; the largest is 
 def in_a_line(first: Row, other: Row, catalogs: Catalogs) -> str:
     """HTML: +$5, 26 min less: trains adapters only, 2.4 times the tokens a second."""
     result = differences(first, other)
-    money, longer = result.get("usd"), 0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other)
-    changes = [] if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO else [signed(money.change, about)]
+    money, longer = (
+        result.get("usd"),
+        0.0 if bool(ends_of(first)) != bool(ends_of(other)) else pace_change(first, other),
+    )
+    changes = (
+        []
+        if money is None or is_missing(money.change) or abs(money.ratio) < SAME_RATIO
+        else [signed(money.change, about)]
+    )
     changes += [_time(longer, first)] if abs(longer) > SAME_RATIO * first["seconds"] else []
     work = [f"<b>{escape(words)}</b>" for words in other_work(first, other, catalogs)]
     causes = [*work, escape(_cause_of_money(result, first, other, catalogs))] if changes else work
-    return ": ".join(filter(None, (", ".join(changes) or "the same cost and time", ", ".join(filter(None, causes)))))
+    return ": ".join(
+        filter(
+            None, (", ".join(changes) or "the same cost and time", ", ".join(filter(None, causes)))
+        )
+    )
 
 
 def _time(longer_seconds: float, first: Row) -> str:
     """26 min less; 12 ms a token more."""
-    return f"{duration(abs(longer_seconds))} {'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
+    return (
+        f"{duration(abs(longer_seconds))} "
+        f"{'' if ends_of(first) else 'a token '}{'more' if longer_seconds > 0 else 'less'}"
+    )
 
 
-def _cause_of_money(result: dict[str, Difference], first: Row, other: Row, catalogs: Catalogs) -> str:
+def _cause_of_money(
+    result: dict[str, Difference], first: Row, other: Row, catalogs: Catalogs
+) -> str:
     """Speed and price where both differ, else what mostly makes the difference."""
     hourly, speed = result["usd_per_hour"].ratio, speed_ratio(first, other)
     if "hours" in result and abs(hourly) > SAME_RATIO and abs(speed - 1) > SAME_RATIO:
-        market = f"{MARKETS[other['market']].phrase}, " if first["market"] != other["market"] else ""
-        return f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price of an hour"
+        market = (
+            f"{MARKETS[other['market']].phrase}, " if first["market"] != other["market"] else ""
+        )
+        return (
+            f"{market}{speed:.2g} times the tokens a second at {1 + hourly:.2g} times the price "
+            f"of an hour"
+        )
     cause = result["usd"].cause if "usd" in result else ""
     return _cause(cause, first, other, catalogs) if cause else ""
 
@@ -58,14 +79,21 @@ def _cause_of_money(result: dict[str, Difference], first: Row, other: Row, catal
 def side_by_side(rows: pd.DataFrame, records: list[Row], catalogs: Catalogs) -> None:
     """Six answers at most: what differs, the causes, every figure, and what is the same in all."""
     places = _shown(records)
-    shown, names = [records[place] for place in places], [plain(records[place]["scenario"]) for place in places]
+    shown, names = (
+        [records[place] for place in places],
+        [plain(records[place]["scenario"]) for place in places],
+    )
     table = choices(rows.iloc[places], catalogs)
     _choices(table[table["differs"]], names, "The choices in which the answers differ")
     first = shown[0]
     for row in shown[1:]:
         if lines := [] if first["problem"] or row["problem"] else _against(first, row, catalogs):
-            st.markdown(plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}."))
-    figures = [{"": label, **dict(zip(names, cells, strict=True))} for label, cells in _figures(shown)]
+            st.markdown(
+                plain(f"**{row['scenario']}** against {first['scenario']}: {'; '.join(lines)}.")
+            )
+    figures = [
+        {"": label, **dict(zip(names, cells, strict=True))} for label, cells in _figures(shown)
+    ]
     text_table(figures, "Memory by component, money and time of each answer")
     st.markdown("The same in all of them")
     _choices(table[~table["differs"]], names[:1], "The choices that the answers share")
@@ -77,15 +105,25 @@ def _shown(rows: list[Row]) -> list[int]:
     names, state = [row["scenario"] for row in rows], st.session_state
     if len(rows) <= MOST:
         return list(range(len(rows)))
-    state["side_by_side"] = [name for name in state.get("side_by_side", []) if name in names] or names[:MOST]
-    chosen = st.multiselect(f"Side by side, {MOST} at most", names, key="side_by_side", max_selections=MOST, persist_state="session")
+    state["side_by_side"] = [
+        name for name in state.get("side_by_side", []) if name in names
+    ] or names[:MOST]
+    chosen = st.multiselect(
+        f"Side by side, {MOST} at most",
+        names,
+        key="side_by_side",
+        max_selections=MOST,
+        persist_state="session",
+    )
     return sorted(names.index(name) for name in chosen) or list(range(MOST))
 
 
 def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
     """A row per choice, a column per answer."""
     cells = table[["label", *range(len(names))]].itertuples(index=False)
-    lines = [{"": label, **dict(zip(names, map(plain, words), strict=True))} for label, *words in cells]
+    lines = [
+        {"": label, **dict(zip(names, map(plain, words), strict=True))} for label, *words in cells
+    ]
     if lines:
         text_table(lines, alt)
     else:
@@ -95,17 +133,33 @@ def _choices(table: pd.DataFrame, names: list[str], alt: str) -> None:
 def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     """How a row differs from the first: memory, $ an hour, time, money, and the cause of each."""
     result, period = differences(first, other), "" if ends_of(first) else " a month"
-    writers: dict[str, tuple[Callable[[float], str], str, str]] = {  # how each is written, its unit, and the words for no difference
+    writers: dict[
+        str, tuple[Callable[[float], str], str, str]
+    ] = {  # how each is written, its unit, and the words for no difference
         "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price of an hour"),
         "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),
     }
-    lines = [_line(result[name], *how, (first, other), catalogs) for name, how in writers.items() if name in result]
-    return [*filter(None, lines), *(["a run and a month: their cost is not compared"] if "usd" not in result else [])]
+    lines = [
+        _line(result[name], *how, (first, other), catalogs)
+        for name, how in writers.items()
+        if name in result
+    ]
+    return [
+        *filter(None, lines),
+        *(["a run and a month: their cost is not compared"] if "usd" not in result else []),
+    ]
 
 
-def _line(difference: Difference, say: Callable[[float], str], unit: str, same: str, pair: tuple[Row, Row], catalogs: Catalogs) -> str:
+def _line(
+    difference: Difference,
+    say: Callable[[float], str],
+    unit: str,
+    same: str,
+    pair: tuple[Row, Row],
+    catalogs: Catalogs,
+) -> str:
     """-18 GiB per GPU, -23 %: optimizer state."""
     if is_missing(difference.change) or not difference.parts:
         return ""
@@ -113,10 +167,15 @@ def _line(difference: Difference, say: Callable[[float], str], unit: str, same: 
         return same
     ratio = difference.ratio
     times = f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
-    head = f"**{signed(difference.change, say)}**{unit}, {times}: {_cause(difference.cause, *pair, catalogs)}"
+    head = (
+        f"**{signed(difference.change, say)}**{unit}, {times}: "
+        f"{_cause(difference.cause, *pair, catalogs)}"
+    )
     if not difference.against:
         return head
-    more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
+    more, less = (
+        signed(difference.parts[name], say) for name in (difference.cause, difference.against)
+    )
     return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
 
 
@@ -124,13 +183,25 @@ def _cause(name: str, first: Row, other: Row, catalogs: Catalogs) -> str:
     """What mostly makes a difference, in words."""
     before, after = first["instances"], other["instances"]
     if name == "instances":
-        return "a second instance" if (before, after) == (1, 2) else f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
+        return (
+            "a second instance"
+            if (before, after) == (1, 2)
+            else f"{after:.0f} instance{'s' * (after > 1)} instead of {before:.0f}"
+        )
     if name == "speed":
-        return f"{three(other['tokens_per_second'])} tokens per second instead of {three(first['tokens_per_second'])}"
+        return (
+            f"{three(other['tokens_per_second'])} tokens per second instead of "
+            f"{three(first['tokens_per_second'])}"
+        )
     if name != "price":
         return cause_in_words(name)
     for column in ("instance", "market", "region"):
-        words = [MARKETS[row[column]].phrase if column == "market" else name_of(column, row[column], catalogs) for row in (other, first)]
+        words = [
+            MARKETS[row[column]].phrase
+            if column == "market"
+            else name_of(column, row[column], catalogs)
+            for row in (other, first)
+        ]
         if words[0] != words[1]:
             return " instead of ".join(words)
     return "another price"
@@ -140,10 +211,17 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
     """Label and a cell per row: memory by component, cost, speed; no empty lines."""
     works = {row["work"] for row in rows}
     components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
-    table: list[tuple[str, Sequence[str]]] = [("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])]
+    table: list[tuple[str, Sequence[str]]] = [
+        ("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])
+    ]
     for name in components:
         mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
-        table.append((f"{mark} {COMPONENT_LABELS[name]}", [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows]))
+        table.append(
+            (
+                f"{mark} {COMPONENT_LABELS[name]}",
+                [gib(row[name] / GIB) if row[name] > 0 else "–" for row in rows],
+            )
+        )
     table += [
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
@@ -151,14 +229,20 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
     ]
-    return [(label, [plain(cell) for cell in cells]) for label, cells in table if any(cell != "–" for cell in cells)]
+    return [
+        (label, [plain(cell) for cell in cells])
+        for label, cells in table
+        if any(cell != "–" for cell in cells)
+    ]
 
 
 def _money(row: Row) -> str:
     """What it costs, and in how long."""
     if is_missing(row["usd"]):
         return "no price"
-    return f"{usd(row['usd'])}{own_terms(row)}" + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+    return f"{usd(row['usd'])}{own_terms(row)}" + (
+        f" in {span(row['hours'])}" if ends_of(row) else " a month"
+    )
 
 
 def _serving(row: Row, name: str) -> str:

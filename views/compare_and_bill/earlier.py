@@ -40,17 +40,31 @@ OPEN = "csv_open"
 def csv_out_and_in() -> None:
     """At the right of the tabs: open a CSV, and all that is kept as one, with its bill."""
     catalogs = session_catalogs.catalogs()
-    button("Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv")
+    button(
+        "Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv"
+    )
     dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
     if kept.kept():
         csv = partial(csv_tables.dated_csv, compared(catalogs).rows, catalogs, date.today())
-        tables.download("CSV", csv, "headroom-kept.csv", "kept_csv", type="tertiary", help="Kept answers with their bill, a row each")
+        tables.download(
+            "CSV",
+            csv,
+            "headroom-kept.csv",
+            "kept_csv",
+            type="tertiary",
+            help="Kept answers with their bill, a row each",
+        )
 
 
 def _opened(catalogs: Catalogs) -> None:
     """The answers of a file, then and today; an unreadable file costs one sentence."""
-    st.caption("A row for each answer, as the CSV buttons write them. Only `model` is needed: an empty cell takes its default.")
-    file: Any = st.file_uploader("CSV of answers", type="csv", key="uploaded", label_visibility="collapsed")
+    st.caption(
+        "A row for each answer, as the CSV buttons write them. Only `model` is needed: an "
+        "empty cell takes its default."
+    )
+    file: Any = st.file_uploader(
+        "CSV of answers", type="csv", key="uploaded", label_visibility="collapsed"
+    )
     if file is None:
         st.session_state.pop("earlier", None)
         return
@@ -63,14 +77,34 @@ def _opened(catalogs: Catalogs) -> None:
     states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
     st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
     if moved := _prices(result.rows):
-        st.markdown(plain("\n".join([moved, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
+        st.markdown(
+            plain(
+                "\n".join(
+                    [
+                        moved,
+                        "",
+                        *(
+                            f"- {sentence}"
+                            for sentence in aged.among(records(result.rows), catalogs)
+                        ),
+                    ]
+                )
+            )
+        )
     _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
     _accept(result, states, name)
     _table(rank(result.rows.assign(standing=states)).head(ROWS), catalogs)
     if len(result.rows) > ROWS:
-        st.caption(f"The best {ROWS:,} of {len(result.rows):,} answers are shown; the CSV has all of them.")
+        st.caption(
+            f"The best {ROWS:,} of {len(result.rows):,} answers are shown; the CSV has all of them."
+        )
     csv_name = f"{PurePath(file.name).stem}-estimated.csv"
-    tables.download(f"Estimates as CSV ({counted(len(result.rows), 'row')})", partial(_csv, result), csv_name, "uploaded_csv")
+    tables.download(
+        f"Estimates as CSV ({counted(len(result.rows), 'row')})",
+        partial(_csv, result),
+        csv_name,
+        "uploaded_csv",
+    )
 
 
 def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
@@ -114,7 +148,11 @@ def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     if obstacle:
         st.caption(obstacle)
     look = {"disabled": bool(obstacle), "type": "primary", "key": "accept_earlier"}
-    args = (result.rows.iloc[wanted].to_dict("records"), PurePath(name).stem, "plan_months" in result.table)
+    args = (
+        result.rows.iloc[wanted].to_dict("records"),
+        PurePath(name).stem,
+        "plan_months" in result.table,
+    )
     button(f"Keep {counted(len(wanted), 'answer')}", _keep, *args, icon="bookmark_add", **look)
 
 
@@ -123,7 +161,12 @@ def _keep(rows: list[Row], file: str, is_planned: bool) -> None:
     names, catalogs = {entry["name"] for entry in kept.kept()}, session_catalogs.catalogs()
     for row in rows:
         name = str(row["scenario"])
-        kept.keep(row, f"{name} ({file})" if name in names else name or None, row["job"] or short_job(row, catalogs), is_planned)
+        kept.keep(
+            row,
+            f"{name} ({file})" if name in names else name or None,
+            row["job"] or short_job(row, catalogs),
+            is_planned,
+        )
     st.session_state.pop(OPEN, None)
 
 
@@ -136,7 +179,10 @@ def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row: its own, else what sets it apart, else its number."""
     labels = chart_tables.labels(rows, catalogs)
     columns = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
-    return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in columns]
+    return [
+        quoted(name) or (f"Row {number + 1}" if problem else label)
+        for number, name, problem, label in columns
+    ]
 
 
 def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
@@ -151,7 +197,10 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
         (len(unread), "not understood"),
     ]
     states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
-    parts = [f"{counted(len(rows), 'answer')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(states_counted)}."]
+    parts = [
+        f"{counted(len(rows), 'answer')}: {_joined(verdicts)}.",
+        f"Beside what is kept: {_joined(states_counted)}.",
+    ]
     return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])
 
 
@@ -166,32 +215,57 @@ def _prices(rows: pd.DataFrame) -> str:
         return ""
     ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
     more, less = int((ratio > 1 + MOVED_RATIO).sum()), int((ratio < 1 - MOVED_RATIO).sum())
-    days = sorted({day for day in both["then_made_on"] if day} or {day for day in both["then_prices_as_of"] if day})
+    days = sorted(
+        {day for day in both["then_made_on"] if day}
+        or {day for day in both["then_prices_as_of"] if day}
+    )
     of = f" of {days[0]}" if days else ""
     if not more + less:
         return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."
-    moved = [f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0) for n, words in ((more, "more"), (less, "less"))]
-    return f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} today; the rest are the same."
+    moved = [
+        f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0)
+        for n, words in ((more, "more"), (less, "less"))
+    ]
+    return (
+        f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} "
+        f"today; the rest are the same."
+    )
 
 
 def _refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
     """A sentence for each row that is understood and refused, in the order of the file."""
     named = {sentence.partition(":")[0] for sentence in unread}
     wrong = rows.loc[rows["problem"] != "", "problem"]
-    return [f"Row {number + 1}: {problem}" for number, problem in wrong.items() if f"Row {number + 1}" not in named]
+    return [
+        f"Row {number + 1}: {problem}"
+        for number, problem in wrong.items()
+        if f"Row {number + 1}" not in named
+    ]
 
 
 def _obstacle(unread: list[str], wanted: int, room: int) -> str:
     """Why nothing of the file can be kept; empty where it can."""
     if unread:
-        return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and open it again."
+        return (
+            "Nothing is kept of a file that is not understood whole: correct these cells, or "
+            "delete their rows, and open it again."
+        )
     if not wanted:
         return "Every answer of the file that can be run is kept already."
     if wanted > room:
-        return f"There is room for {room} more answers: remove some that are kept, or open a file with fewer."
+        return (
+            f"There is room for {room} more answers: remove some that are kept, or open a file "
+            f"with fewer."
+        )
     return ""
 
 
 def _verdict(row: Any) -> str:
     """Fits, tight, does not fit, refused."""
-    return "refused" if row.problem else "no card named" if is_missing(row.fits) else fit_word(row.fits)
+    return (
+        "refused"
+        if row.problem
+        else "no card named"
+        if is_missing(row.fits)
+        else fit_word(row.fits)
+    )

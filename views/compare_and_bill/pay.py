@@ -33,7 +33,9 @@ def draw(title: DeltaGenerator) -> None:
     plan = present(catalogs)
     job, is_refused = short_job(plan.job, catalogs), is_missing(plan.row["memory_bytes"])
     machines = "" if is_refused else row_words.where(plan.row, catalogs, True)
-    title.title(plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False)
+    title.title(
+        plain(heading(plan.row, job, machines if plan.job.get("have") else "")), anchor=False
+    )
     if is_refused:
         st.error(plain(row_words.on_screen(plan.row["problem"])), icon=":material/block:")
         assumptions.editor(plan.row, catalogs)
@@ -64,17 +66,35 @@ def draw(title: DeltaGenerator) -> None:
         points([*prices.not_in_it(row), prices.energy(row, catalogs)])
 
     if market_line["basis"]:
-        closed("What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs))
-    closed("When signing pays", "break_even", lambda: use.over_use(row, break_even.over_use(row, markets), ink))
+        closed(
+            "What is paid, line by line", "paid_lines", partial(_paid, row, market_line, catalogs)
+        )
+    closed(
+        "When signing pays",
+        "break_even",
+        lambda: use.over_use(row, break_even.over_use(row, markets), ink),
+    )
     if market_line["basis"] and not MARKETS[plan.market].work:
-        closed("Quota and availability", "availability", partial(quota.draw, row, market_line, catalogs))
-    closed("Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs)))
+        closed(
+            "Quota and availability",
+            "availability",
+            partial(quota.draw, row, market_line, catalogs),
+        )
+    closed(
+        "Storage and traffic", "small_lines", lambda: prices.small(bill.small_lines(row, catalogs))
+    )
     if ends:
-        closed("A longer or shorter run", "run_length", lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink))
+        closed(
+            "A longer or shorter run",
+            "run_length",
+            lambda: use.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink),
+        )
     if row["work"] == "training":
         closed("Spot and its interruptions", "spot_details", partial(use.spot, row))
     elif not ends:
-        closed("Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink))
+        closed(
+            "Speed, and what tokens cost", "token_costs", partial(_served, row, plan, catalogs, ink)
+        )
     assumptions.editor(row, catalogs)
     name = f"headroom-bill-{row['model']}-{row['work']}"
     csvs = {
@@ -83,7 +103,9 @@ def draw(title: DeltaGenerator) -> None:
     }
     with st.container(horizontal=True):
         for label, (key, rows, file) in csvs.items():
-            tables.download(label, partial(csv_tables.dated_csv, rows, catalogs, today), f"{file}.csv", key)
+            tables.download(
+                label, partial(csv_tables.dated_csv, rows, catalogs, today), f"{file}.csv", key
+            )
 
 
 def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:
@@ -95,7 +117,9 @@ def _paid(row: Row, market_line: Row, catalogs: Catalogs) -> None:
 
 def _served(row: Row, plan: Present, catalogs: Catalogs, ink: Ink) -> None:
     use.serving(row)
-    use.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
+    use.over_concurrency(
+        row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink
+    )
     st.markdown(plain(use.per_token(row, bill.endpoint_facts(row, catalogs), catalogs)))
     if row["endpoint_usd_per_million_tokens"] > 0:
         use.over_load(row, break_even.over_load(row), ink)
@@ -116,7 +140,9 @@ def heading(row: Row, job: str, machines: str = "") -> str:
 
 def outside(row: Row, problem: str) -> str:
     """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
-    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+    return (
+        problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+    )
 
 
 def renting(plan: Present, catalogs: Catalogs) -> str:
@@ -126,4 +152,7 @@ def renting(plan: Present, catalogs: Catalogs) -> str:
     if is_missing(hourly):
         return why
     total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"
-    return f"{why} On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} an hour: {total}."
+    return (
+        f"{why} On demand, {row['instances_needed']:.0f} × {row['instance']} cost {usd(hourly)} "
+        f"an hour: {total}."
+    )

@@ -22,7 +22,12 @@ from views.shared.tables import columns_of, grid, text_table
 
 def markets(table: pd.DataFrame, today: date) -> None:
     """A line for each market: price, term, basis and day."""
-    grid(pd.DataFrame(_lines(table, today)), columns_of("ways_to_pay"), "The same job on every market", "bill_markets")
+    grid(
+        pd.DataFrame(_lines(table, today)),
+        columns_of("ways_to_pay"),
+        "The same job on every market",
+        "bill_markets",
+    )
 
 
 def _lines(table: pd.DataFrame, today: date) -> list[Row]:
@@ -49,7 +54,11 @@ def over(hours: float) -> str:
     if is_missing(hours):
         return ""
     years = hours / YEAR_HOURS
-    return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
+    return (
+        counted(int(years), "year")
+        if years == int(years) and years > 0
+        else counted(round(hours / DAY_HOURS), "day")
+    )
 
 
 def signed(market_line: Row) -> str:
@@ -57,28 +66,53 @@ def signed(market_line: Row) -> str:
     if is_missing(market_line["committed_usd"]):
         return ""
     even = market_line["break_even_hours_per_month"]
-    even_words = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
+    even_words = (
+        "never: on demand is cheaper however much is used"
+        if even > MEAN_MONTH_HOURS
+        else f"from {even:,.0f} of 730 hours a month"
+    )
     against = "" if is_missing(even) else f" Against on demand it breaks even {even_words}."
-    return f"You sign for {usd(market_line['committed_usd'])} over {over(market_line['committed_hours'])}, used or not.{against}"
+    return (
+        f"You sign for {usd(market_line['committed_usd'])} over "
+        f"{over(market_line['committed_hours'])}, used or not.{against}"
+    )
 
 
 def no_commitments(table: pd.DataFrame) -> str:
     """What to do where no price of a Savings Plan is known, or of no commitment at all."""
     commitments = {row for row in table["market"] if MARKETS[row].committed_years}
     if not commitments:
-        return "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
+        return (
+            "No price of a commitment is known for it: `make prices` reads Savings Plans and "
+            "reserved terms."
+        )
     plans = any("Savings Plan" in MARKETS[row].label for row in commitments)
-    return "" if plans else "No price of a Savings Plan is known for it, which often is the cheapest: `make prices` reads them."
+    return (
+        ""
+        if plans
+        else (
+            "No price of a Savings Plan is known for it, which often is the cheapest: `make "
+            "prices` reads them."
+        )
+    )
 
 
 def _zones(row: Row) -> str:
     low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
-    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
+    return (
+        ""
+        if is_missing(low) or is_missing(high)
+        else f" An instance asked {usd(low)} to {usd(high)}, by zone."
+    )
 
 
 def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
     """Which market costs least in all, against the row's own."""
-    spare = " Capacity is not promised." if ends else " Spare instances are counted; capacity is not promised."
+    spare = (
+        " Capacity is not promised."
+        if ends
+        else " Spare instances are counted; capacity is not promised."
+    )
     priced = table[table["usd"].notna()].sort_values("usd", kind="stable")
     if not len(priced):
         return "No price of any kind is known for it."
@@ -87,19 +121,28 @@ def cheapest(table: pd.DataFrame, market: str, ends: bool) -> str:
         return f"Least in all: {MARKETS[least['market']].phrase}, as on Plan."
     saved = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
-    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
+    return (
+        f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} "
+        f"less.{note}"
+    )
 
 
 def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
     """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
-    others = [market for market in priced if market in JOB["markets"].choices and market != plan.market]
+    others = [
+        market for market in priced if market in JOB["markets"].choices and market != plan.market
+    ]
     labels = {market: MARKETS[market].label for market in others}
-    use_in_plan(labels, "use_market", lambda market: job_state.adopt(plan.scenario, market, catalogs))
+    use_in_plan(
+        labels, "use_market", lambda market: job_state.adopt(plan.scenario, market, catalogs)
+    )
 
 
 def not_in_it(row: Row) -> tuple[str, ...]:
     """What is not in the bill: what its storage comes to, and what nobody counted."""
-    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
+    what = (
+        f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
+    )
     return (
         *([TEXTS["further"].format(usd(attempt_usd(row)))] if row["work"] == "training" else []),
         f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}{_stored(row)}.",
@@ -111,18 +154,32 @@ def energy(row: Row, catalogs: Catalogs) -> str:
     """Electricity: 7.94 kWh and 3.15 kg CO2e a run, and what that rests on."""
     if is_missing(row["carbon_kg"]):
         return "Electricity: not known for this card and region."
-    grid, often = catalogs.grids.loc[row["region"]], "a run on demand" if ends_of(row) else "a month"
-    power = percent(row["training_power_ratio" if row["work"] == "training" else "serving_power_ratio"])
-    where = f"{grid['grid_g_per_kwh']:.0f} g for a kWh in {catalogs.regions.at[row['region'], 'name']}"
+    grid, often = (
+        catalogs.grids.loc[row["region"]],
+        "a run on demand" if ends_of(row) else "a month",
+    )
+    power = percent(
+        row["training_power_ratio" if row["work"] == "training" else "serving_power_ratio"]
+    )
+    where = (
+        f"{grid['grid_g_per_kwh']:.0f} g for a kWh in {catalogs.regions.at[row['region'], 'name']}"
+    )
     rests = f"{power} of the rated power, PUE {grid['pue']:.2f}, {where}"
-    return f"Electricity, in the price: {three(row['energy_kwh'])} kWh and {three(row['carbon_kg'])} kg CO2e {often} ({rests})."
+    return (
+        f"Electricity, in the price: {three(row['energy_kwh'])} kWh and "
+        f"{three(row['carbon_kg'])} kg CO2e {often} ({rests})."
+    )
 
 
 def _stored(row: Row) -> str:
     """What it costs in a month, and what a GiB does."""
     month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
-    return "" if is_missing(month) or not stored > 0 else f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
+    return (
+        ""
+        if is_missing(month) or not stored > 0
+        else f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
+    )
 
 
 def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:

@@ -54,15 +54,30 @@ def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
 
 def _answer(row: Row, quota: Quota) -> str:
     if row["answer"] == "refused":
-        return f"{TEXTS['asked_for'][row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
+        return (
+            f"{TEXTS['asked_for'][row['signal']].format(**row)}: AWS refused the question "
+            f"({row['error']}), which is not a no"
+        )
     if row["signal"] == "quota":
-        means = f", {counted(int(row['instances']), 'instance')} of this type" if quota.counts == "vCPUs" else ""
+        means = (
+            f", {counted(int(row['instances']), 'instance')} of this type"
+            if quota.counts == "vCPUs"
+            else ""
+        )
         return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
     if row["signal"] == "score":
-        place = f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
+        place = (
+            f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
+        )
         value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
         return f"Spot placement score of {row['of'].replace('+', ', ')} together: {value}"
     if row["answer"] == "none":
-        return f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, none offered"
+        return (
+            f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, "
+            f"none offered"
+        )
     days = counted(round(row["hours"] / DAY_HOURS), "day")
-    return f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: {usd(row['usd_per_hour'])} an hour"
+    return (
+        f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: "
+        f"{usd(row['usd_per_hour'])} an hour"
+    )

@@ -30,7 +30,10 @@ from views.shared.markdown import plain
 from views.shared.tables import chosen_in, columns_of, grid, of_rows
 
 VARIABLE = "HEADROOM_SHELF"
-NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
+NEEDS = (
+    f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be "
+    f"installed: make shelf."
+)
 PATIENCE_SECONDS = 5
 WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
 KEY = "shelf_plans"
@@ -50,11 +53,21 @@ def name() -> str:
         plans = shelf_plans.newest(store())
     except ShelfError:
         return "Shelf"
-    moves = [change.ratio for row in _rows_now(plans, session_catalogs.catalogs()) if (change := _move(row))]
+    moves = [
+        change.ratio
+        for row in _rows_now(plans, session_catalogs.catalogs())
+        if (change := _move(row))
+    ]
     most = max(moves, key=abs, default=0.0)
     alike = sum(ratio * most > 0 for ratio in moves)
     direction, size = "up" if most > 0 else "down", percent(abs(most))
-    moved = "" if not alike else f": one is {direction} {size}" if alike == 1 else f": {alike} are {direction}, most by {size}"
+    moved = (
+        ""
+        if not alike
+        else f": one is {direction} {size}"
+        if alike == 1
+        else f": {alike} are {direction}, most by {size}"
+    )
     return f"Shelf ({len(plans)}){moved}" if plans else "Shelf"
 
 
@@ -79,14 +92,29 @@ def draw(title: DeltaGenerator) -> None:
     if gone := shelf_plans.taken_off(run):
         with st.expander(f"Taken off the shelf ({len(gone)})", key="shelf_off"):
             for plan in gone:
-                before = next(version for version in shelf_plans.versions(run, plan.name) if version.link != shelf_plans.OFF)
-                _line(before, f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: {before.answer}", catalogs)
+                before = next(
+                    version
+                    for version in shelf_plans.versions(run, plan.name)
+                    if version.link != shelf_plans.OFF
+                )
+                _line(
+                    before,
+                    (
+                        f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: "
+                        f"{before.answer}"
+                    ),
+                    catalogs,
+                )
 
 
 def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
     """Today's row of each plan's answer; None where its link names none."""
     links = [plan.link for plan in plans]
-    return remembered("shelf", (links, catalogs.version), lambda: answers_now([_query(plan) for plan in plans], catalogs))
+    return remembered(
+        "shelf",
+        (links, catalogs.version),
+        lambda: answers_now([_query(plan) for plan in plans], catalogs),
+    )
 
 
 def store() -> Run:
@@ -94,13 +122,24 @@ def store() -> Run:
     place = os.environ.get(VARIABLE) or str(stores.FILE)
     if "://" not in place:
         return stores.in_file(place)
-    patience: dict[str, Any] = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
+    patience: dict[str, Any] = (
+        {"connect_args": {"connect_timeout": PATIENCE_SECONDS}}
+        if place.startswith(WITH_PATIENCE)
+        else {}
+    )
     try:
-        return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
+        return stores.in_database(
+            st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine
+        )
     except ModuleNotFoundError:
         raise ShelfError(NEEDS) from None
-    except Exception as error:  # what an address that is none raises is SQLAlchemy's, which need not be installed, or the driver's
-        raise ShelfError(f"{VARIABLE} is not the address of a database ({type(error).__name__}): docs/serve.md has one.") from None
+    # what an address that is none raises is SQLAlchemy's, which need not be installed, or the
+    # driver's
+    except Exception as error:
+        raise ShelfError(
+            f"{VARIABLE} is not the address of a database ({type(error).__name__}): "
+            f"docs/serve.md has one."
+        ) from None
 
 
 def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
@@ -114,19 +153,38 @@ def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
         st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             usual = short_job(options.job, catalogs)[: LONGEST["name"]]
-            name = st.text_input("Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name")
-            who = st.text_input("Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session")
-            pressed = st.form_submit_button("Put on the shelf", type="primary", icon=":material/inventory_2:")
+            name = st.text_input(
+                "Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name"
+            )
+            who = st.text_input(
+                "Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session"
+            )
+            pressed = st.form_submit_button(
+                "Put on the shelf", type="primary", icon=":material/inventory_2:"
+            )
     if pressed:
         _save(run, name, who, answer, row)
 
 
 def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
     seen = st.session_state.get("shelf_seen", "")
-    money = {field: None if is_missing(row[field]) else float(row[field]) for field in ("usd", "usd_per_hour")}
+    money = {
+        field: None if is_missing(row[field]) else float(row[field])
+        for field in ("usd", "usd_per_hour")
+    }
     try:
-        plan = shelf_plans.save(run, name, who, answer[: LONGEST["answer"]], urlencode(address.address().query, doseq=True), **money)
-        st.success(plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
+        plan = shelf_plans.save(
+            run,
+            name,
+            who,
+            answer[: LONGEST["answer"]],
+            urlencode(address.address().query, doseq=True),
+            **money,
+        )
+        st.success(
+            plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)),
+            icon=":material/inventory_2:",
+        )
     except ShelfError as error:
         st.error(plain(str(error)), icon=":material/block:")
 
@@ -146,8 +204,18 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         "versions": [plan.versions for plan in plans],
         "answer": [plan.answer for plan in plans],
     }
-    look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": TALLEST if len(plans) > 12 else "content"}
-    grid(table, columns_of("shelf"), "The plans on the shelf, what they cost then and cost now", KEY, **look)
+    look: dict[str, Any] = {
+        "on_select": "rerun",
+        "selection_mode": "single-row",
+        "height": TALLEST if len(plans) > 12 else "content",
+    }
+    grid(
+        table,
+        columns_of("shelf"),
+        "The plans on the shelf, what they cost then and cost now",
+        KEY,
+        **look,
+    )
     index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
     return plans[index], rows[index]
 
@@ -157,15 +225,28 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     st.header(plain(plan.name), anchor=False)
     st.markdown(plain(_version(plan, plan.versions)))
     sentences = [] if row is None else aged.changed(row, catalogs)
-    as_it_was = "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
+    as_it_was = (
+        "Nothing in it has moved since."
+        if row
+        else "Its link says nothing of its answer then: open it to see today's."
+    )
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or as_it_was))
     with st.container(horizontal=True):
         _open_button(plan, catalogs, "primary")
         with st.popover("Copy link", icon=":material/link:"):
-            st.code(plan_words.link((st.context.url or "").removesuffix("shelf"), _query(plan)), language=None, wrap_lines=True)
+            st.code(
+                plan_words.link((st.context.url or "").removesuffix("shelf"), _query(plan)),
+                language=None,
+                wrap_lines=True,
+            )
         with st.popover("Take off", icon=":material/delete:"):
             st.caption(TAKE_OFF)
-            st.text_input("Your name", st.session_state.get("shelf_who", ""), max_chars=LONGEST["saved_by"], key="shelf_taken_by")
+            st.text_input(
+                "Your name",
+                st.session_state.get("shelf_who", ""),
+                max_chars=LONGEST["saved_by"],
+                key="shelf_taken_by",
+            )
             button("Take off the shelf", _take_off, run, plan.name, key="take_off")
     if refusal := st.session_state.pop("shelf_refusal", ""):
         st.error(plain(refusal), icon=":material/block:")
@@ -230,10 +311,18 @@ def _move(row: Row | None) -> Moved | None:
 
 def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
-    others = [version for version in stand if version.id != plan.id and version.saved_at > seen] if seen else []
+    others = (
+        [version for version in stand if version.id != plan.id and version.saved_at > seen]
+        if seen
+        else []
+    )
     sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
     names = ", ".join(dict.fromkeys(version.saved_by for version in others))
-    return f"{sentence} {names} saved this name too since you looked: both stand." if others else sentence
+    return (
+        f"{sentence} {names} saved this name too since you looked: both stand."
+        if others
+        else sentence
+    )
 
 
 def _version(plan: Plan, number: int) -> str:

@@ -20,23 +20,33 @@ NOTHING_COUNTED = "Storage, traffic, tax, support and the time of people"
 def cheaper(rows: list[Row], catalogs: Catalogs) -> None:
     """For each answer in the bill what costs less when one signs, and what that binds to."""
     st.header("Cheaper if you sign", anchor=False)
-    tables = [(row, on_markets(row, catalogs)) for row in rows if row["market"] and not row["have"] and not row["problem"]]
+    tables = [
+        (row, on_markets(row, catalogs))
+        for row in rows
+        if row["market"] and not row["have"] and not row["problem"]
+    ]
     offered = [(row, table, worth_signing(table, row["market"])) for row, table in tables]
     offered = [(row, table, signed) for row, table, signed in offered if len(signed) > 1]
     for row, table, signed in offered:
         text_table(_lines(row, signed), f"What may be signed for: {row['scenario']}")
         st.caption(plain(" ".join([*_binds(signed), *_spot(row, table)])))
     if not offered:
-        st.markdown("Nothing that you could sign for costs less. Other ways to pay has every price.")
+        st.markdown(
+            "Nothing that you could sign for costs less. Other ways to pay has every price."
+        )
 
 
 def _lines(row: Row, signed: pd.DataFrame) -> list[dict[str, str]]:
     """On demand first, then each that costs less."""
     return [
         {
-            plain(f"For {row['scenario']}"): f"{MARKETS[line['market']].title}, {day_text(line['as_of'][:10]) or line['basis']}",
+            plain(
+                f"For {row['scenario']}"
+            ): f"{MARKETS[line['market']].title}, {day_text(line['as_of'][:10]) or line['basis']}",
             "Once" if ends_of(row) else "A month": plain(billed_usd(line["usd"])),
-            "You sign for": "nothing" if is_missing(line["committed_usd"]) else plain(billed_usd(line["committed_usd"])),
+            "You sign for": "nothing"
+            if is_missing(line["committed_usd"])
+            else plain(billed_usd(line["committed_usd"])),
             "Breaks even from": _breaks_even(line),
         }
         for line in signed.to_dict("records")
@@ -62,7 +72,12 @@ def _spot(row: Row, table: pd.DataFrame) -> list[str]:
     if row["market"] == "spot" or not len(spot):
         return []
     cost = float(spot["usd"].iloc[0])
-    return [f"Spot is {'cheaper' if cost < row['usd'] else 'no cheaper'} here: {usd(cost)}, and capacity is not promised."]
+    return [
+        (
+            f"Spot is {'cheaper' if cost < row['usd'] else 'no cheaper'} here: {usd(cost)}, and "
+            f"capacity is not promised."
+        )
+    ]
 
 
 def not_in_it(rows: list[Row]) -> None:

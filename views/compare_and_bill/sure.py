@@ -29,17 +29,27 @@ def line_by_line(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> None:
 
 def place(row: Row, catalogs: Catalogs) -> str:
     """2 × p5.48xlarge in N. Virginia; 8 × H100 SXM5 80GB where a card alone is named."""
-    return row_words.where({**row, "instances_needed": working_instances(row), "market": ""}, catalogs, with_region=True)
+    return row_words.where(
+        {**row, "instances_needed": working_instances(row), "market": ""},
+        catalogs,
+        with_region=True,
+    )
 
 
 def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if not ends_of(row):
         working = working_instances(row)
-        load = f"{working - row['resting_instances']:,.0f} of {working:,.0f} instances on average" if row["resting_instances"] else ""
+        load = (
+            f"{working - row['resting_instances']:,.0f} of {working:,.0f} instances on average"
+            if row["resting_instances"]
+            else ""
+        )
         return f"For {row['hours']:,.0f} hours of the month, {load or 'whatever the load'}."
     if market_line["low_usd"] == market_line["high_usd"]:
-        return "The same wherever the run ends in the range of its time, since whole days are billed."
+        return (
+            "The same wherever the run ends in the range of its time, since whole days are billed."
+        )
     return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
 
 
@@ -48,7 +58,11 @@ def _paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, 
     lines: list[tuple[str, ...]] = []
     for line in table.to_dict("records"):
         hours = line["hours"]
-        timed = (time(row, hours), usd(line["usd"] / hours)) if hours else ("", row_words.own_share(row))
+        timed = (
+            (time(row, hours), usd(line["usd"] / hours))
+            if hours
+            else ("", row_words.own_share(row))
+        )
         lines.append((*_line(row, line["line"], catalogs), *timed, usd(line["usd"])))
     if len(lines) == 1:
         return lines
@@ -64,11 +78,19 @@ def time(row: Row, hours: float) -> str:
 def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     """What is rented, and what for."""
     if line != "work":
-        return "", TEXTS["lines"]["first_token" if line == "start" and row["work"] == "inference" else line]
+        return "", TEXTS["lines"][
+            "first_token" if line == "start" and row["work"] == "inference" else line
+        ]
     rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
     if ends_of(row):
         return rented, f"{tokens(row)} at {three(row['run_tokens_per_second'])} a second"
-    return rented, f"up to {count(month_generated_tokens(row))} generated tokens, {three(row['tokens_per_second'])} a second"
+    return (
+        rented,
+        (
+            f"up to {count(month_generated_tokens(row))} generated tokens, "
+            f"{three(row['tokens_per_second'])} a second"
+        ),
+    )
 
 
 def idle(row: Row) -> str:
@@ -76,26 +98,47 @@ def idle(row: Row) -> str:
     if not row["idle_gpus"] > 0:
         return ""
     one = row["idle_gpus"] == 1
-    return f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid and stay{'s' if one else ''} idle."
+    return (
+        f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid "
+        f"and stay{'s' if one else ''} idle."
+    )
 
 
 def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
     """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
-    return [*filter(None, (_time(row), _price(row, market_line, today), _memory(row), _spot(row), row.get("note")))]
+    return [
+        *filter(
+            None,
+            (
+                _time(row),
+                _price(row, market_line, today),
+                _memory(row),
+                _spot(row),
+                row.get("note"),
+            ),
+        )
+    ]
 
 
 def _time(row: Row) -> str:
     if ends_of(row):
         if is_missing(row["run_hours"]):
-            return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
+            return (
+                "**Time**: the speed of this card with this number format is not known, so there "
+                "is no time and no cost of the run."
+            )
         ends = between(row["run_low_hours"], row["run_high_hours"])
         return (
-            f"**Time**: {ends} without interruption; the middle is {row_words.time_rests_on(row)} (Accuracy, on Catalog). "
+            f"**Time**: {ends} without interruption; the middle is "
+            f"{row_words.time_rests_on(row)} (Accuracy, on Catalog). "
             "The bill moves in step with it."
         )
     slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])
     rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
-    return f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and does not move with it."
+    return (
+        f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and "
+        f"does not move with it."
+    )
 
 
 def between(low: float, high: float) -> str:
@@ -109,12 +152,17 @@ def _price(row: Row, market_line: Row, today: date) -> str:
     share = row_words.own_share(row)
     share = f" All prices are paid {share} (Your discount)." if share else ""
     if market_line["basis"] == "private":
-        return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
+        return (
+            f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an "
+            f"instance.{share}"
+        )
     if not market_line["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in this region."
     days, check = _age(market_line["as_of"], row["market"], today)
     age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
-    basis = f"{market_line['basis']} ({TEXTS['basis'].get(market_line['basis'], market_line['basis'])})"
+    basis = (
+        f"{market_line['basis']} ({TEXTS['basis'].get(market_line['basis'], market_line['basis'])})"
+    )
     return f"**Price**: {basis}, of {market_line['as_of']}, {age}.{share}"
 
 
@@ -136,7 +184,10 @@ def _memory(row: Row) -> str:
     used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
     return {
         "yes": f"**Memory**: {fit_words(row)}, {used} of the card.",
-        "tight": f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it before you book.",
+        "tight": (
+            f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it "
+            f"before you book."
+        ),
         "no": "**Memory**: does not fit its card. The bill is of a job that would fail.",
     }.get(row["fits"], "")
 
@@ -144,9 +195,18 @@ def _memory(row: Row) -> str:
 def _spot(row: Row) -> str:
     if not MARKETS[row["market"]].interrupted:
         return ""
-    band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
-    return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
-        TEXTS["sober"].format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if ends_of(row) else TEXTS["spare"]
+    band = (
+        f"AWS's band {row['interruption_band']}"
+        if row["interruption_band"]
+        else "no band is published for it"
+    )
+    return (
+        f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are "
+        f"taken back in a month ({band}). "
+    ) + (
+        TEXTS["sober"].format(usd(row["sober_run_usd"]), span(row["sober_run_hours"]))
+        if ends_of(row)
+        else TEXTS["spare"]
     )
 
 

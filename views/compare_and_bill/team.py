@@ -39,12 +39,29 @@ def draw(title: DeltaGenerator) -> None:
     title.caption(ABOUT)
     plan = present(catalogs)
     state.setdefault(JOBS, pd.DataFrame(columns=["job", "model", *JOB_DATES], dtype=object))
-    state.setdefault(POOLS, as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)))
+    state.setdefault(
+        POOLS,
+        as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)),
+    )
     jobs = _edited(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
     with st.container(horizontal=True):
         row = dated(job_state.current().job, short_job(plan.options.job, catalogs), date.today())
-        button("Add the job of Plan", _add, row, jobs, icon="add", key="team_add", disabled=bool(plan.options.problem))
-        tables.download("Jobs as CSV", partial(to_csv, jobs), "headroom-jobs.csv", "team_jobs_csv", type="tertiary")
+        button(
+            "Add the job of Plan",
+            _add,
+            row,
+            jobs,
+            icon="add",
+            key="team_add",
+            disabled=bool(plan.options.problem),
+        )
+        tables.download(
+            "Jobs as CSV",
+            partial(to_csv, jobs),
+            "headroom-jobs.csv",
+            "team_jobs_csv",
+            type="tertiary",
+        )
     pools = _edited(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
     closed("Open a CSV of jobs or of machines", "team_open", _opened)
     if jobs.empty:
@@ -59,14 +76,20 @@ def draw(title: DeltaGenerator) -> None:
         return
     heading.title(plain(_heading(placed)), anchor=False)
     _shown(placed)
-    closed("What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs))
+    closed(
+        "What one more instance would change", "team_next", partial(_next, jobs, pools, catalogs)
+    )
 
 
 def _heading(placed: Schedule) -> str:
     """All 8 runs find a place, for $1,697."""
     runs, left_out = placed.runs, placed.left_out
     find = "finds" if len(runs) == 1 else "find"
-    which = f"{left_out} of {counted(len(runs), 'run')} {find} no place" if left_out else f"{counted(len(runs), 'run')} {find} a place"
+    which = (
+        f"{left_out} of {counted(len(runs), 'run')} {find} no place"
+        if left_out
+        else f"{counted(len(runs), 'run')} {find} a place"
+    )
     return f"{which}, for {billed_usd(placed.usd)}"
 
 
@@ -80,17 +103,34 @@ def _shown(placed: Schedule) -> None:
     for sentence in placed.runs.loc[placed.runs["problem"] != "", "problem"]:
         st.warning(plain(sentence), icon=":material/rule:")
     columns = tables.columns_of("team_pools")
-    tables.grid(placed.pools[list(columns)], columns, "Machines: taken, used, paid and not used, cost", "team_pools_shown")
-    tables.download("Plan as CSV", partial(to_csv, placed.runs), "headroom-schedule.csv", "team_csv", type="tertiary")
+    tables.grid(
+        placed.pools[list(columns)],
+        columns,
+        "Machines: taken, used, paid and not used, cost",
+        "team_pools_shown",
+    )
+    tables.download(
+        "Plan as CSV",
+        partial(to_csv, placed.runs),
+        "headroom-schedule.csv",
+        "team_csv",
+        type="tertiary",
+    )
 
 
 def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
     """What one more instance of each pool would place and cost."""
     rows = [
-        {"Machines": row["pool"], "More runs": f"{row['placed_runs']:+d}", "Money": signed(row["usd"], billed_usd)}
+        {
+            "Machines": row["pool"],
+            "More runs": f"{row['placed_runs']:+d}",
+            "Money": signed(row["usd"], billed_usd),
+        }
         for row in next_to_buy(jobs, pools, catalogs).to_dict("records")
     ]
-    tables.text_table(pd.DataFrame(rows), "What one more instance of each group of machines changes")
+    tables.text_table(
+        pd.DataFrame(rows), "What one more instance of each group of machines changes"
+    )
 
 
 def _placed(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> Schedule:
@@ -107,7 +147,12 @@ def _edited(key: str, label: str, columns: dict[str, Any], order: list[str]) -> 
     version = st.session_state.get(f"{key}_version", 0)
     st.markdown(f"**{label}**")
     table = st.data_editor(
-        st.session_state[key], key=f"{key}_{version}", num_rows="dynamic", column_config=columns, column_order=order, hide_index=True
+        st.session_state[key],
+        key=f"{key}_{version}",
+        num_rows="dynamic",
+        column_config=columns,
+        column_order=order,
+        hide_index=True,
     )
     return as_text(table)
 
@@ -124,7 +169,9 @@ def _add(row: dict[str, Any], jobs: pd.DataFrame) -> None:
 
 def _opened() -> None:
     """A CSV takes the place of the table whose columns it has."""
-    file: Any = st.file_uploader("CSV of jobs or machines", type="csv", key="team_file", label_visibility="collapsed")
+    file: Any = st.file_uploader(
+        "CSV of jobs or machines", type="csv", key="team_file", label_visibility="collapsed"
+    )
     if file is None or st.session_state.get("team_file_read") == file.file_id:
         return
     content = file.getvalue()
@@ -137,7 +184,10 @@ def _opened() -> None:
     st.session_state["team_file_read"] = file.file_id
     needed = POOL_COLUMNS if is_pools else ("job", *JOB_DATES)
     table = table.reindex(columns=list(dict.fromkeys([*needed, *table.columns])), fill_value="")
-    _replace(POOLS if is_pools else JOBS, table if is_pools else table.assign(every=table["every"].replace("", "once")))
+    _replace(
+        POOLS if is_pools else JOBS,
+        table if is_pools else table.assign(every=table["every"].replace("", "once")),
+    )
     st.rerun()
 
 
@@ -163,7 +213,9 @@ def _pool_columns(catalogs: Catalogs) -> dict[str, Any]:
         "market": choice("Paid as", options=[OWNED, *BY_USE]),
         "starts": text("From"),
         "ends": text("To"),
-        "usd": text("$ for each, whole", help="For all the time, used or not: a block, a commitment."),
+        "usd": text(
+            "$ for each, whole", help="For all the time, used or not: a block, a commitment."
+        ),
         "usd_per_hour": text("$ an hour", help="Where it is not the market's."),
         "quota_vcpus": text("Quota, vCPUs"),
     }

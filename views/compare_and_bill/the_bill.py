@@ -29,29 +29,58 @@ def heading(bill: pd.DataFrame) -> str:
     """$49 once, and $1,360 a month."""
     if (bill["have"] != "").all():
         return "Nothing to pay: the machines are yours"
-    sums = {words: bill[name].sum(min_count=1) for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))}
-    return ", and ".join(f"{about(money)} {words}" for words, money in sums.items() if not is_missing(money)) or "No price is known"
+    sums = {
+        words: bill[name].sum(min_count=1)
+        for name, words in (("once_usd", "once"), ("monthly_usd", "a month"))
+    }
+    return (
+        ", and ".join(
+            f"{about(money)} {words}" for words, money in sums.items() if not is_missing(money)
+        )
+        or "No price is known"
+    )
 
 
 def draw(bill: pd.DataFrame, places: list[int]) -> None:
     """The lines and their sum; `places` are those of the kept answers, none without any."""
     st.header("The bill", anchor=False)
-    lines = [{"": plain(_what(row)), **{label: _money(row[name]) for name, label in COLUMNS.items()}} for row in records(bill)]
+    lines = [
+        {"": plain(_what(row)), **{label: _money(row[name]) for name, label in COLUMNS.items()}}
+        for row in records(bill)
+    ]
     if len(lines) > 1:
-        sums = {label: f"**{_money(bill[name].sum(min_count=1))}**".replace("****", "") for name, label in COLUMNS.items()}
+        sums = {
+            label: f"**{_money(bill[name].sum(min_count=1))}**".replace("****", "")
+            for name, label in COLUMNS.items()
+        }
         lines.append({"": "**Together**", **sums})
     text_table(lines, "The bill by answer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _discount(records(bill))
-        look: dict[str, Any] = {"step": 1000.0, "format": "%.0f", "placeholder": "none", "width": 170}
+        look: dict[str, Any] = {
+            "step": 1000.0,
+            "format": "%.0f",
+            "placeholder": "none",
+            "width": 170,
+        }
         budget = st.number_input("Budget, $", 0.01, value=None, key="budget_usd", **look, **SESSION)
         st.session_state.setdefault("budget_for", "year")
-        period = st.selectbox("For", list(PERIODS), format_func=PERIODS.__getitem__, key="budget_for", width=170, **SESSION)
+        period = st.selectbox(
+            "For",
+            list(PERIODS),
+            format_func=PERIODS.__getitem__,
+            key="budget_for",
+            width=170,
+            **SESSION,
+        )
     if budget:
         against = against_budget(bill, budget, period)
         st.progress(min(1.0, max(0.0, against["used_ratio"])), plain(_against(against)))
     if unpriced := int((bill["year_usd"].isna() & (bill["have"] == "")).sum()):
-        st.caption(f"{counted(unpriced, 'answer')} without a price {'is' if unpriced == 1 else 'are'} not in it.")
+        st.caption(
+            f"{counted(unpriced, 'answer')} without a price "
+            f"{'is' if unpriced == 1 else 'are'} not in it."
+        )
     if places:
         closed("How often, for how long", "planned", lambda: _planned(records(bill), places))
 
@@ -61,18 +90,33 @@ def _what(row: Row) -> str:
     starting = f"{about(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
-    parts = (row["scenario"], market, _often(row), starting, own_share(row), "on your machines" if row["have"] else "")
+    parts = (
+        row["scenario"],
+        market,
+        _often(row),
+        starting,
+        own_share(row),
+        "on your machines" if row["have"] else "",
+    )
     return ", ".join(filter(None, parts))
 
 
 def _often(row: Row) -> str:
     """1 run; 4 runs a month for 5 months; 730 h; 3 copies, 730 h for 2 months."""
-    number = int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
+    number = (
+        int(row["runs_per_month"]) if row["runs_per_month"] == int(row["runs_per_month"]) else 0
+    )
     if row["is_once"]:
         return counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
-    months = f" for {counted(int(row['plan_months']), 'month')}" if row["plan_months"] < PERIOD_MONTHS["year"] else ""
+    months = (
+        f" for {counted(int(row['plan_months']), 'month')}"
+        if row["plan_months"] < PERIOD_MONTHS["year"]
+        else ""
+    )
     if ends_of(row):
-        return (counted(number, "run") if number else f"{row['runs_per_month']:g} runs") + f" a month{months}"
+        return (
+            counted(number, "run") if number else f"{row['runs_per_month']:g} runs"
+        ) + f" a month{months}"
     copies = "" if number == 1 else f"{row['runs_per_month']:g} copies, "
     return f"{copies}{row['hours']:,.0f} h{months}"
 
@@ -84,9 +128,19 @@ def _money(value: float) -> str:
 def _discount(rows: list[Row]) -> None:
     """What is paid less than listed, of the job and of all that is kept."""
     ratios = {row["paid_ratio"] for row in rows}
-    st.session_state["bill_discount"] = discount_percent(ratios.pop()) or None if len(ratios) == 1 else None
+    st.session_state["bill_discount"] = (
+        discount_percent(ratios.pop()) or None if len(ratios) == 1 else None
+    )
     look: dict[str, Any] = {"format": "%g", "placeholder": "0", "width": 150}
-    st.number_input("Your discount, %", -900.0, 99.0, value=None, key="bill_discount", on_change=_take_discount, **look)
+    st.number_input(
+        "Your discount, %",
+        -900.0,
+        99.0,
+        value=None,
+        key="bill_discount",
+        on_change=_take_discount,
+        **look,
+    )
 
 
 def _take_discount() -> None:
@@ -96,7 +150,10 @@ def _take_discount() -> None:
 def _against(against: dict[str, float]) -> str:
     """82 % of the budget; $3,650 left."""
     left = against["left_usd"]
-    return f"{percent(against['used_ratio'])} of the budget; {usd(left) + ' left' if left >= 0 else usd(-left) + ' over it'}."
+    return (
+        f"{percent(against['used_ratio'])} of the budget; "
+        f"{usd(left) + ' left' if left >= 0 else usd(-left) + ' over it'}."
+    )
 
 
 def _planned(rows: list[Row], places: list[int]) -> None:
@@ -106,10 +163,21 @@ def _planned(rows: list[Row], places: list[int]) -> None:
             whose = plain(row["scenario"])
             look: dict[str, Any] = {"on_change": _plan, "width": 300}
             runs, months = (f"{name}_{place}" for name in PLANNED)
-            st.session_state.update({runs: float(row["runs_per_month"]), months: int(row["plan_months"])})
+            st.session_state.update(
+                {runs: float(row["runs_per_month"]), months: int(row["plan_months"])}
+            )
             what = "Runs a month" if ends_of(row) else "Copies"
-            st.number_input(f"{what} of {whose}", 0.01, key=runs, format="%g", args=(place, "runs_per_month"), **look)
-            st.number_input(f"Months of {whose}", 1, 120, key=months, args=(place, "plan_months"), **look)
+            st.number_input(
+                f"{what} of {whose}",
+                0.01,
+                key=runs,
+                format="%g",
+                args=(place, "runs_per_month"),
+                **look,
+            )
+            st.number_input(
+                f"Months of {whose}", 1, 120, key=months, args=(place, "plan_months"), **look
+            )
     st.caption(HOW)
 
 

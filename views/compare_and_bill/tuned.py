@@ -62,8 +62,17 @@ def draw(title: DeltaGenerator) -> None:
     if problem:
         st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
     larger = at_more_load(plan, service_job, run, models, catalogs)
-    elements.points([tuned_words.serving(possible, catalogs), tuned_words.against_endpoint(plan, larger, catalogs)])
-    st.caption(plain(f"{tuned_words.price_note(plan, catalogs)} {row_words.on_screen(plan.service['note'])}"))
+    elements.points(
+        [
+            tuned_words.serving(possible, catalogs),
+            tuned_words.against_endpoint(plan, larger, catalogs),
+        ]
+    )
+    st.caption(
+        plain(
+            f"{tuned_words.price_note(plan, catalogs)} {row_words.on_screen(plan.service['note'])}"
+        )
+    )
     left, right = st.columns(2, gap="large")
     with left:
         the_bill.draw(plan.bill, [])
@@ -72,7 +81,13 @@ def draw(title: DeltaGenerator) -> None:
     columns = tables.columns_of("tuned_months")
     months = by_month(plan)[list(columns)]
     height: Any = "content" if len(months) <= WHOLE else "auto"
-    tables.grid(months, columns, "What each month costs, and the sums since the start", "tuned_by_month", height=height)
+    tables.grid(
+        months,
+        columns,
+        "What each month costs, and the sums since the start",
+        "tuned_by_month",
+        height=height,
+    )
     _kept(plan, run_job, possible[0], catalogs)
 
 
@@ -80,7 +95,11 @@ def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
     """Row, job and problem of the fine-tuning: the answer on Plan, or of the same fields."""
     if job_state.current().fields["goal"] == "tune":
         plan = present(catalogs)
-        return {**plan.row, "market": plan.market, "have": plan.job.get("have")}, plan.job, plan.options.problem
+        return (
+            {**plan.row, "market": plan.market, "have": plan.job.get("have")},
+            plan.job,
+            plan.options.problem,
+        )
     answered = options(job_state.job_of_goal("tune"), catalogs)
     return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
 
@@ -107,7 +126,9 @@ def _chart(plan: TunedPlan) -> None:
     if table.empty:
         return
     ends = f"{usd(days[SUM].iloc[-1])} for this plan, {usd(days[ENDPOINT].iloc[-1])} paid per token"
-    crossing = "the plan is never less" if is_missing(day) else f"the plan is less from day {day:,.0f} on"
+    crossing = (
+        "the plan is never less" if is_missing(day) else f"the plan is less from day {day:,.0f} on"
+    )
     alt = f"Cost since the start over {len(days):,} days: {ends} at the end; {crossing}"
     elements.draw(over_days(INKS[st.context.theme.type or "light"]), table, alt, "tuned_days")
 
@@ -118,9 +139,26 @@ def _kept(plan: TunedPlan, run_job: dict[str, Any], service: Service, catalogs: 
 
     def keep_both() -> None:
         for row, job in rows:
-            kept.keep({**row, "in_bill": "yes"}, row["scenario"], short_job(job, catalogs), is_planned=True)
+            kept.keep(
+                {**row, "in_bill": "yes"},
+                row["scenario"],
+                short_job(job, catalogs),
+                is_planned=True,
+            )
 
     with st.container(horizontal=True):
         is_done = all(kept.is_kept(row) for row, _ in rows)
-        button("Keep both in the bill", keep_both, icon="bookmark_add", key="tuned_keep", disabled=is_done or kept.is_full())
-        tables.download("Months as CSV", lambda: to_csv(by_month(plan)), "headroom-fine-tune-then-serve.csv", "tuned_csv", type="tertiary")
+        button(
+            "Keep both in the bill",
+            keep_both,
+            icon="bookmark_add",
+            key="tuned_keep",
+            disabled=is_done or kept.is_full(),
+        )
+        tables.download(
+            "Months as CSV",
+            lambda: to_csv(by_month(plan)),
+            "headroom-fine-tune-then-serve.csv",
+            "tuned_csv",
+            type="tertiary",
+        )

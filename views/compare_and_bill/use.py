@@ -22,7 +22,9 @@ from views.understand.comparisons import draw_lines
 
 def spot(row: Row) -> None:
     """What interruptions do to a run on spot."""
-    text_table([{"": label, " ": plain(value)} for label, value in _spot(row)], "Details", hide_header=True)
+    text_table(
+        [{"": label, " ": plain(value)} for label, value in _spot(row)], "Details", hide_header=True
+    )
     st.caption(plain(TEXTS["spot_sources"]))
 
 
@@ -32,12 +34,33 @@ def _spot(row: Row) -> tuple[tuple[str, str], ...]:
     return (
         ("Interruptions expected in the run", _expected(row["expected_interruptions"])),
         ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
-        ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
-        ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
-        ("Time that spot adds", "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run"),
+        (
+            "One checkpoint",
+            (
+                f"{gib(row['checkpoint_bytes'] / GIB)}, written in "
+                f"{duration(row['checkpoint_seconds'])}"
+            ),
+        ),
+        (
+            "Best interval between checkpoints",
+            f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)",
+        ),
+        (
+            "Time that spot adds",
+            "unknown" if is_missing(overhead) else f"{100 * overhead:.2g} % of the run",
+        ),
         ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
-        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
-        (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
+        (
+            "Sober case, an interruption a day",
+            (
+                f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for "
+                f"capacity counted"
+            ),
+        ),
+        (
+            f"If no instance comes back at {percent(row['fallback_ratio'])}",
+            f"{usd(row['fallback_run_usd'])}, the rest on demand",
+        ),
     )
 
 
@@ -55,8 +78,14 @@ def serving(row: Row) -> None:
 
 def _serving(row: Row) -> tuple[tuple[str, ...], ...]:
     """Label, value, note: how fast it answers and what a million tokens cost."""
-    first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
-    further = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
+    first = (
+        f"{duration(row['time_to_first_token_low_seconds'])} to "
+        f"{duration(row['time_to_first_token_high_seconds'])}"
+    )
+    further = (
+        f"{duration(row['time_per_output_token_low_seconds'])} to "
+        f"{duration(row['time_per_output_token_high_seconds'])}"
+    )
     return (
         ("First token", duration(row["time_to_first_token_seconds"]), first),
         ("Each further token", duration(row["time_per_output_token_seconds"]), further),
@@ -70,7 +99,10 @@ def load(row: Row) -> str:
     if is_missing(row["load_deployments"]):
         return "To be billed for a load, set “Load to serve” among the assumptions below."
     load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
-    return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
+    return (
+        f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on "
+        f"{counted(int(row['load_instances']), 'instance')}."
+    )
 
 
 def per_token(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
@@ -80,23 +112,37 @@ def per_token(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
         return not_sold(row, catalogs)
     price = endpoint_price(row, listed, catalogs)
     if row["endpoint_break_even_ratio"] > 1:
-        return f"{price}: own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
+        return (
+            f"{price}: own instances never pay off: that takes {count(tokens)} a day, more than "
+            f"they can generate."
+        )
     share = percent(row["endpoint_break_even_ratio"])
-    return f"{price}: own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
+    return (
+        f"{price}: own instances pay off from {count(tokens)} generated tokens a day, {share} of "
+        f"what they can."
+    )
 
 
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What the run costs if it is shorter or longer."""
     x = (f"times the run of {tokens(row)}", THREE)
-    alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
+    alt = (
+        f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost "
+        f"grows with the tokens"
+    )
     _lines("Cost of the run", x, ("$", DOLLARS), table, table["times"], alt, "over_tokens", ink)
 
 
 def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What a million generated tokens cost as more sequences are served at once."""
     x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("$", DOLLARS)
-    alt = f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
-    _lines("A million generated tokens", x, y, table, table["sequences"], alt, "over_concurrency", ink)
+    alt = (
+        f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at "
+        f"{row['batch']:.0f} at once"
+    )
+    _lines(
+        "A million generated tokens", x, y, table, table["sequences"], alt, "over_concurrency", ink
+    )
 
 
 def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
@@ -108,7 +154,10 @@ def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
         ("$", DOLLARS),
         table,
         table["hours"],
-        f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on",
+        (
+            f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other "
+            f"way to pay costs less from there on"
+        ),
         "over_use",
         ink,
     )
@@ -117,15 +166,29 @@ def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Own instances against an endpoint over the tokens of a day."""
     x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
-    alt = f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"
-    _lines("A month by load", x, ("$ a month", DOLLARS), table, table["tokens"], alt, "over_load", ink)
+    alt = (
+        f"own instances and the endpoint cost the same at "
+        f"{count(row['endpoint_break_even_tokens'])} generated tokens a day"
+    )
+    _lines(
+        "A month by load", x, ("$ a month", DOLLARS), table, table["tokens"], alt, "over_load", ink
+    )
 
 
 def _lines(
-    title: str, x: tuple[str, str], y: tuple[str, str], table: pd.DataFrame, across: pd.Series, alt: str, key: str, ink: Ink
+    title: str,
+    x: tuple[str, str],
+    y: tuple[str, str],
+    table: pd.DataFrame,
+    across: pd.Series,
+    alt: str,
+    key: str,
+    ink: Ink,
 ) -> None:
     if not len(table):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
-    points = chart_lines(table, across, table["usd"], {name: name for name in table["line"].unique()}).table
+    points = chart_lines(
+        table, across, table["usd"], {name: name for name in table["line"].unique()}
+    ).table
     draw_lines(points, title, x, y, alt, key, ink)

@@ -16,7 +16,9 @@ WITH_SOURCES = ("compare",)  # pages whose figures Method explains; Plan has the
 
 def draw() -> None:
     """One run of the page that the visitor is on."""
-    st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=364)
+    st.set_page_config(
+        page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=364
+    )
 
     session_catalogs.look_at_files()
     try:
@@ -34,7 +36,9 @@ def draw() -> None:
     top_bar.draw(catalogs)
     if problem := session_catalogs.problem():
         st.warning(
-            plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
+            plain(problem),
+            title="A catalog was changed and cannot be read; the last good ones are used",
+            icon=":material/sync_problem:",
         )
     sidebar.complaints()
     page.run()

@@ -9,9 +9,24 @@ from views.session import kept, tabs
 
 PAGES = (  # folder, address, title, help
     ("plan", "", "Plan", "What to rent for the job, and how to set it"),
-    ("compare_and_bill", "compare", "Compare & bill", "Kept answers by job, what they cost together, other ways to pay, the team's shelf"),
-    ("understand", "understand", "Understand", "Where the memory goes, the plan varied, every formula"),
-    ("catalog", "catalog", "Catalog", "Instances, models, prices and how far the estimates are from measurements"),
+    (
+        "compare_and_bill",
+        "compare",
+        "Compare & bill",
+        "Kept answers by job, what they cost together, other ways to pay, the team's shelf",
+    ),
+    (
+        "understand",
+        "understand",
+        "Understand",
+        "Where the memory goes, the plan varied, every formula",
+    ),
+    (
+        "catalog",
+        "catalog",
+        "Catalog",
+        "Instances, models, prices and how far the estimates are from measurements",
+    ),
 )
 FOLDERS = {address: folder for folder, address, *_ in PAGES}
 EARLIER = {  # address -> the tab that it opens today; empty: the Plan page
@@ -33,11 +48,30 @@ def pages() -> list[Any]:
     many = len(kept.kept())
     made_for, made = st.session_state.get("pages", (None, None))
     if made_for != many:
-        made = [_page(folder, address, f"{title} ({many})" if many and address == "compare" else title, about)
-                for folder, address, title, about in PAGES]  # fmt: skip
-        made += [st.Page("views/your_files/page.py", url_path="bring", title="Your files", visibility="hidden")]
+        made = [
+            _page(
+                folder,
+                address,
+                f"{title} ({many})" if many and address == "compare" else title,
+                about,
+            )
+            for folder, address, title, about in PAGES
+        ]
         made += [
-            st.Page(partial(_opened_elsewhere, tab), url_path=address, title=address, visibility="hidden")
+            st.Page(
+                "views/your_files/page.py",
+                url_path="bring",
+                title="Your files",
+                visibility="hidden",
+            )
+        ]
+        made += [
+            st.Page(
+                partial(_opened_elsewhere, tab),
+                url_path=address,
+                title=address,
+                visibility="hidden",
+            )
             for address, tab in EARLIER.items()
         ]
         st.session_state["pages"] = (many, made)
@@ -45,7 +79,9 @@ def pages() -> list[Any]:
 
 
 def _page(folder: str, address: str, title: str, about: str) -> Any:
-    return st.Page(f"views/{folder}/page.py", url_path=address, title=title, help=about, default=not address)
+    return st.Page(
+        f"views/{folder}/page.py", url_path=address, title=title, help=about, default=not address
+    )
 
 
 def _opened_elsewhere(tab: str) -> None:

@@ -38,13 +38,43 @@ STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
     """The job, the answer, the answers as one table, what limits cost, prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
-    lines = [f"## {job_sentence(options.job, catalogs)}", "", f"**{plan_words.heading(options, catalogs)}.**"]
-    lines += [text for line in (_small_line(options, catalogs, today), plan_words.cure(options)) if line for text in ("", line)]
-    lines += ["", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)] if rows else []
+    lines = [
+        f"## {job_sentence(options.job, catalogs)}",
+        "",
+        f"**{plan_words.heading(options, catalogs)}.**",
+    ]
+    lines += [
+        text
+        for line in (_small_line(options, catalogs, today), plan_words.cure(options))
+        if line
+        for text in ("", line)
+    ]
+    lines += (
+        [
+            "",
+            _line(HEADS),
+            _line(["---"] * len(HEADS)),
+            *(_line(_answer(row, catalogs)) for row in rows),
+        ]
+        if rows
+        else []
+    )
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
-    lines += [text for line in (plan_words.limits_cost(options), _how_sure(options)) if line for text in ("", line)]
-    prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in _paid(rows))
-    lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
+    lines += [
+        text
+        for line in (plan_words.limits_cost(options), _how_sure(options))
+        if line
+        for text in ("", line)
+    ]
+    prices = "; ".join(
+        f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}"
+        for row in _paid(rows)
+    )
+    lines += [
+        "",
+        f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -55,18 +85,31 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
     board = records(options.board)[:MOST_ROWS] if answers else []
     parts = [
         f"<h1>{escape(job)}</h1>",
-        f"<p><b>{escape(plan_words.heading(options, catalogs))}.</b> {escape(plan_words.cure(options))}</p>",
+        (
+            f"<p><b>{escape(plan_words.heading(options, catalogs))}.</b> "
+            f"{escape(plan_words.cure(options))}</p>"
+        ),
         f"<p class='note'>{escape(_small_line(options, catalogs, today))}</p>",
-        f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
+        (
+            f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. "
+            f"{escape(plan_words.tried(options))}.</p>"
+        ),
         _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
-        *(f"<p>{escape(line)}</p>" for line in (plan_words.limits_cost(options), _how_sure(options)) if line),
+        *(
+            f"<p>{escape(line)}</p>"
+            for line in (plan_words.limits_cost(options), _how_sure(options))
+            if line
+        ),
     ]
     if answers:
         head = f"What is in the memory: {row_words.where(answers[0], catalogs)}"
         parts += [f"<h2>{escape(head)}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
     if board:
-        parts += ["<h2>Every instance at its best</h2>", _table(BOARD_HEADS, [_board(row, catalogs) for row in board])]
+        parts += [
+            "<h2>Every instance at its best</h2>",
+            _table(BOARD_HEADS, [_board(row, catalogs) for row in board]),
+        ]
         hidden = len(options.board) - len(board)
         parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
     if paid := _paid([*answers, *board]):
@@ -76,8 +119,13 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
         _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
     ]
     parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
-    head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{escape(job)}</title><style>{STYLE}</style>"
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    head = (
+        f"<meta charset='utf-8'><meta name='viewport' "
+        f"content='width=device-width'><title>{escape(job)}</title><style>{STYLE}</style>"
+    )
+    return (
+        f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    )
 
 
 def _small_line(options: Options, catalogs: Catalogs, today: date) -> str:
@@ -90,17 +138,28 @@ def _how_sure(options: Options) -> str:
     if options.problem or options.job.get("have"):
         return ""
     types, fits = close_types(options), price_of_being_wrong(options.rows[0], options.board)
-    return " ".join(filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}), fits)))
+    return " ".join(
+        filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}), fits))
+    )
 
 
 def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Why each row is an answer, and how hard it is to get where it is paid for."""
-    hard = [f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else "" for row in rows]
+    hard = [
+        f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else ""
+        for row in rows
+    ]
     return [row["why"] + text for row, text in zip(rows, hard, strict=True)]
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
-    return titles(row), row_words.where(row, catalogs, True), *_cost(row), memory_of(row), setting(row, catalogs)
+    return (
+        titles(row),
+        row_words.where(row, catalogs, True),
+        *_cost(row),
+        memory_of(row),
+        setting(row, catalogs),
+    )
 
 
 def _answer_cells(row: Row, catalogs: Catalogs) -> list[str]:
@@ -117,13 +176,18 @@ def _board(row: Row, catalogs: Catalogs) -> list[str]:
 
 def _tank(row: Row, width: int, height: int) -> str:
     svg = tank_svg(row, INKS["light"], width, height)
-    return svg.replace("<svg ", f"<svg role='img' aria-label='{escape(row_words.tank_alt(row), quote=True)}' ", 1)
+    return svg.replace(
+        "<svg ", f"<svg role='img' aria-label='{escape(row_words.tank_alt(row), quote=True)}' ", 1
+    )
 
 
 def _components(row: Row) -> str:
     parts = []
     for name, size, share in parts_of(row).itertuples(index=False):
-        key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
+        key = (
+            f"<span class='key' "
+            f"style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
+        )
         parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
     return _table(("Component", "Size", "Share", "What it is"), parts)
 
@@ -135,15 +199,28 @@ def _paid(rows: list[Row]) -> list[Row]:
 
 def _cost(row: Row) -> tuple[str, str]:
     """Money, time and the price of an hour; without a price the time alone."""
-    return (plan_words.money_and_time(row), usd(row["usd_per_hour"])) if _paid([row]) else (f"no price, {plan_words.pace(row)}", "")
+    return (
+        (plan_words.money_and_time(row), usd(row["usd_per_hour"]))
+        if _paid([row])
+        else (f"no price, {plan_words.pace(row)}", "")
+    )
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
-    places = {(row["instance"], row["region"], row["market"]): row for row in rows if row["instance"] and row["market"]}
+    places = {
+        (row["instance"], row["region"], row["market"]): row
+        for row in rows
+        if row["instance"] and row["market"]
+    }
     for (_, region, market), row in places.items():
         facts = _price(row, catalogs)
         where = place({**row, "market": ""})
-        parts = (where, region_name(region, catalogs), MARKETS[market].label, usd(row["usd_per_hour"]))
+        parts = (
+            where,
+            region_name(region, catalogs),
+            MARKETS[market].label,
+            usd(row["usd_per_hour"]),
+        )
         yield [*map(escape, (*parts, facts["as_of"][:10], facts["basis"], facts["source"]))]
 
 
@@ -156,7 +233,12 @@ def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     for name, entry in catalogs.assumptions.iterrows():
         set_value: Any = rows[0].get(name) if rows else None
         value = entry["value"] if is_missing(set_value) else set_value
-        parts = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
+        parts = (
+            entry["label"],
+            f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}",
+            entry["basis"],
+            entry["source"],
+        )
         yield [escape(str(part)) for part in parts]
 
 

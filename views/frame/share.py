@@ -33,17 +33,41 @@ def _contents(options: Options, catalogs: Catalogs, today: date) -> None:
     st.caption("Copy the link: it opens this plan with its answer")
     st.code(link, language=None, height=TALL, wrap_lines=True)
     st.caption("Copy the minutes, as Markdown")
-    st.code(report.markdown(options, link, today, catalogs), language=None, height=TALL, wrap_lines=True)
+    st.code(
+        report.markdown(options, link, today, catalogs), language=None, height=TALL, wrap_lines=True
+    )
     with st.container(horizontal=True, gap="xsmall"):
         name = answer_words.file_name(options, "html")
         page = partial(report.html, options, link, today, catalogs)
-        st.download_button("Report (HTML)", page, name, mime="text/html", on_click="ignore", icon=":material/download:", key="report_html")
+        st.download_button(
+            "Report (HTML)",
+            page,
+            name,
+            mime="text/html",
+            on_click="ignore",
+            icon=":material/download:",
+            key="report_html",
+        )
         if first["answer"]:
             name = answer_words.file_name(options, "csv")
             tables.download("CSV", partial(csv, options, catalogs, today), name, "csv")
     with st.container(horizontal=True, gap="xsmall"):
-        button("Redo", undo.redo, icon="redo", disabled=not undo.can_redo(), type="tertiary", key="redo")
-        button("Start over", job_state.reset, icon="restart_alt", help=START_OVER, type="tertiary", key="reset")
+        button(
+            "Redo",
+            undo.redo,
+            icon="redo",
+            disabled=not undo.can_redo(),
+            type="tertiary",
+            key="redo",
+        )
+        button(
+            "Start over",
+            job_state.reset,
+            icon="restart_alt",
+            help=START_OVER,
+            type="tertiary",
+            key="reset",
+        )
 
 
 def csv(options: Options, catalogs: Catalogs, today: date) -> bytes:

@@ -11,15 +11,31 @@ from views.session import undo
 from views.shared.elements import button
 from views.shared.theme import INKS
 
-STYLE, MARK = (Path(__file__).with_name(name).read_text("utf-8") for name in ("frame.css", "mark.svg"))
+STYLE, MARK = (
+    Path(__file__).with_name(name).read_text("utf-8") for name in ("frame.css", "mark.svg")
+)
 
 
 def draw(catalogs: Catalogs) -> None:
     """The same on every page, where it takes one pixel, also before its style has come."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
-    st.html(f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; --link: {ink.link}; }}\n{STYLE}</style>")
-    place = st.container(height=1, border=False, horizontal=True, horizontal_alignment="right")  # its style moves it a little way up
-    with place, st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="top_bar"):
+    st.html(
+        f"<style>:root {{ --ink: {ink.text}; --faint: {ink.faint}; --link: {ink.link}; "
+        f"}}\n{STYLE}</style>"
+    )
+    place = st.container(
+        height=1, border=False, horizontal=True, horizontal_alignment="right"
+    )  # its style moves it a little way up
+    with (
+        place,
+        st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            gap="xsmall",
+            width="content",
+            key="top_bar",
+        ),
+    ):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", key="undo")
         share.popover(catalogs, date.today())

@@ -20,17 +20,29 @@ from views.shared import row_words
 from views.shared.answer_words import pace
 from views.shared.theme import BLUE, ORANGE, Ink
 
-HEIGHT, PHONE_HEIGHT, NARROWEST = 252, 230, 236  # pixels of a card, and its width from which on fewer stand side by side
+HEIGHT, PHONE_HEIGHT, NARROWEST = (
+    252,
+    230,
+    236,
+)  # pixels of a card, and its width from which on fewer stand side by side
 MOST = 3  # cards; of a service the last is the other width
 NEW_ACCOUNT = ", a new account has 0"
-MARKS = {"at-once": "●", "usually": "◐", "unknown": "◌", "wait-or-quota": "○", "by-agreement": "◇"}  # beside the words
+MARKS = {
+    "at-once": "●",
+    "usually": "◐",
+    "unknown": "◌",
+    "wait-or-quota": "○",
+    "by-agreement": "◇",
+}  # beside the words
 
 
 def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     """The answers, and of a service the other width of weights; on one's machines its variants."""
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
-        return remembered("owned", (job, catalogs.version), lambda: owned_cards(job, options, catalogs))
+        return remembered(
+            "owned", (job, catalogs.version), lambda: owned_cards(job, options, catalogs)
+        )
     least = options.rows[0]
     answered = [row for row in options.rows if row["answer"]]
     result = [Card(titles(row), row, card_line(row, least, catalogs), {}) for row in answered]
@@ -39,11 +51,22 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     if other := in_other_bits(catalogs):
         bits, row = other[0], other[1].rows[0]
         if row["answer"] and not other[1].problem:
-            card = Card(f"In {bits} bits", row, in_bits_line(row, least, catalogs), {"fewest_bits": str(bits)})
+            card = Card(
+                f"In {bits} bits",
+                row,
+                in_bits_line(row, least, catalogs),
+                {"fewest_bits": str(bits)},
+            )
             result = [*result[: MOST - 1], card]
     if options.problem and (free := over_all(catalogs)) and not free.problem:
         result.append(
-            Card("On any instance", free.rows[0], layout_line(free.rows[0], catalogs), {"instance": [], "gpu": None}, "Any instance")
+            Card(
+                "On any instance",
+                free.rows[0],
+                layout_line(free.rows[0], catalogs),
+                {"instance": [], "gpu": None},
+                "Any instance",
+            )
         )
     return result[:MOST]
 
@@ -58,7 +81,15 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
             with st.container(height=_height(), border=False):
                 badge = row_words.obtainable(card.row, catalogs)
                 quota = badge.partition(" ")[0]  # what a new account has of it is said once
-                st.html(card_html(card, badge.replace(NEW_ACCOUNT, "") if quota in seen else badge, is_shown(card, plan), ink, catalogs))
+                st.html(
+                    card_html(
+                        card,
+                        badge.replace(NEW_ACCOUNT, "") if quota in seen else badge,
+                        is_shown(card, plan),
+                        ink,
+                        catalogs,
+                    )
+                )
                 seen.add(quota)
 
 
@@ -69,7 +100,10 @@ def _height() -> int:
 
 def is_shown(card: Card, plan: Present) -> bool:
     """Whether what stands below starts from this card."""
-    return all(card.row[name] == plan.row[name] or card.row[name] != card.row[name] for name in ("instance", "memory_bytes", "seconds"))
+    return all(
+        card.row[name] == plan.row[name] or card.row[name] != card.row[name]
+        for name in ("instance", "memory_bytes", "seconds")
+    )
 
 
 def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalogs) -> str:
@@ -87,14 +121,23 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",
         f"<div><b>{escape(row_words.where(row, catalogs, bool(several)))}</b>{escape(hourly)}</div>",
         f"<div style='margin:7px 2px 6px 0'>{tank_html(row, ink, row_words.tank_alt(row))}</div>",
-        f"<div style='font-size:13px;{faint}'>{escape(' · '.join(filter(None, (memory_in_card(row), _speed(row)))))}</div>",
+        (
+            f"<div "
+            f"style='font-size:13px;{faint}'>{escape(' · '.join(filter(None, (memory_in_card(row), _speed(row)))))}</div>"
+        ),
         f"<div style='margin-top:4px'>{escape(card.line)}</div>",
     ]
     if badge:
         mark = f"<span aria-hidden='true' style='color:{ORANGE}'>{MARKS[row['obtainable']]}</span> "
-        look = f"margin-top:auto;padding-top:5px;border-top:1px solid {ink.line};font-size:13px;line-height:1.35;{faint}"
+        look = (
+            f"margin-top:auto;padding-top:5px;border-top:1px solid "
+            f"{ink.line};font-size:13px;line-height:1.35;{faint}"
+        )
         lines.append(f"<div style='{look}'>{mark}{escape(badge)}</div>")
-    return f"<div style='{box};display:flex;flex-direction:column;font-size:14px;line-height:1.4'>{''.join(lines)}</div>"
+    return (
+        f"<div "
+        f"style='{box};display:flex;flex-direction:column;font-size:14px;line-height:1.4'>{''.join(lines)}</div>"
+    )
 
 
 def _money_and_time(row: Row) -> tuple[str, str]:
@@ -103,12 +146,24 @@ def _money_and_time(row: Row) -> tuple[str, str]:
     if not ends_of(row):
         return (time, "") if is_missing(row["usd"]) else (about(row["usd"]), "a month")
     within = f" <span style='font-size:13px'>({escape(ends)}</span>" if ends else ""
-    return (time, within) if is_missing(row["usd"]) else (about(row["usd"]), f"in {escape(time)}{within}")
+    return (
+        (time, within)
+        if is_missing(row["usd"])
+        else (about(row["usd"]), f"in {escape(time)}{within}")
+    )
 
 
 def _speed(row: Row) -> str:
     """2.6 s, then 64 ms a token; of a run nothing."""
-    if row["work"] != "inference" or ends_of(row) or is_missing(row["time_per_output_token_seconds"]):
+    if (
+        row["work"] != "inference"
+        or ends_of(row)
+        or is_missing(row["time_per_output_token_seconds"])
+    ):
         return row_words.first_token(row) if row["work"] == "inference" else ""
-    first = "" if is_missing(row["time_to_first_token_seconds"]) else f"{three(row['time_to_first_token_seconds'])} s, then "
+    first = (
+        ""
+        if is_missing(row["time_to_first_token_seconds"])
+        else f"{three(row['time_to_first_token_seconds'])} s, then "
+    )
     return f"{first}{duration(row['time_per_output_token_seconds'])} a token"

@@ -29,19 +29,46 @@ from views.shared.theme import FITS, Ink
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
 TANK = (150, 28)  # as high as a cell draws it
-NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
+NARROW, MONEY, CARD = (
+    62,
+    84,
+    150,
+)  # pixels of columns: all but how it is set stand side by side on a wide screen
 KEY = "board"
 COLUMNS = {
-    "training": ["usd", "hours", "usd_per_hour", "usd_per_hour_spot", "tokens_per_second", "carbon_kg"],
+    "training": [
+        "usd",
+        "hours",
+        "usd_per_hour",
+        "usd_per_hour_spot",
+        "tokens_per_second",
+        "carbon_kg",
+    ],
     "inference": [
-        *("usd", "time_to_first_token_seconds", "time_per_output_token_ms", "usd_per_hour", "usd_per_hour_spot"),
+        *(
+            "usd",
+            "time_to_first_token_seconds",
+            "time_per_output_token_ms",
+            "usd_per_hour",
+            "usd_per_hour_spot",
+        ),
         *("tokens_per_second", "carbon_kg"),
     ],
 }
-ORDERS = {"hour": "Per hour", "fastest": "Fastest", "headroom": "Most free memory", "carbon": "Least CO2e"}  # beside money
+ORDERS = {
+    "hour": "Per hour",
+    "fastest": "Fastest",
+    "headroom": "Most free memory",
+    "carbon": "Least CO2e",
+}  # beside money
 USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
-TANK_HELP = "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not fit, and runs over the card's end."
-VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items())
+TANK_HELP = (
+    "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not "
+    "fit, and runs over the card's end."
+)
+VERDICT_HELP = "  \n".join(
+    f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items()
+)
 
 
 def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
@@ -54,11 +81,25 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         rows = records(frame)
         ticked = [rows[index] for index in chosen_in(KEY) if index < len(rows)]
         label = f"Keep ticked ({len(ticked)})" if ticked else "Keep ticked"
-        button(label, kept.keep_all, ticked, icon="bookmark_add", disabled=not ticked, key="keep_ticked")
-    table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
+        button(
+            label,
+            kept.keep_all,
+            ticked,
+            icon="bookmark_add",
+            disabled=not ticked,
+            key="keep_ticked",
+        )
+    table = remembered(
+        "board",
+        (options.job, by, ink, catalogs.version),
+        lambda: _cells(frame, rows, options.job, ink, catalogs),
+    )
     priced = [row for row in rows if not is_missing(row["usd"])]
     least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
-    alt = f"{len(rows)} arrangements, {sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
+    alt = (
+        f"{len(rows)} arrangements, "
+        f"{sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
+    )
     grid(
         table,
         _columns(options.job, list(table)),
@@ -79,18 +120,24 @@ def _looked(rows: list[Row]) -> None:
         look_at(rows[cells[0][0]])
 
 
-def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
+def _cells(
+    frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs
+) -> pd.DataFrame:
     """What stands in the table."""
     table = for_screen(frame, COLUMNS["training" if ends_of(job) else "inference"])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
-    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))  # after the money: both are seen on a phone
+    table.insert(
+        2, "verdict", word_column([row_words.verdict(row) for row in rows])
+    )  # after the money: both are seen on a phone
     table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     for name in reversed(_compared(job)):
         table.insert(1, name, word_column([_value(name, row[name], catalogs) for row in rows]))
     if len({row["market"] for row in rows}) > 1:
         table.insert(1, "market", word_column([MARKETS[row["market"]].label for row in rows]))
     if len({row["region"] for row in rows}) > 1:
-        table.insert(1, "region", word_column([region_name(row["region"], catalogs) for row in rows]))
+        table.insert(
+            1, "region", word_column([region_name(row["region"], catalogs) for row in rows])
+        )
     table["card"] = word_column([_gpus(row, catalogs) for row in rows])
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):
@@ -104,21 +151,40 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     money: dict[str, Any] = {"format": "$%,.2f", "width": MONEY}
     columns: dict[str, Any] = {
         "name": TEXT("Arrangement", pinned=True, width=155),
-        "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP),
+        "tank": st.column_config.ImageColumn(
+            "Memory in its own card", width=TANK[0] + 16, alignment="left", help=TANK_HELP
+        ),
         "verdict": TEXT("Verdict", width=100, help=VERDICT_HELP),
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD in all" if ends else "USD a month", help=USD_HELP, **money),
-        "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
-        "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
-        "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
-        "usd_per_hour": NUMBER("USD/h", help="All instances of the job, at the price of USD in all.", **money),
+        "hours": NUMBER(
+            "Hours",
+            format="%,.2f",
+            width=NARROW,
+            help="Of the whole run on its market, interruptions counted.",
+        ),
+        "time_to_first_token_seconds": column(
+            "time_to_first_token_seconds", "First token, s", format="%.3g"
+        ),
+        "time_per_output_token_ms": NUMBER(
+            "Next tokens, ms",
+            format="%.3g",
+            help="Milliseconds for each further token of one answer.",
+        ),
+        "usd_per_hour": NUMBER(
+            "USD/h", help="All instances of the job, at the price of USD in all.", **money
+        ),
         "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
         "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
         "carbon_kg": column("carbon_kg", "CO2e, kg", format="%,.3g", width=NARROW),
         "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
-        "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
-        "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
+        "setting": TEXT(
+            "How set", width="large", help="Typed in again, it gives the same figures."
+        ),
+        "misses": TEXT(
+            "In the way", width="large", help="Which limit of the job it misses, and by how much."
+        ),
     }
     columns |= {name: column(name, kind=TEXT) for name in _compared(job)}
     return {name: columns[name] for name in shown}
@@ -126,7 +192,11 @@ def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
 
 def _compared(job: dict[str, Any]) -> list[str]:
     """The choices of which several values are set by hand: columns of their own."""
-    return [name for name, value in job.items() if isinstance(value, list) and name in GLOSSARY and name != "instance"]
+    return [
+        name
+        for name, value in job.items()
+        if isinstance(value, list) and name in GLOSSARY and name != "instance"
+    ]
 
 
 def _value(name: str, value: float | str, catalogs: Catalogs) -> str:
@@ -142,6 +212,13 @@ def _gpus(row: Row, catalogs: Catalogs) -> str:
 
 def _caption(rows: list[Row], is_owned: bool) -> str:
     """How to read and use the table."""
-    below = " Below them, what is tight, emulated or outside a limit." if any(row["misses"] or row["fits"] != "yes" for row in rows) else ""
+    below = (
+        " Below them, what is tight, emulated or outside a limit."
+        if any(row["misses"] or row["fits"] != "yes" for row in rows)
+        else ""
+    )
     best = "fastest" if is_owned else "least money"
-    return f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick rows to keep them."
+    return (
+        f"One row per instance type, at its {best}.{below} Click a cell to look at a row; tick "
+        f"rows to keep them."
+    )

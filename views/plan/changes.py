@@ -39,34 +39,59 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     shown = tried.index.isin(_first(tried))
     lines(tried[shown], row, market, catalogs)
     others(tried[~shown], row, market, catalogs)
-    st.caption("Press a change to use it. Each is estimated by itself and keeps your limits; the rest of the plan stays.")
+    st.caption(
+        "Press a change to use it. Each is estimated by itself and keeps your limits; the "
+        "rest of the plan stays."
+    )
 
 
-def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0) -> pd.DataFrame:
+def changes(
+    row: Row, market: str, job: dict[str, Any], catalogs: Catalogs, lacking_bytes: float = 0.0
+) -> pd.DataFrame:
     """Useful changes of a row, tried once for each scenario, market and job."""
     key = (scenario_of(row), market, job, catalogs.version, lacking_bytes)
-    return remembered("advice", key, lambda: in_worker(job, catalogs, advise, row, market=market, limits=job, lacking_bytes=lacking_bytes))
+    return remembered(
+        "advice",
+        key,
+        lambda: in_worker(
+            job, catalogs, advise, row, market=market, limits=job, lacking_bytes=lacking_bytes
+        ),
+    )
 
 
 def others(rest: pd.DataFrame, row: Row, *look: Any) -> bool:
     """The changes that are not shown first, in a closed group; whether one was pressed."""
     if not len(rest):
         return False
-    with st.expander(counted(len(rest), "more change"), on_change="rerun", key="more_changes") as more:
+    with st.expander(
+        counted(len(rest), "more change"), on_change="rerun", key="more_changes"
+    ) as more:
         pressed = bool(more.open) and lines(rest, row, *look)
-        if more.open and not rest["set"].map(lambda change: change.keys().isdisjoint(PRICED_ELSEWHERE)).all():
+        if (
+            more.open
+            and not rest["set"].map(lambda change: change.keys().isdisjoint(PRICED_ELSEWHERE)).all()
+        ):
             st.caption(_caption(row))
     return pressed
 
 
-def lines(shown: pd.DataFrame, row: Row, market: str, catalogs: Catalogs, mends: bool = False, adopt: Callable = job_state.adopt) -> bool:
+def lines(
+    shown: pd.DataFrame,
+    row: Row,
+    market: str,
+    catalogs: Catalogs,
+    mends: bool = False,
+    adopt: Callable = job_state.adopt,
+) -> bool:
     """A button for each change, which makes it the plan, and its effect, other work last."""
     pressed = False
     for index, change in shown.sort_values("same_work", ascending=False, kind="stable").iterrows():
         scenario = {**scenario_of(row), **change["set"]}
         market_then = scenario.pop("market", market)
         with st.container(horizontal=True, vertical_alignment="center"):
-            label, words = map(capital, (change["change"], effect(change.to_dict(), row, catalogs, mends)))
+            label, words = map(
+                capital, (change["change"], effect(change.to_dict(), row, catalogs, mends))
+            )
             pressed |= button(label, adopt, scenario, market_then, catalogs, key=f"take_{index}")
             st.markdown(plain(words), width="content")
     return pressed
@@ -83,7 +108,19 @@ def _first(tried: pd.DataFrame) -> list[int]:
 
 def _caption(row: Row) -> str:
     """The day of spot prices and the share of instances taken back; other regions' prices."""
-    spot = f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised" if row["spot_as_of"] else ""
-    taken = f", and {row['interruption_band']} of such instances are taken back in a month" if spot and row["interruption_band"] else ""
-    day = f"Other regions at their prices of {day_text(row['on_demand_as_of'])}." if row["on_demand_as_of"] else ""
+    spot = (
+        f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised"
+        if row["spot_as_of"]
+        else ""
+    )
+    taken = (
+        f", and {row['interruption_band']} of such instances are taken back in a month"
+        if spot and row["interruption_band"]
+        else ""
+    )
+    day = (
+        f"Other regions at their prices of {day_text(row['on_demand_as_of'])}."
+        if row["on_demand_as_of"]
+        else ""
+    )
     return " ".join(filter(None, (f"{spot}{taken}." if spot else "", day)))

@@ -17,8 +17,18 @@ def introduction() -> None:
         if is_phone():
             st.markdown(PROMISE)
             names = dict(enumerate(setup.name for setup in ready_jobs()["setups"]))
-            look = {"label_visibility": "collapsed", "placeholder": "Start from another", "width": "stretch"}
-            use_in_plan(names, "start_from", lambda index: _start(ready_jobs()["setups"][index]), "Start from another", **look)
+            look = {
+                "label_visibility": "collapsed",
+                "placeholder": "Start from another",
+                "width": "stretch",
+            }
+            use_in_plan(
+                names,
+                "start_from",
+                lambda index: _start(ready_jobs()["setups"][index]),
+                "Start from another",
+                **look,
+            )
             return
         st.markdown(f"{PROMISE} Change the job on the left, or start from:")
         with st.container(horizontal=True, gap="xsmall"):

@@ -25,18 +25,35 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     with st.container(gap="xxsmall", key="heading"):
         st.title(plain(words.unbroken(words.heading(options, catalogs))), anchor=False)
         st.markdown(plain(job_sentence(options.job, catalogs)))
-        sidebar.edit_job(lambda: shown.keep(plan, "secondary") if plan.row["memory_bytes"] > 0 else None, catalogs)
-        if parts := [_part(text, warns, ink) for text, warns in words.small_line(options, catalogs, date.today())]:
+        sidebar.edit_job(
+            lambda: shown.keep(plan, "secondary") if plan.row["memory_bytes"] > 0 else None,
+            catalogs,
+        )
+        if parts := [
+            _part(text, warns, ink)
+            for text, warns in words.small_line(options, catalogs, date.today())
+        ]:
             st.markdown(f":small[{' · '.join(parts)}]")
         if words.calibrated(plan.options.rows[0], catalogs):
-            button("Take the calibration off", rest_on, {}, icon="undo", type="tertiary", key="calibration_off")
+            button(
+                "Take the calibration off",
+                rest_on,
+                {},
+                icon="undo",
+                type="tertiary",
+                key="calibration_off",
+            )
     if options.problem and (cure := words.cure(options)):
         st.warning(plain(words.unbroken(cure)), icon=":material/block:")
 
 
 def _part(text: str, warns: bool, ink: Ink) -> str:
     """A part of the small line; a warning has its mark beside its colour."""
-    return f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}' if warns else f":gray[{plain(text)}]"
+    return (
+        f':color[:material/warning: {plain(text)}]{{foreground="{ink.amber}"}}'
+        if warns
+        else f":gray[{plain(text)}]"
+    )
 
 
 def since_then(first: Row, catalogs: Catalogs) -> None:

@@ -14,23 +14,42 @@ from views.session.remembered import remembered
 from views.shared.elements import closed, segments
 from views.shared.markdown import plain
 
-LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
+LANGUAGES = {
+    "json": "json",
+    "yaml": "yaml",
+    "yml": "yaml",
+    "toml": "toml",
+    "sh": "bash",
+    "csv": None,
+}
 
 
 def panel(plan: Present, catalogs: Catalogs) -> None:
     """Closed until it is wanted: the kits are written, and read back, when it is opened."""
-    closed("Launch kit: the files that start it", "launch_kit", lambda: _kits(plan, catalogs), icon=":material/rocket_launch:")
+    closed(
+        "Launch kit: the files that start it",
+        "launch_kit",
+        lambda: _kits(plan, catalogs),
+        icon=":material/rocket_launch:",
+    )
 
 
 def _kits(plan: Any, catalogs: Catalogs) -> None:
     if reason := not_to_launch(plan.row):
         st.markdown(plain(f"{reason} No files are written for it."))
         return
-    result = remembered("kits", (plan.row, plan.market, catalogs.version), lambda: kits(plan.row, catalogs, plan.market))
+    result = remembered(
+        "kits",
+        (plan.row, plan.market, catalogs.version),
+        lambda: kits(plan.row, catalogs, plan.market),
+    )
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)
         written = ", ".join(spec.name for spec in kit_specs())
-        none = f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
+        none = (
+            f"No files are written for {software} set up so; they are for {written}. Set the "
+            f"software or the sharding by hand."
+        )
         st.markdown(none)
         return
     names = {kit.id: kit.name for kit in result}
@@ -49,10 +68,17 @@ def _kits(plan: Any, catalogs: Catalogs) -> None:
         )
     st.markdown(plain(_summary(kit)))
     if kit.differences:
-        st.warning(plain("\n".join(f"- {comment(option, kit.name)}" for option in kit.differences)), icon=":material/rule:")
+        st.warning(
+            plain("\n".join(f"- {comment(option, kit.name)}" for option in kit.differences)),
+            icon=":material/rule:",
+        )
     for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
         with tab:
-            shown = "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()
+            shown = (
+                "The row with every input and result: python -m calc reads it again."
+                if name.endswith(".csv")
+                else content.decode()
+            )
             st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
 
 
@@ -60,4 +86,7 @@ def _summary(kit: Kit) -> str:
     """What was found by reading the files back."""
     if kit.differences:
         return "Read back by Headroom the files give this scenario, but for:"
-    return "Read back by Headroom the files give this very scenario. Names in them that begin with your- are to be filled in."
+    return (
+        "Read back by Headroom the files give this very scenario. Names in them that begin with "
+        "your- are to be filled in."
+    )

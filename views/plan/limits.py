@@ -30,9 +30,21 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         _changes(cards)
         return
     eased = [easing for easing in options.eased if _set_by(easing, options.job)]
-    bits = [Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"]) for card in cards if "fewest_bits" in card.changes]
+    bits = [
+        Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"])
+        for card in cards
+        if "fewest_bits" in card.changes
+    ]
     eased = [easing for easing in eased if not bits or easing.name not in BITS]
-    steps = [*eased, *bits, *remembered("tightened", (job, catalogs.version), lambda: in_worker(job, catalogs, tightened, job, options))]
+    steps = [
+        *eased,
+        *bits,
+        *remembered(
+            "tightened",
+            (job, catalogs.version),
+            lambda: in_worker(job, catalogs, tightened, job, options),
+        ),
+    ]
     shown = telling_limits(steps, row)[:MOST]
     words = free_limits(eased, row, options.job, catalogs)
     if not shown and not words:
@@ -40,7 +52,12 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
         st.markdown("**What the limits cost**", width="content")
         for index, easing in enumerate(shown):
-            button(plain(against(easing, row, catalogs)), _set, _set_by(easing, options.job), key=f"limit_cost_{index}")
+            button(
+                plain(against(easing, row, catalogs)),
+                _set,
+                _set_by(easing, options.job),
+                key=f"limit_cost_{index}",
+            )
         if words:
             st.markdown(faint(plain(words)), width="content")
 

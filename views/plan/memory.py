@@ -20,12 +20,19 @@ from views.shared import row_words
 from views.shared.markdown import plain
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
-TANK, LINE, TEXT_LINE, NAME = 30, 23, 18, 174  # pixels: height of the tank, of a line of names and of text, width of a name
+TANK, LINE, TEXT_LINE, NAME = (
+    30,
+    23,
+    18,
+    174,
+)  # pixels: height of the tank, of a line of names and of text, width of a name
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
 WIDE_TEXT, NARROW_TEXT = 2, 4  # lines of text, likewise
 
 
-def memory(row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narrow: bool = False) -> None:
+def memory(
+    row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narrow: bool = False
+) -> None:
     """The memory of what is shown, and how sure it is; what parts are for: Understand."""
     st.header(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
     contents(row, ink, is_narrow or is_phone())
@@ -36,9 +43,14 @@ def memory(row: Row, board: pd.DataFrame, ink: Ink, catalogs: Catalogs, is_narro
 def contents(row: Row, ink: Ink, is_narrow: bool = False) -> None:
     """The tank and the names of its components, in a place of fixed height."""
     parts = parts_of(row)
-    lines, text_lines = -(-len(parts) // (NARROW if is_narrow else WIDE)), NARROW_TEXT if is_narrow else WIDE_TEXT
+    lines, text_lines = (
+        -(-len(parts) // (NARROW if is_narrow else WIDE)),
+        NARROW_TEXT if is_narrow else WIDE_TEXT,
+    )
     with st.container(height=TANK + 16 + LINE * lines + TEXT_LINE * text_lines, border=False):
-        st.html(f"{tank_html(row, ink, row_words.tank_alt(row), TANK)}{_names(row, ink)}{_rests_on(row, ink)}")
+        st.html(
+            f"{tank_html(row, ink, row_words.tank_alt(row), TANK)}{_names(row, ink)}{_rests_on(row, ink)}"
+        )
 
 
 def _names(row: Row, ink: Ink) -> str:
@@ -46,15 +58,34 @@ def _names(row: Row, ink: Ink) -> str:
     items = []
     for name, gib, _ in parts_of(row).itertuples(index=False):
         mark = f"<span aria-hidden='true' style='color:{COMPONENT_COLOURS[name]}'>■</span>"
-        items.append(f"<li style='white-space:nowrap;margin:0'>{mark} <b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>")
-    look = f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));list-style:none;margin:8px 0 0;padding:0"
-    return f"<ul style='{look};font-size:14px;line-height:{LINE}px;color:{ink.text}'>{''.join(items)}</ul>"
+        items.append(
+            f"<li style='white-space:nowrap;margin:0'>{mark} "
+            f"<b>{escape(GLOSSARY[name].label)}</b> {three(gib)} GiB</li>"
+        )
+    look = (
+        f"display:grid;grid-template-columns:repeat(auto-fill,minmax(min({NAME}px,49%),1fr));list-style:none;margin:8px "
+        f"0 0;padding:0"
+    )
+    return (
+        f"<ul "
+        f"style='{look};font-size:14px;line-height:{LINE}px;color:{ink.text}'>{''.join(items)}</ul>"
+    )
 
 
 def _rests_on(row: Row, ink: Ink) -> str:
     """How to read the tank, and what memory and time rest on."""
     corrected = f", {CORRECTED}" if row["time_reason"].endswith(CORRECTED) else ""
     time = row_words.time_rests_on(row).partition(": ")[0] + corrected
-    sure = f"{word[:1].upper()}{word[1:]}. " if (word := fit_words(row)) and row["fits"] in HOLDS else ""
-    text = f"{sure}Pale: the card. Line: the range, {row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
-    return f"<div style='font-size:13px;line-height:{TEXT_LINE}px;color:{ink.faint}'>{escape(text)}</div>"
+    sure = (
+        f"{word[:1].upper()}{word[1:]}. "
+        if (word := fit_words(row)) and row["fits"] in HOLDS
+        else ""
+    )
+    text = (
+        f"{sure}Pale: the card. Line: the range, "
+        f"{row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
+    )
+    return (
+        f"<div "
+        f"style='font-size:13px;line-height:{TEXT_LINE}px;color:{ink.faint}'>{escape(text)}</div>"
+    )

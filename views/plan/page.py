@@ -2,7 +2,16 @@
 
 import streamlit as st
 
-from views.plan import answer_cards, changes, first_visit, heading, launch_kit, limits, shown, wider_search
+from views.plan import (
+    answer_cards,
+    changes,
+    first_visit,
+    heading,
+    launch_kit,
+    limits,
+    shown,
+    wider_search,
+)
 from views.plan.memory import memory
 from views.plan.short_board import short_board
 from views.plan.speed_against_money import speed_against_money

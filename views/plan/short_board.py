@@ -32,7 +32,9 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if owned and len(options.board) < 2:
         return
     types = close_types(options)
-    turns_at = remembered("turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options))
+    turns_at = remembered(
+        "turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options)
+    )
     st.header(close_heading(types, options), anchor=False)
     if sure := how_sure(types, turns_at, options.ways):
         st.caption(plain(sure))
@@ -41,7 +43,9 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     with st.expander("All types: sort, tick, keep", on_change="rerun", key="all_types") as pane:
         if pane.open:
             board.board(options, ink, catalogs)
-            sources.to_method("to_sources", label="Formulas and sources of the plan", type="tertiary")
+            sources.to_method(
+                "to_sources", label="Formulas and sources of the plan", type="tertiary"
+            )
 
 
 def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalogs) -> str:
@@ -49,20 +53,44 @@ def _table(rows: list[Row], looked: Row, owned: bool, ink: Ink, catalogs: Catalo
     ends = bool(ends_of(rows[0]))
     money, pace = ("Cost", "Time") if ends else ("A month", f"A {row_words.paced_by(rows[0])}")
     left_out = {money, "Quota, vCPUs"} if owned else {"Quota, vCPUs"} if is_phone() else set()
-    heads = [head for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs") if head not in left_out]
-    head = "".join(f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>" for name in heads)
+    heads = [
+        head
+        for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs")
+        if head not in left_out
+    ]
+    head = "".join(
+        f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>"
+        for name in heads
+    )
     body = "".join(_row(row, looked, ends, heads, ink, catalogs) for row in rows)
     look = f"width:100%;border-collapse:collapse;font-size:14px;line-height:1.3;color:{ink.text}"
-    return f"<table style='{look}'><thead><tr style='height:{HEAD}px'>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return (
+        f"<table style='{look}'><thead><tr "
+        f"style='height:{HEAD}px'>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def _row(row: Row, looked: Row, ends: bool, heads: list[str], ink: Ink, catalogs: Catalogs) -> str:
     is_here = all(row[name] == looked[name] for name in ("instance", "market", "gpus"))
     pace, money = span(row["hours"]) if ends else duration(row["seconds"]), about(row["usd"])
-    tank, quota = tank_html(row, ink, row_words.tank_alt(row), 12), escape(row_words.quota(row, catalogs))
-    cells = {MEMORY: tank, "Cost": money, "A month": money, "Time": pace, "A token": pace, "A batch": pace, "Quota, vCPUs": quota}
+    tank, quota = (
+        tank_html(row, ink, row_words.tank_alt(row), 12),
+        escape(row_words.quota(row, catalogs)),
+    )
+    cells = {
+        MEMORY: tank,
+        "Cost": money,
+        "A month": money,
+        "Time": pace,
+        "A token": pace,
+        "A batch": pace,
+        "Quota, vCPUs": quota,
+    }
     written = "".join(f"<td style='{_cell(name)}'>{cells[name]}</td>" for name in heads[1:])
-    name = f"<th scope='row' style='{_cell(heads[0])};font-weight:600'>{escape(row_words.where(row, catalogs))}</th>"
+    name = (
+        f"<th scope='row' "
+        f"style='{_cell(heads[0])};font-weight:600'>{escape(row_words.where(row, catalogs))}</th>"
+    )
     tint = f";background:{BLUE}1f" if is_here else ""
     return f"<tr style='height:{ROW}px;border-top:1px solid {ink.line}{tint}'>{name}{written}</tr>"
 

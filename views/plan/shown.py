@@ -24,12 +24,32 @@ def choice(cards: list[Card], plan: Present, catalogs: Catalogs) -> None:
     number = next((index for index, card in enumerate(cards) if is_shown(card, plan)), len(cards))
     names += [plain(row_words.where(plan.row, catalogs))] if number == len(cards) else []
     st.session_state[KEY] = number
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="shown_below"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
+        gap="small",
+        key="shown_below",
+    ):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", width="content"
+        ):
             if not is_phone():
                 st.markdown(faint("Shown below:"), width="content")
-            look: dict[str, Any] = {"horizontal": True, "label_visibility": "collapsed", "width": "content", "args": (cards,)}
-            st.radio("Shown below", list(range(len(names))), format_func=names.__getitem__, key=KEY, on_change=_look, **look)
+            look: dict[str, Any] = {
+                "horizontal": True,
+                "label_visibility": "collapsed",
+                "width": "content",
+                "args": (cards,),
+            }
+            st.radio(
+                "Shown below",
+                list(range(len(names))),
+                format_func=names.__getitem__,
+                key=KEY,
+                on_change=_look,
+                **look,
+            )
         if not is_phone():
             keep(plan)
 
@@ -38,7 +58,15 @@ def keep(plan: Present, look: Literal["primary", "secondary"] = "primary") -> No
     """The one button that keeps what is shown."""
     done = kept.is_kept(plan.row)
     label, icon = ("Kept", "bookmark_added") if done else ("Keep this answer", "bookmark_add")
-    button(label, kept.keep, plan.row, icon=icon, disabled=done or kept.is_full(), type=look, key="keep")
+    button(
+        label,
+        kept.keep,
+        plan.row,
+        icon=icon,
+        disabled=done or kept.is_full(),
+        type=look,
+        key="keep",
+    )
 
 
 def _look(cards: list[Card]) -> None:

@@ -21,8 +21,21 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     edge = within_sight(plan.options.edge)
     st.header("Speed against money", anchor=False)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
-    shown = {"kind": "now", "label": row_words.where(plan.row, catalogs), "seconds": plan.row["seconds"], "usd": plan.row["usd"]}
-    points = pd.concat([edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])], ignore_index=True)
-    spec = cost_against_time(ink, f"milliseconds for each {row_words.paced_by(plan.row)}", "USD a month", "", HEIGHT)
-    alt = f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to {about(edge['usd'].max())} a month"
+    shown = {
+        "kind": "now",
+        "label": row_words.where(plan.row, catalogs),
+        "seconds": plan.row["seconds"],
+        "usd": plan.row["usd"],
+    }
+    points = pd.concat(
+        [edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])],
+        ignore_index=True,
+    )
+    spec = cost_against_time(
+        ink, f"milliseconds for each {row_words.paced_by(plan.row)}", "USD a month", "", HEIGHT
+    )
+    alt = (
+        f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to "
+        f"{about(edge['usd'].max())} a month"
+    )
     draw(spec, against_time(points, trains=False), alt, "speed_against_money")

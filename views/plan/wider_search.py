@@ -49,7 +49,9 @@ REASONS = {
 def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """An expander that searches only while it is open."""
     opened, icon = bool(st.session_state.get("allowed")), ":material/manage_search:"
-    pane = st.expander("Widen or narrow the search", icon=icon, on_change="rerun", key="wider", expanded=opened)
+    pane = st.expander(
+        "Widen or narrow the search", icon=icon, on_change="rerun", key="wider", expanded=opened
+    )
     if not pane.open:
         return
     with pane:
@@ -62,10 +64,13 @@ def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
                 _results(search, plan, ink, catalogs)
 
 
-def _found(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
+def _found(
+    plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]
+) -> dict[str, Any] | None:
     """The search of the session with its rows; None after a message that says why.
 
-    A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
+    A search that came with the link waits for its button: opening a link must not cost a shared
+    server minutes.
     """
     state, key = st.session_state, (widened(plan.job, sets, limits, catalogs), catalogs.version)
     clicked, last = state.pop("search_now", False), state.get("found")
@@ -86,7 +91,10 @@ def _found(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict
     if last["rows"] is None or (last["against"] != against and last["key"] == key):
         job = last["search"].ranked.job
         users = 0 if job["requests_per_second"] or job["ends"] else job["users"]
-        last |= {"rows": reasons(best(last["search"], catalogs), plan.row, plan.market, users, catalogs), "against": against}
+        last |= {
+            "rows": reasons(best(last["search"], catalogs), plan.row, plan.market, users, catalogs),
+            "against": against,
+        }
     return last
 
 
@@ -117,13 +125,20 @@ def _run(plan: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str
 def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """How much was tried, the plans that stand out, cost against time, the best of each type."""
     search, rows = finished["search"], finished["rows"]
-    parts = [f"{search.counts[number]:,} {words}" for number, words in REASONS.items() if search.counts[number]]
+    parts = [
+        f"{search.counts[number]:,} {words}"
+        for number, words in REASONS.items()
+        if search.counts[number]
+    ]
     rest = search.tried - int(search.counts.sum())
     parts += [f"{rest:,} do not fit, or do not run there"] if rest > 0 else []
     tried = f"{search.tried:,} combinations in {duration(finished['seconds'])}"
     st.markdown(f"{tried}: **{search.possible:,} possible**; {', '.join(parts)}.")
     if search.problem:
-        st.info(plain(f"In this search {search.problem[0].lower()}{search.problem[1:]}"), icon=":material/lightbulb:")
+        st.info(
+            plain(f"In this search {search.problem[0].lower()}{search.problem[1:]}"),
+            icon=":material/lightbulb:",
+        )
         return
     numbered, firsts = rows.set_index("candidate"), named(search)
     for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
@@ -133,7 +148,12 @@ def _results(finished: dict[str, Any], plan: Present, ink: Ink, catalogs: Catalo
     _frontier(search, plan, ink, catalogs)
     _best_rows(rows, search.ranked.job["ends"], catalogs)
     name = f"headroom-search-{rows['model'].iloc[0]}-{finished['work']}.csv"
-    download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
+    download(
+        f"Found plans as CSV ({len(rows)} rows)",
+        partial(csv_tables.to_csv, rows),
+        name,
+        "search_csv",
+    )
 
 
 def _frontier(search: WideSearch, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -144,21 +164,39 @@ def _frontier(search: WideSearch, plan: Present, ink: Ink, catalogs: Catalogs) -
     if edge.empty:
         st.info("The power of these machines is not known.")
         return
-    least, most = (usd(value) if cost == "usd" else f"{three(value)} kg CO2e" for value in (edge.min(), edge.max()))
+    least, most = (
+        usd(value) if cost == "usd" else f"{three(value)} kg CO2e"
+        for value in (edge.min(), edge.max())
+    )
     alt = f"{len(edge)} plans that no other beats in both, from {least} to {most}"
-    comparisons.frontier(table, plan, alt, ink, catalogs if table["region"].nunique() > 1 else None, cost)
+    comparisons.frontier(
+        table, plan, alt, ink, catalogs if table["region"].nunique() > 1 else None, cost
+    )
     st.caption(COST_NOTES[cost])
 
 
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
-    ends, hour, money, time = bool(ends_of(row)), usd(row["usd_per_hour"]), usd(row["usd"]), duration(row["seconds"])
+    ends, hour, money, time = (
+        bool(ends_of(row)),
+        usd(row["usd_per_hour"]),
+        usd(row["usd"]),
+        duration(row["seconds"]),
+    )
     served = f"{time} per {paced_by(row)}"
     job, pace = (f"{money} in {time}", time) if ends else (f"{money} a month, {served}", served)
     title, number, note = {
-        "cheapest": (f"Least money {'for the run' if ends else 'a month'}", money, f"{'in ' * ends}{pace}, {hour} per hour"),
+        "cheapest": (
+            f"Least money {'for the run' if ends else 'a month'}",
+            money,
+            f"{'in ' * ends}{pace}, {hour} per hour",
+        ),
         "cheapest hour": ("Least money an hour", hour, job),
-        "fastest": ("Fastest within the limits", pace, f"{money}{'' if ends else ' a month'}, {hour} per hour"),
+        "fastest": (
+            "Fastest within the limits",
+            pace,
+            f"{money}{'' if ends else ' a month'}, {hour} per hour",
+        ),
     }[name]
     metric(title, number, note, border=False)
     st.markdown(plain(f"**{place(row, catalogs)}**"))
@@ -183,7 +221,10 @@ def _basis(row: Row) -> str:
 
 def _memory(row: Row, catalogs: Catalogs) -> str:
     """8 × H100 SXM5 80GB, 61.2 GiB, 77 % of the card."""
-    used = f"{gib(row['memory_bytes'] / GIB)}, {percent(row['memory_bytes'] / row['gpu_memory_bytes'])} of the card"
+    used = (
+        f"{gib(row['memory_bytes'] / GIB)}, "
+        f"{percent(row['memory_bytes'] / row['gpu_memory_bytes'])} of the card"
+    )
     return f"{cards(row, catalogs)}, {used}{', tight' if row['fits'] == 'tight' else ''}"
 
 
@@ -196,12 +237,19 @@ def _present(plan: Present) -> str:
     time = f"in {span(row['hours'])}" if ends_of(row) else "a month"
     missed = f" It {row['misses']}." if row.get("misses") else ""
     fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
-    return f"Row looked at: {where}, {usd(row['usd'])} {time}, {usd(row['usd_per_hour'])} per hour.{fits}{missed}"
+    return (
+        f"Row looked at: {where}, {usd(row['usd'])} {time}, {usd(row['usd_per_hour'])} per "
+        f"hour.{fits}{missed}"
+    )
 
 
 def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
     """The best of every instance and market as a table; the chosen row in full."""
-    rows = rows[rows["best_of_type"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
+    rows = (
+        rows[rows["best_of_type"]]
+        .sort_values(["usd", "seconds"], kind="stable")
+        .reset_index(drop=True)
+    )
     several = records(rows)
     money, time = ("USD for the run", "Hours") if ends else ("USD per month", "ms per token")
     columns = columns_of("found_plans", usd=money, pace=time)
@@ -217,12 +265,20 @@ def _best_rows(rows: Any, ends: bool, catalogs: Catalogs) -> None:
     }
     look: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", "height": 420}
     show(rows, columns, "The best on every instance and market", "found_rows", added, **look)
-    chosen = [several[index] for index in st.session_state["found_rows"]["selection"]["rows"] if index < len(several)]
+    chosen = [
+        several[index]
+        for index in st.session_state["found_rows"]["selection"]["rows"]
+        if index < len(several)
+    ]
     if not chosen:
         st.caption("Choose a row to read why in full, and to make it the plan.")
     for row in chosen:
         with st.container(border=True):
-            cost = f"{usd(row['usd'])} in {span(row['hours'])}" if ends else f"{usd(row['usd'])} a month"
+            cost = (
+                f"{usd(row['usd'])} in {span(row['hours'])}"
+                if ends
+                else f"{usd(row['usd'])} a month"
+            )
             st.markdown(plain(f"**{place(row, catalogs)}**: {cost}. {row['why']}"))
             st.caption(plain(setting(row, catalogs)))
             _take_button(row, "take_row", catalogs)

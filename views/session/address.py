@@ -27,7 +27,9 @@ class Address(NamedTuple):
 def address() -> Address:
     """What the link brought and what it says now."""
     state = st.session_state
-    return Address(state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"])
+    return Address(
+        state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"]
+    )
 
 
 def read_link(catalogs: Catalogs) -> None:
@@ -43,7 +45,10 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     """All that a link says is what the session holds; what was not understood is kept."""
     state = st.session_state
     choices, complaints = link.parse(query, catalogs)
-    state["link_prices_as_of"], state["link_then"] = choices.pop("prices_as_of", ""), choices.pop("then", None)
+    state["link_prices_as_of"], state["link_then"] = (
+        choices.pop("prices_as_of", ""),
+        choices.pop("then", None),
+    )
     state["link_is_earlier"] = is_earlier(query)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     if "readings" in choices:
@@ -64,7 +69,10 @@ def take(choices: dict[str, Any]) -> None:
     job_state.start(choices)
     for name in extra_state.assumptions():
         value = choices.get(name)
-        extra_state.put(name, None if value in (None, "") else float(value[0] if isinstance(value, list) else value))
+        extra_state.put(
+            name,
+            None if value in (None, "") else float(value[0] if isinstance(value, list) else value),
+        )
     state["kept"] = choices.get("kept", [])
 
 
@@ -90,8 +98,15 @@ def _read() -> None:
 def write_link(catalogs: Catalogs, page: str) -> None:
     """Write the job, the answer with its figures, and the view of a page into the address."""
     state, made = st.session_state, st.session_state["made"]
-    view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)} | tabs.view(page)
-    rest = {"custom_models": own_models(), "readings": readings(catalogs), "prices_as_of": catalogs.prices_as_of, **view}
+    view = {
+        name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)
+    } | tabs.view(page)
+    rest = {
+        "custom_models": own_models(),
+        "readings": readings(catalogs),
+        "prices_as_of": catalogs.prices_as_of,
+        **view,
+    }
     query = made | link.compose(rest | {"then": opened_plan.for_link(made, catalogs)})
     st.query_params.from_dict(query)
     state["query"] = query

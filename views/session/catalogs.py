@@ -1,6 +1,7 @@
 """The catalogs, read again when a file changes, with the session's own models and runs.
 
-Files that cannot be read any more, half-written ones among them, change nothing: the last good catalogs stay, and the page says so.
+Files that cannot be read any more, half-written ones among them, change nothing: the last good
+catalogs stay, and the page says so.
 """
 
 import gc
@@ -24,15 +25,27 @@ from calc.files.words.read import vocabulary
 from calc.models.huggingface.config import ConfigError
 from calc.search.guide import ready_jobs
 
-BESIDE = ("config_fields", "launch_files", "memory_logs", "setups", "vocabulary")  # read by these functions, each once
+BESIDE = (
+    "config_fields",
+    "launch_files",
+    "memory_logs",
+    "setups",
+    "vocabulary",
+)  # read by these functions, each once
 READ_ONCE = (document, tools, launch_document, kit_specs, printed, ready_jobs, vocabulary)
 
 
 def catalogs() -> Catalogs:
     """The catalogs with this session's own models and runs."""
     base, added, entries = base_catalogs(), own_models(), st.session_state.get("readings")
-    extended = _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
-    return extended if entries is None else _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
+    extended = (
+        _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
+    )
+    return (
+        extended
+        if entries is None
+        else _with_readings(extended.version, json.dumps(entries, sort_keys=True), extended)
+    )
 
 
 def look_at_files() -> None:
@@ -65,7 +78,12 @@ def _stamp() -> str:
         folders = [*folders_of(FOLDER), *(folder for folder in (own_folder(),) if folder.is_dir())]
         every = chain(*(os.scandir(folder) for folder in folders))
         files = [file for file in every if file.name.endswith((".yaml", ".json", ".csv"))]
-        return repr((date.today(), sorted((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)))
+        return repr(
+            (
+                date.today(),
+                sorted((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files),
+            )
+        )
     except OSError as error:  # a file or the folder went while it was looked at
         return repr(error)
 
@@ -145,10 +163,24 @@ def take_models(entries: dict[str, dict[str, Any]], catalogs: Catalogs) -> list[
     for model, entry in entries.items():
         try:
             counted = calc.add_models(catalogs, {model: {"name": model, **entry}}).models.loc[model]
-            sizes = ["parameters"] if counted["total_parameters"] > 0 else ["parameters", "hidden", "outputs"]
+            sizes = (
+                ["parameters"]
+                if counted["total_parameters"] > 0
+                else ["parameters", "hidden", "outputs"]
+            )
             if not (counted[sizes].astype(float) > 0).all():
                 raise ValueError
             add_model(model, {"name": model, **entry})
-        except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):
-            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was ignored.")
+        except (
+            calc.CatalogError,
+            ConfigError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ):
+            refused.append(
+                f"The link's model '{model}' is not complete or its sizes contradict each "
+                f"other; it was ignored."
+            )
     return refused

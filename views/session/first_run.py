@@ -1,7 +1,8 @@
 """The first run after a restart of the server, in which widgets overrule the address.
 
-The address is read before any widget is drawn, so a change made while the server was away would be set back. What differs is
-taken over in a second run, when every widget's own reading of its value is known.
+The address is read before any widget is drawn, so a change made while the server was away would be
+set back. What differs is taken over in a second run, when every widget's own reading of its value
+is known.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,11 @@ def note(keys: tuple[str, ...]) -> None:
         return
     state["was_drawn"] = True
     sent, every = _sent(), {key: partial(state.__setitem__, key) for key in keys} | takes()
-    state["said_by_browser"] = [partial(act, sent[key]) for key, act in every.items() if key in sent and sent[key] != state.get(key)]
+    state["said_by_browser"] = [
+        partial(act, sent[key])
+        for key, act in every.items()
+        if key in sent and sent[key] != state.get(key)
+    ]
     if state["said_by_browser"]:
         st.rerun()
 
@@ -42,4 +47,8 @@ def _sent() -> dict[str, Any]:
         return {}
     inner = context.session_state._state
     ids = inner._key_id_mapper.id_key_mapping
-    return {ids[widget]: inner._new_widget_state[widget] for widget in inner._new_widget_state if widget in ids}
+    return {
+        ids[widget]: inner._new_widget_state[widget]
+        for widget in inner._new_widget_state
+        if widget in ids
+    }

@@ -1,6 +1,7 @@
 """The state of the job: the only file that knows its keys in the session.
 
-A choice that the job leaves free is None or an empty list until the user sets it: it is then the answer's own.
+A choice that the job leaves free is None or an empty list until the user sets it: it is then the
+answer's own.
 """
 
 from collections.abc import Callable
@@ -34,10 +35,19 @@ from calc.search.widened import possible
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)
-HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields hold them, which mix no int and float
-FIRST_VISIT = {name: str(field.default).split("+") if name in SEVERAL else field.default for name, field in JOB.items()}
+HELD_AS = {
+    "count": int,
+    "number": float,
+    "amount": float,
+}  # as number fields hold them, which mix no int and float
+FIRST_VISIT = {
+    name: str(field.default).split("+") if name in SEVERAL else field.default
+    for name, field in JOB.items()
+}
 AUTO: dict[str, Any] = {name: [] if name in COMPARED else None for name in BY_HAND}
-KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})  # where the session holds each value, and its widget's key
+KEYS = SimpleNamespace(
+    **{name: name for name in (*JOB, *BY_HAND)}
+)  # where the session holds each value, and its widget's key
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
@@ -69,14 +79,23 @@ def job_of_goal(goal: str) -> dict[str, Any]:
     fields, _, job = current()
     if fields["goal"] == goal and not is_offline(fields):
         return job
-    by_hand = {name: value if name in LISTS else [value] for name, value in (set_by_hand() | extra_state.assumed()).items()}
+    by_hand = {
+        name: value if name in LISTS else [value]
+        for name, value in (set_by_hand() | extra_state.assumed()).items()
+    }
     return job_for(goal, fields, by_hand)
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
     """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
-    fixed = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
-    fixed = {name: list(values) for name, values in fixed.items() if values not in ([], [None], [""])}
+    fixed = {
+        name: values if name in LISTS else [values]
+        for name, values in by_hand.items()
+        if is_read(name, fields)
+    }
+    fixed = {
+        name: list(values) for name, values in fixed.items() if values not in ([], [None], [""])
+    }
     fixed |= {name: [value] for name, value in assumed.items()}
     st.session_state["current_job"] = CurrentJob(fields, fixed, job_of(fields, fixed))
 
@@ -112,14 +131,20 @@ def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
     job, by_hand = adopted(scenario, market, catalogs)
     to_auto(*(name for name in BY_HAND if name not in UNSHOWN))
-    choose(**job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
+    choose(
+        **job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()}
+    )
 
 
-def adopted(scenario: Row, market: str, catalogs: Catalogs) -> tuple[dict[str, Any], dict[str, list]]:
+def adopted(
+    scenario: Row, market: str, catalogs: Catalogs
+) -> tuple[dict[str, Any], dict[str, list]]:
     """The job fields and the columns by hand that a scenario makes of this session's job."""
     fields, by_hand = job_fields_of(scenario, catalogs, st.session_state[KEYS.goal])
     job = {**job_fields(), **fields}
-    if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**job, "goal": "tune"})]:
+    if "train_tokens" in by_hand and by_hand["train_tokens"] == [
+        tokens_of_run({**job, "goal": "tune"})
+    ]:
         del by_hand["train_tokens"]
     if market in JOB["markets"].choices:
         job["markets"] = [market]
@@ -135,7 +160,10 @@ def reset() -> None:
 def _held(name: str, value: Any) -> Any:
     """A value as its widget holds it: a list, a number of one type, None for empty."""
     column = JOB.get(name) or BY_HAND.get(name) or ASSUMED[name]
-    values = [_of_kind(column.kind, entry) for entry in (value if isinstance(value, (list, tuple)) else [value])]
+    values = [
+        _of_kind(column.kind, entry)
+        for entry in (value if isinstance(value, (list, tuple)) else [value])
+    ]
     kept = [entry for entry in values if entry is not None and entry != ""]
     empty = "" if name in JOB and "" in column.choices else None  # an empty choice of a job is one
     return kept if name in LISTS else kept[0] if kept else empty
@@ -153,7 +181,13 @@ def possible_precisions(catalogs: Catalogs) -> list[str]:
     method = method_of(fields)
     if work_of(fields) == "inference":
         return list(table.index[table["serves"]])
-    able = table["trains"] if method == "full" else table["adapts"] & ~table["trains"] if method == "qlora" else table["adapts"]
+    able = (
+        table["trains"]
+        if method == "full"
+        else table["adapts"] & ~table["trains"]
+        if method == "qlora"
+        else table["adapts"]
+    )
     return list(table.index[able])
 
 
@@ -163,7 +197,9 @@ def settle(catalogs: Catalogs) -> list[str]:
     _restore()
     notes = []
     if state["model"] not in catalogs.models.index:
-        notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
+        notes.append(
+            f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used."
+        )
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
     fields = job_fields()
@@ -198,13 +234,25 @@ def _fit_lengths(catalogs: Catalogs) -> list[str]:
     served = list(LENGTHS)[: 1 + generates(state["model"], catalogs)]
     names = served if state["goal"] == "serve" else [KEYS.sequence_tokens]
     before = state.get("shortened", {})
-    asked_for = [before[name][0] if before.get(name, (0, 0))[1] == state[name] else state[name] for name in names]
-    result = dict(zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True))
+    asked_for = [
+        before[name][0] if before.get(name, (0, 0))[1] == state[name] else state[name]
+        for name in names
+    ]
+    result = dict(
+        zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True)
+    )
     state["shortened"] = {name: pair for name, pair in result.items() if pair[1] < pair[0]}
     for name, (_, fitted) in result.items():
         state[name] = fitted
-    used = ", ".join(f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}" for name, (wanted, fitted) in state["shortened"].items())
-    return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []
+    used = ", ".join(
+        f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}"
+        for name, (wanted, fitted) in state["shortened"].items()
+    )
+    return (
+        [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."]
+        if used
+        else []
+    )
 
 
 def _fit_images(catalogs: Catalogs) -> list[Any]:
@@ -214,7 +262,11 @@ def _fit_images(catalogs: Catalogs) -> list[Any]:
         return []
     asked_for = state.get(KEYS.images_per_sequence)
     to_auto(KEYS.images_per_sequence, KEYS.image_tokens)
-    return [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."] if asked_for else []
+    return (
+        [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."]
+        if asked_for
+        else []
+    )
 
 
 def _keep_possible(name: str, values: list[str]) -> list[str]:
@@ -231,4 +283,7 @@ def _keep_possible(name: str, values: list[str]) -> list[str]:
     parked[name] = lost
     state[name] = [value for value in state[name] if value in values]
     instead = ", ".join(state[name]) or "the usual one"
-    return [f"{name} {value} is not possible for this work; {instead} is used instead." for value in lost]
+    return [
+        f"{name} {value} is not possible for this work; {instead} is used instead."
+        for value in lost
+    ]

@@ -41,16 +41,24 @@ def is_full() -> bool:
 def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = False) -> None:
     """Callback: a row with its inputs and its market is kept, under a name of its own.
 
-    `job` is its job in short, without it the job on screen. A run is planned once, unless its months are planned already.
+    `job` is its job in short, without it the job on screen. A run is planned once, unless its
+    months are planned already.
     """
     if is_full():
         return
     catalogs = session_catalogs.catalogs()
     asks = {} if job else options(job_state.current().job, catalogs).job
-    texts = {"job": job or short_job(asks, catalogs), "have": row.get("have") or asks.get("have") or ""}
+    texts = {
+        "job": job or short_job(asks, catalogs),
+        "have": row.get("have") or asks.get("have") or "",
+    }
     fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
     fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
-    entry: dict[str, Any] = {"name": _free(scenario_name(name or answer_name(row, catalogs))), **fields, **written_down(row)}
+    entry: dict[str, Any] = {
+        "name": _free(scenario_name(name or answer_name(row, catalogs))),
+        **fields,
+        **written_down(row),
+    }
     entry["scenario"] |= {"plan_months": 1} if ends_of(row) and not is_planned else {}
     entry["scenario"] |= {"start_seconds": 0} if "have" in fields else {}
     _set([*kept(), entry])
@@ -67,7 +75,11 @@ def written_down(row: Row) -> dict[str, Any]:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
     scenario = differing(row, catalogs, extra_state.assumed())
-    return {"market": row.get("market") or "on-demand", "scenario": scenario, "then": figures_of(row, catalogs, date.today())}
+    return {
+        "market": row.get("market") or "on-demand",
+        "scenario": scenario,
+        "then": figures_of(row, catalogs, date.today()),
+    }
 
 
 def is_kept(row: Row) -> bool:
@@ -75,7 +87,10 @@ def is_kept(row: Row) -> bool:
     if not kept():
         return False
     scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
-    return any(_answer(entry["scenario"]) == _answer(scenario) and entry["market"] == row.get("market") for entry in kept())
+    return any(
+        _answer(entry["scenario"]) == _answer(scenario) and entry["market"] == row.get("market")
+        for entry in kept()
+    )
 
 
 def _answer(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +105,12 @@ def remove(index: int) -> None:
 
 def rename(index: int, name: str) -> None:
     """Callback: another name."""
-    _set([entry | {"name": _free(scenario_name(name), index)} if place == index else entry for place, entry in enumerate(kept())])
+    _set(
+        [
+            entry | {"name": _free(scenario_name(name), index)} if place == index else entry
+            for place, entry in enumerate(kept())
+        ]
+    )
 
 
 def plan(index: int, **columns: Any) -> None:
@@ -108,15 +128,27 @@ def take_discount(percent: float | None) -> None:
 def _with(entry: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
     """A kept entry with other columns, and without figures of the day that they change."""
     scenario = entry["scenario"] | columns
-    scenario = {name: value for name, value in scenario.items() if name not in columns or value not in (None, DEFAULTS.get(name))}
-    stays = {name: value for name, value in entry.items() if name != "then" or columns.keys() <= {*PLANNED}}
+    scenario = {
+        name: value
+        for name, value in scenario.items()
+        if name not in columns or value not in (None, DEFAULTS.get(name))
+    }
+    stays = {
+        name: value
+        for name, value in entry.items()
+        if name != "then" or columns.keys() <= {*PLANNED}
+    }
     return stays | {"scenario": scenario}
 
 
 def tick(index: int, places: list[int]) -> None:
     """Callback: of the answers of its job, at `places`, this one is in the bill."""
-    ticked = [{name: value for name, value in entry.items() if name != "in_bill"} if place in places else entry
-              for place, entry in enumerate(kept())]  # fmt: skip
+    ticked = [
+        {name: value for name, value in entry.items() if name != "in_bill"}
+        if place in places
+        else entry
+        for place, entry in enumerate(kept())
+    ]
     ticked[index] |= {"in_bill": "yes"}
     _set(ticked)
 
@@ -125,7 +157,9 @@ def duplicate(index: int) -> None:
     """Callback: once more, right after itself."""
     if not is_full():
         entry = kept()[index]
-        copy = {name: value for name, value in entry.items() if name != "in_bill"} | {"name": _free(entry["name"])}
+        copy = {name: value for name, value in entry.items() if name != "in_bill"} | {
+            "name": _free(entry["name"])
+        }
         _set([*kept()[: index + 1], copy, *kept()[index + 1 :]])
 
 
@@ -141,7 +175,9 @@ def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
     entry, catalogs = kept()[index], session_catalogs.catalogs()
     row = rows(catalogs).iloc[index]
-    chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}  # also where it is the default, or an answer chooses anew
+    chosen = {
+        name: row[name] for name in CHOSEN if row[name] == row[name]
+    }  # also where it is the default, or an answer chooses anew
     job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
 
 
@@ -151,11 +187,21 @@ def rows(catalogs: Catalogs) -> pd.DataFrame:
 
 
 def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
-    table = pd.DataFrame([{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"])
+    table = pd.DataFrame(
+        [{**entry["scenario"], "scenario": entry["name"]} for entry in entries],
+        columns=None if entries else ["model"],
+    )
     frame: pd.DataFrame = estimate(table, catalogs, solve=False)
-    jobs = [entry.get("job") or short_job(row, catalogs) for entry, row in zip(entries, records(frame), strict=True)]
-    columns = {name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")}
-    return pd.concat([pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns")
+    jobs = [
+        entry.get("job") or short_job(row, catalogs)
+        for entry, row in zip(entries, records(frame), strict=True)
+    ]
+    columns = {
+        name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")
+    }
+    return pd.concat(
+        [pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns"
+    )
 
 
 def _set(entries: list[dict[str, Any]]) -> None:

@@ -30,7 +30,10 @@ def is_of_earlier_link() -> bool:
 
 def is_same(row: Row, first: Row) -> bool:
     """Whether today's first answer is the scenario of a row."""
-    return all(kept.written_down(row)[name] == kept.written_down(first)[name] for name in ("market", "scenario"))
+    return all(
+        kept.written_down(row)[name] == kept.written_down(first)[name]
+        for name in ("market", "scenario")
+    )
 
 
 def forget() -> None:

@@ -23,7 +23,8 @@ OTHER_CHOICES = ("fewest_bits", "method", "users", "batch", "have")  # of a card
 class Present(NamedTuple):
     """All options of the settled job, and the row on view with its inputs and market.
 
-    The row's `problem` says that it cannot be estimated; which limit the nearest row misses stands in `options.problem`.
+    The row's `problem` says that it cannot be estimated; which limit the nearest row misses stands
+    in `options.problem`.
     """
 
     options: Options
@@ -46,9 +47,17 @@ def as_set(plan: Present, catalogs: Catalogs) -> Present:
     """The scenario as it is set, with its memory, where nothing can be rented for the job."""
     if plan.row["memory_bytes"] == plan.row["memory_bytes"]:
         return plan
-    usual = {"implementation": usual_software(plan.job.get("work", "training"), plan.job["model"], catalogs)}
+    usual = {
+        "implementation": usual_software(
+            plan.job.get("work", "training"), plan.job["model"], catalogs
+        )
+    }
     inputs = inputs_by_name()
-    one = {name: value for name, value in plan.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
+    one = {
+        name: value
+        for name, value in plan.job.items()
+        if name in inputs and not isinstance(value, list) and value not in (None, "")
+    }
     row = estimate({**usual, **one}, catalogs, solve=False)
     if row["memory_bytes"] != row["memory_bytes"]:
         return plan
@@ -70,17 +79,29 @@ def look_at(row: Row | None, **changes: Any) -> None:
 
 def _named_by_row() -> list[str]:
     """What tells rows on one instance apart: the GPUs, and what is compared."""
-    compared = [name for name, values in job_state.current().by_hand.items() if len(values) > 1 and name != "instance"]
+    compared = [
+        name
+        for name, values in job_state.current().by_hand.items()
+        if len(values) > 1 and name != "instance"
+    ]
     return list(dict.fromkeys(["gpus", *compared]))
 
 
 def _with_other_choices(result: Options, catalogs: Catalogs) -> dict[str, Any] | None:
     """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
     looked, job = st.session_state.get("looked") or {}, job_state.current().job
-    changes = {name: looked[name] for name in OTHER_CHOICES if name in looked and name not in _named_by_row()}
-    if not changes or not (result.job.get("have") or _other_bits(result, catalogs) == changes.get("fewest_bits")):
+    changes = {
+        name: looked[name]
+        for name in OTHER_CHOICES
+        if name in looked and name not in _named_by_row()
+    }
+    if not changes or not (
+        result.job.get("have") or _other_bits(result, catalogs) == changes.get("fewest_bits")
+    ):
         return None
-    row = options({**job, **changes, **({"people": None} if "users" in changes else {})}, catalogs).rows[0]
+    row = options(
+        {**job, **changes, **({"people": None} if "users" in changes else {})}, catalogs
+    ).rows[0]
     return dict(row) if row["answer"] else None
 
 
@@ -88,7 +109,11 @@ def _looked_at(result: Options) -> dict[str, Any]:
     """The row chosen on the cards or the board if it is still there, else the first answer."""
     looked = st.session_state.get("looked") or {}
     rows = [*result.rows, *records(result.board)] if looked else []
-    same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
+    same = [
+        row
+        for row in rows
+        if all(row.get(name) == looked.get(name) for name in ("instance", "market"))
+    ]
     if not same:
         return dict(result.rows[0])
     return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
@@ -117,8 +142,15 @@ def _other_bits(result: Options, catalogs: Catalogs) -> str:
     """The bits of weights that the first answer does not take; empty where it has no choice."""
     job, row = job_state.current().job, result.rows[0]
     bits = published_bits(job, catalogs)
-    if not bits and row["answer"] and row["work"] == "inference" and job["fewest_bits"] == PUBLISHED:
-        as_made = catalogs.models["published_precision"].get(row["model"])  # nobody has more bits of it
+    if (
+        not bits
+        and row["answer"]
+        and row["work"] == "inference"
+        and job["fewest_bits"] == PUBLISHED
+    ):
+        as_made = catalogs.models["published_precision"].get(
+            row["model"]
+        )  # nobody has more bits of it
         is_narrow = catalogs.precisions["matrix_bytes_each"][row["precision"]] < 2
         bits = 16 if is_narrow and row["precision"] not in (as_made, job.get("precision")) else 0
     return str(bits) if bits else ""

@@ -13,7 +13,12 @@ from calc.search.settle import generates, split_context
 from views.session import first_run, job_state
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"
-LOADS = {"people": 20, "users": 8, "requests_per_second": 1.0, "tokens_total": ""}  # field: what it begins with
+LOADS = {
+    "people": 20,
+    "users": 8,
+    "requests_per_second": 1.0,
+    "tokens_total": "",
+}  # field: what it begins with
 OFFLINE = {TOKENS: "1e9 tokens", IMAGES: "1e6 images", SOUND: "1000 hours"}
 Kinds = list[tuple[str | None, int]]
 
@@ -55,13 +60,20 @@ def take_load(choice: str, catalogs: Catalogs) -> None:
     fields, before = job_state.current().fields, st.session_state.setdefault("loads_before", {})
     before |= {name: fields[name] for name in LOADS if fields[name]}
     first = LOADS | {"tokens_total": OFFLINE[measure(fields["model"], 1, catalogs).words]}
-    job_state.choose(**{name: before.get(name, first[name]) if name in (choice, "users") else None for name in LOADS})
+    job_state.choose(
+        **{
+            name: before.get(name, first[name]) if name in (choice, "users") else None
+            for name in LOADS
+        }
+    )
 
 
 def lengths(catalogs: Catalogs) -> tuple[int, int]:
     """Tokens of the prompt and of the answer of a request."""
     fields = job_state.current().fields
-    context, prompt, answer = (fields[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens"))
+    context, prompt, answer = (
+        fields[name] for name in ("context_tokens", "prompt_tokens", "answer_tokens")
+    )
     if not generates(fields["model"], catalogs):
         return context or prompt, 0
     return split_context(context) if context else (prompt, answer)
@@ -76,13 +88,19 @@ def take_context(context: int | None, catalogs: Catalogs) -> None:
 
 def take_prompt(prompt: int, context: int) -> None:
     """Callback: the part of a context that is prompt; the rest is the answer."""
-    job_state.choose(context_tokens=None, prompt_tokens=prompt, **({"answer_tokens": context - prompt} if context > prompt else {}))
+    job_state.choose(
+        context_tokens=None,
+        prompt_tokens=prompt,
+        **({"answer_tokens": context - prompt} if context > prompt else {}),
+    )
 
 
 def machines(catalogs: Catalogs) -> Kinds:
     """The kinds of cards or instances with their counts; a new one has no name yet."""
     try:
-        counts = machines_of(job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index])
+        counts = machines_of(
+            job_state.current().fields["have"], [*catalogs.instances.index, *catalogs.gpus.index]
+        )
     except JobError:  # whose sentence the page shows
         counts = {}
     kinds: Kinds = [*counts.items()]

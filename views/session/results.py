@@ -11,7 +11,16 @@ from calc.catalogs.strict_yaml import read_strictly
 FOLDER = Path(__file__).resolve().parents[2] / "validation"
 FILES = {
     name: FOLDER / "results" / f"{name}.csv"
-    for name in ("errors", "summary", "left_out", "speed_errors", "verdicts", "calibration", "arrivals", "league")
+    for name in (
+        "errors",
+        "summary",
+        "left_out",
+        "speed_errors",
+        "verdicts",
+        "calibration",
+        "arrivals",
+        "league",
+    )
 }
 REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
 NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
@@ -37,7 +46,9 @@ def results() -> Results | None:
     """The results, or None where the comparison was never run."""
     if not FILES["errors"].exists():
         return None
-    return _results(tuple(path.stat().st_mtime_ns for path in (*FILES.values(), REASONS, MADE) if path.exists()))
+    return _results(
+        tuple(path.stat().st_mtime_ns for path in (*FILES.values(), REASONS, MADE) if path.exists())
+    )
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the comparison")
@@ -46,7 +57,11 @@ def _results(stamp: tuple[int, ...]) -> Results:
     errors = tables["errors"]
     for name in NUMBERS:
         errors[name] = pd.to_numeric(errors[name], errors="coerce")
-    reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml") if REASONS.exists() else {"misses": [], "times": []}
+    reasons = (
+        read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml")
+        if REASONS.exists()
+        else {"misses": [], "times": []}
+    )
     summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
     paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
     made = next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")
@@ -67,9 +82,19 @@ def _results(stamp: tuple[int, ...]) -> Results:
 
 def _table(path: Path) -> pd.DataFrame:
     """A file of results as text and numbers; an empty table where there is none."""
-    return pd.read_csv(path, keep_default_na=False, low_memory=False) if path.exists() else pd.DataFrame()
+    return (
+        pd.read_csv(path, keep_default_na=False, low_memory=False)
+        if path.exists()
+        else pd.DataFrame()
+    )
 
 
 def _as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """The columns of shares as numbers, missing ones as NaN."""
-    return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")})
+    return table.assign(
+        **{
+            name: pd.to_numeric(table[name], errors="coerce")
+            for name in table
+            if name.endswith("_ratio")
+        }
+    )

@@ -1,6 +1,7 @@
 """Large jobs are worked out by one process beside the server, and nobody waits for them.
 
-It starts with the first such job and takes as much memory as a server does; when it ends, the server does the work itself.
+It starts with the first such job and takes as much memory as a server does; when it ends, the
+server does the work itself.
 """
 
 import os
@@ -34,14 +35,24 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> search.Options:
     """The options of a job, those of a large one from beside the server."""
     if not is_large(job):
         return search.options(job, catalogs)
-    return remembered("options", (job, catalogs.version), lambda: in_worker(job, catalogs, search.options, job)).copied()
+    return remembered(
+        "options", (job, catalogs.version), lambda: in_worker(job, catalogs, search.options, job)
+    ).copied()
 
 
-def in_worker(job: Mapping[str, Any], catalogs: Catalogs, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def in_worker(
+    job: Mapping[str, Any],
+    catalogs: Catalogs,
+    function: Callable[..., Any],
+    *arguments: Any,
+    **named: Any,
+) -> Any:
     """What a function of the catalogs makes, for a large job in the process beside the server."""
     if is_large(job) and catalogs is base_catalogs():
         try:
-            return _worker().submit(_work_out, catalogs.version, function, arguments, named).result()
+            return (
+                _worker().submit(_work_out, catalogs.version, function, arguments, named).result()
+            )
         except BrokenProcessPool:
             _worker.cache_clear()
         except OtherCatalogsError:
@@ -66,7 +77,9 @@ def _end_with_server() -> None:
         os._exit(0)
 
 
-def _work_out(version: str, function: Callable[..., Any], arguments: tuple, named: dict[str, Any]) -> Any:
+def _work_out(
+    version: str, function: Callable[..., Any], arguments: tuple, named: dict[str, Any]
+) -> Any:
     catalogs = read_ahead()
     if catalogs.version != version:
         raise OtherCatalogsError

@@ -29,7 +29,10 @@ def of_earlier_version(first: Row, row: Row | None) -> str:
     """Made before starting was counted: $35 then, $54 now; `row` is the answer of the link."""
     if not ends_of(first):
         return f"This link was made with an earlier version. {AS_WRITTEN}"
-    return f"{starts_counted('This link', *(() if row is None else (row['then_usd'], row['usd'])))} {AS_WRITTEN}"
+    return (
+        f"{starts_counted('This link', *(() if row is None else (row['then_usd'], row['usd'])))} "
+        f"{AS_WRITTEN}"
+    )
 
 
 def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> list[str]:
@@ -37,8 +40,12 @@ def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> lis
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
     moved = [change for change in changes(row) if change.figure not in left_out]
-    sentences = [_price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"]
-    sentences += [f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID]
+    sentences = [
+        _price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"
+    ]
+    sentences += [
+        f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID
+    ]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
         sentences.append(f"No price is known today for {place(row, catalogs)}.")
     sentences += [_verdict("The verdict", row)] if _turned(row) else []
@@ -50,21 +57,37 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, change) for row, those in moved for change in those]
     paid = [pair for pair in every if pair[1].figure == "usd_per_hour"]
-    prices = {(place(row, catalogs), change.then): _price(change, row, catalogs) for row, change in paid}
+    prices = {
+        (place(row, catalogs), change.then): _price(change, row, catalogs) for row, change in paid
+    }
     sentences = _first(list(prices.values()), "prices")
     for figure, (label, _) in SAID.items():
         matches = [(row, change) for row, change in every if change.figure == figure]
         if matches:
             row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
-            sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row, catalogs)}: {_figure(most)}.")
-    sentences += _first([_verdict(f"The verdict of {_name(row, catalogs)}", row) for row, _ in moved if _turned(row)], "verdicts")
-    return sentences + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
+            sentences.append(
+                f"{label} has moved in {counted(len(matches), 'scenario')}, most in "
+                f"{_name(row, catalogs)}: {_figure(most)}."
+            )
+    sentences += _first(
+        [
+            _verdict(f"The verdict of {_name(row, catalogs)}", row)
+            for row, _ in moved
+            if _turned(row)
+        ],
+        "verdicts",
+    )
+    return sentences + _because(
+        [row for row, those in moved if _is_estimated(row, those)], catalogs
+    )
 
 
 def opened(row: Row, catalogs: Catalogs, is_still_first: bool, is_earlier: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
     starts = STARTED if is_earlier and ends_of(row) else ()  # of_earlier_version says them
-    sentences = changed(row, catalogs, starts) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
+    sentences = changed(row, catalogs, starts) + (
+        [] if is_still_first else ["Another answer comes first today: the heading has it."]
+    )
     if not sentences:
         return ""
     lines = [f"- {sentence}" for sentence in sentences]
@@ -74,21 +97,31 @@ def opened(row: Row, catalogs: Catalogs, is_still_first: bool, is_earlier: bool)
 
 def place(row: Row, catalogs: Catalogs) -> str:
     """p5.48xlarge on demand in N. Virginia; a card or a model where no instance is named."""
-    return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {region_name(row['region'], catalogs)}"
+    return (
+        f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in "
+        f"{region_name(row['region'], catalogs)}"
+    )
 
 
 def _answer_then(row: Row, catalogs: Catalogs) -> str:
-    hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
-    money = "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
+    hourly = (
+        "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
+    )
+    money = (
+        "no price"
+        if is_missing(row["then_usd"])
+        else f"about {about(row['then_usd'])}{'' if ends_of(row) else ' a month'}"
+    )
     count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
     return f"{money} on {count}{place(row, catalogs)}{hourly}"
 
 
 def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
-    return f"{place(row, catalogs)}: {usd(change.then)} → {usd(change.today)} an hour ({changed_by(change.ratio)})" + (
-        f", its price of {day_text(day)}." if day else "."
-    )
+    return (
+        f"{place(row, catalogs)}: {usd(change.then)} → {usd(change.today)} an hour "
+        f"({changed_by(change.ratio)})"
+    ) + (f", its price of {day_text(day)}." if day else ".")
 
 
 def _figure(change: Moved) -> str:
@@ -114,12 +147,17 @@ def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
     if not result:
         return []
     is_certain = not any(is_missing(row.get("then_facts_version")) for row in rows)
-    words = (" and " if is_certain else " or ").join(words for name, words in CAUSES.items() if name in result)
+    words = (" and " if is_certain else " or ").join(
+        words for name, words in CAUSES.items() if name in result
+    )
     return [f"{words[:1].upper()}{words[1:]} have changed."]
 
 
 def _first(sentences: list[str], what: str) -> list[str]:
-    return [*sentences[:LISTED], *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else [])]
+    return [
+        *sentences[:LISTED],
+        *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else []),
+    ]
 
 
 def _name(row: Row, catalogs: Catalogs) -> str:

@@ -12,7 +12,17 @@ from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.rules.notes import resting_sentences
-from calc.say.numbers import about, changed_by, counted, duration, is_missing, span, spoken_span, three, usd
+from calc.say.numbers import (
+    about,
+    changed_by,
+    counted,
+    duration,
+    is_missing,
+    span,
+    spoken_span,
+    three,
+    usd,
+)
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement
 from calc.say.verdict import verdict
@@ -32,7 +42,9 @@ def money_and_time(row: Row) -> str:
     """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):
         return "no price"
-    return f"about {_costs(row)}" + (f" in {span(row['hours'], *hours_range(row))}" if ends_of(row) else "")
+    return f"about {_costs(row)}" + (
+        f" in {span(row['hours'], *hours_range(row))}" if ends_of(row) else ""
+    )
 
 
 def _costs(row: Row) -> str:
@@ -44,7 +56,10 @@ def pace(row: Row) -> str:
     """36 min of a run, with its range; 46.9 ms a token of a service, or a batch of an encoder."""
     if ends_of(row):
         return span(row["hours"], *hours_range(row))
-    return f"{duration(row['seconds'])} a {'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
+    return (
+        f"{duration(row['seconds'])} a "
+        f"{'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
+    )
 
 
 def signed(row: Row) -> str:
@@ -67,7 +82,10 @@ def heading(options: Options, catalogs: Catalogs) -> str:
     if job.get("have"):
         used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
         word = verdict(row["fits"], row["runs"])
-        return f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on {_yours(row, machines_of_job(job, catalogs), catalogs)}"
+        return (
+            f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on "
+            f"{_yours(row, machines_of_job(job, catalogs), catalogs)}"
+        )
     where = row_words.where(row, catalogs, "+" in job["regions"])
     time = f", in {spoken_span(row['hours'])}," if ends_of(row) else ""
     return f"About {_costs(row)}{time} on {where}"
@@ -84,19 +102,37 @@ def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[
     row = options.rows[0]
     if not row["answer"] or options.job.get("have"):
         return []
-    return [price_age(row, catalogs, today), *((text, False) for text in (_starting(row), _spare(row), calibrated(row, catalogs)) if text)]
+    return [
+        price_age(row, catalogs, today),
+        *(
+            (text, False)
+            for text in (_starting(row), _spare(row), calibrated(row, catalogs))
+            if text
+        ),
+    ]
 
 
 def calibrated(row: Row, catalogs: Catalogs) -> str:
     """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
-    return next((sentence.removesuffix(".") for sentence in resting_sentences(catalogs) if sentence in row["note"]), "")
+    return next(
+        (
+            sentence.removesuffix(".")
+            for sentence in resting_sentences(catalogs)
+            if sentence in row["note"]
+        ),
+        "",
+    )
 
 
 def _starting(row: Row) -> str:
     """Starting (10 min, $9) is included; empty for a service."""
     if not ends_of(row) or not row["start_hours"] > 0:
         return ""
-    price = "" if is_missing(row["usd_per_hour"]) else f", {about(row['start_hours'] * row['usd_per_hour'])}"
+    price = (
+        ""
+        if is_missing(row["usd_per_hour"])
+        else f", {about(row['start_hours'] * row['usd_per_hour'])}"
+    )
     return f"starting ({span(row['start_hours'])}{price}) is included"
 
 
@@ -107,15 +143,28 @@ def _spare(row: Row) -> str:
     if spare := spare_of(row):
         return f"{counted(int(spare), 'spare instance')} {'is' if spare == 1 else 'are'} included"
     one = row["instances_needed"] == 1
-    return f"no spare instance: {'it stops when that one does' if one else 'when one stops, the rest are too few for the load'}"
+    return (
+        f"no spare instance: "
+        f"{'it stops when that one does' if one else 'when one stops, the rest are too few for the load'}"
+    )
 
 
 def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     """Each of your 8 H100; each GPU of 1 of your 2 × p5.48xlarge; your L4."""
     if row["instance"]:
-        count, used, name, per_gpu = machines[row["instance"]], row["instances_needed"], row["instance"], "each GPU of "
+        count, used, name, per_gpu = (
+            machines[row["instance"]],
+            row["instances_needed"],
+            row["instance"],
+            "each GPU of ",
+        )
     else:
-        count, used, name, per_gpu = machines[row["gpu"]], row["gpus"], short_card(row["gpu"], catalogs), "each of "
+        count, used, name, per_gpu = (
+            machines[row["gpu"]],
+            row["gpus"],
+            short_card(row["gpu"], catalogs),
+            "each of ",
+        )
     if count == 1:
         return f"{per_gpu if row['instance'] else ''}your {name}"
     part = f"{used:.0f} of " if used < count else ""
@@ -124,12 +173,16 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
 
 def tried(options: Options) -> str:
     """42,835 of 121,928 combinations possible."""
-    return f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
+    return (
+        f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
+    )
 
 
 def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     """The day of the row's price and its age past 90 days; whether that is a warning."""
-    facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
+    facts = (
+        price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
+    )
     if facts["basis"] == "private":
         return "Price of your own contract", False
     own_day = facts["as_of"][:10]
@@ -137,7 +190,9 @@ def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     days = offers.days_since(as_of, today)
     old = days > MARKETS[row["market"] or "on-demand"].old_days
     age = f"{offers.months(days)} months" if days > offers.MONTHS_FROM_DAYS else f"{days} days"
-    return f"{'Price' if own_day else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
+    return f"{'Price' if own_day else 'Prices'} of {day_text(as_of)}" + (
+        f", {age} old: check before renting" if old else ""
+    ), old
 
 
 def day_text(day: str) -> str:
@@ -153,10 +208,16 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     """How the price has moved since a plan was made; empty where it has not."""
     if not made or made == catalogs.prices_as_of:
         return ""
-    sentence = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+    sentence = (
+        f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+    )
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
     if not change["then_usd"] > 0 or not change["now_usd"] > 0:
-        return f"{sentence} The history has no price of that day for {row['instance']}." if row["instance"] else sentence
+        return (
+            f"{sentence} The history has no price of that day for {row['instance']}."
+            if row["instance"]
+            else sentence
+        )
     moved = changed_by(change["ratio"]) if change["ratio"] else "the same"
     hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
     return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."

@@ -14,7 +14,9 @@ from views.shared.markdown import plain
 
 def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
     """A button that calls `act` before the page is drawn; `icon` names a Material symbol."""
-    return st.button(label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look)
+    return st.button(
+        label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look
+    )
 
 
 def points(sentences: Sequence[str]) -> None:
@@ -24,10 +26,18 @@ def points(sentences: Sequence[str]) -> None:
 
 def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
     """One of a few choices, always one: value -> the words for it."""
-    return st.segmented_control(label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look)
+    return st.segmented_control(
+        label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look
+    )
 
 
-def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None], label: str = "Use in plan", **more: Any) -> None:
+def use_in_plan(
+    choices: Mapping[Any, str],
+    key: str,
+    act: Callable[[Any], None],
+    label: str = "Use in plan",
+    **more: Any,
+) -> None:
     """A list of candidates for the plan; `act` is called with the choice, then it is empty."""
 
     def take() -> None:
@@ -57,14 +67,20 @@ def open_tabs(bodies: dict[str, Callable], first: str, key: str) -> None:
 
 
 def tabs_of(
-    page: str, bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]], controls: Callable[[], None] | None = None
+    page: str,
+    bodies: Mapping[str, tuple[str, Callable[[DeltaGenerator], None]]],
+    controls: Callable[[], None] | None = None,
 ) -> None:
     """A page of tabs: id -> title and what draws it with its heading; `controls` to the right."""
     title = st.container()
     titles = {tab: words for tab, (words, _) in bodies.items()}
     st.session_state.setdefault(key_of(page), next(iter(titles)))
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        tab = segments("Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION)
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
+        tab = segments(
+            "Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION
+        )
         if controls:
             with st.container(horizontal=True, width="content"):
                 controls()
@@ -83,7 +99,9 @@ def dialog(title: str, key: str, body: Callable[[], None], **look: Any) -> None:
         st.dialog(title, on_dismiss=lambda: st.session_state.pop(key, None), **look)(drawn)()
 
 
-def draw(spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None) -> None:
+def draw(
+    spec: dict[str, Any], rows: pd.DataFrame, alt: str, key: str, cards: pd.DataFrame | None = None
+) -> None:
     """A chart: its specification with the table of this run; the cards' rules are a second one."""
     if cards is None:
         st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")

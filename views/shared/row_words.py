@@ -35,7 +35,9 @@ def capital(text: str) -> str:
 
 def where(row: Row, catalogs: Catalogs, with_region: bool = False) -> str:
     """The instances of a row; without any the cards by name: 8 × A100 SXM4 80GB."""
-    return place(row, catalogs if with_region else None) if row["instance"] else cards(row, catalogs)
+    return (
+        place(row, catalogs if with_region else None) if row["instance"] else cards(row, catalogs)
+    )
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:
@@ -44,7 +46,10 @@ def obtainable(row: Row, catalogs: Catalogs) -> str:
         return ""
     if MARKETS[row["market"] or "on-demand"].block_hours:
         return "Capacity block: paid up front, ends on a date"
-    return f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · {OBTAINABLE[row['obtainable']]}"
+    return (
+        f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · "
+        f"{OBTAINABLE[row['obtainable']]}"
+    )
 
 
 def quota(row: Row, catalogs: Catalogs) -> str:
@@ -63,7 +68,11 @@ def verdict(row: Row) -> str:
         return "✗ refused"
     runs = RUNS.get(row.get("runs", ""), "")
     if runs:
-        return f"✗ {runs}" if row["runs"] == "no" else f"? {runs}, {percent(figures(row)['used_ratio'])}"
+        return (
+            f"✗ {runs}"
+            if row["runs"] == "no"
+            else f"? {runs}, {percent(figures(row)['used_ratio'])}"
+        )
     if not row["fits"]:
         return "no card named"
     word, mark, *_ = FITS[row["fits"]]
@@ -90,8 +99,16 @@ def first_token(row: Row) -> str:
     if row["work"] == "inference" and ends_of(row):
         return f"{three(row['run_tokens_per_second'])} tokens a second"
     if is_missing(row["time_per_output_token_seconds"]):  # an encoder answers no token
-        return "" if is_missing(row["burst_first_token_seconds"]) else f"{duration(row['burst_first_token_seconds'])} a batch"
-    first = "" if is_missing(row["time_to_first_token_seconds"]) else f"first token after {three(row['time_to_first_token_seconds'])} s, "
+        return (
+            ""
+            if is_missing(row["burst_first_token_seconds"])
+            else f"{duration(row['burst_first_token_seconds'])} a batch"
+        )
+    first = (
+        ""
+        if is_missing(row["time_to_first_token_seconds"])
+        else f"first token after {three(row['time_to_first_token_seconds'])} s, "
+    )
     return f"{first}{three(figures(row)['token_ms'])} ms a token"
 
 
@@ -106,10 +123,18 @@ def time_rests_on(row: Row | pd.Series) -> str:
 def own_share(row: Row) -> str:
     """12 % less, 19 % more: the private discount and tax; empty without them."""
     ratio = row["paid_ratio"]
-    return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
+    return (
+        ""
+        if is_missing(ratio) or ratio == 1
+        else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
+    )
 
 
 def own_terms(row: Row) -> str:
     """The terms beside money that is not as listed: at your own price, 12 % less."""
-    private = "at your own price" if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0 else ""
+    private = (
+        "at your own price"
+        if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0
+        else ""
+    )
     return "".join(f", {part}" for part in (private, own_share(row)) if part)

@@ -32,8 +32,8 @@ def sourced(
 ) -> str:
     """A table of catalog figures; below it the source of the one that is selected.
 
-    `entries` gives the catalog entries behind a row, or names the catalog of all rows, whose ids come first. Returns the selected
-    column where no catalog has it, else nothing.
+    `entries` gives the catalog entries behind a row, or names the catalog of all rows, whose ids
+    come first. Returns the selected column where no catalog has it, else nothing.
     """
     table = for_screen(rows, list(columns))
     modes = [*([look.pop("ticks")] if "ticks" in look else []), "single-cell"]
@@ -44,7 +44,11 @@ def sourced(
         return ""
     number, column = cells[0]
     row = rows.iloc[number]
-    sources = sources_of(column, {entries: (str(row.iloc[0]), row)} if isinstance(entries, str) else entries(number), catalogs)
+    sources = sources_of(
+        column,
+        {entries: (str(row.iloc[0]), row)} if isinstance(entries, str) else entries(number),
+        catalogs,
+    )
     if not sources:
         return str(column)
     label = columns[column] if isinstance(columns[column], str) else columns[column]["label"]
@@ -55,7 +59,14 @@ def sourced(
 
 def to_method(key: str, row: Row | None = None, label: str = "Open in Method", **look: Any) -> None:
     """The way from a figure of a job to its formulas, and to the source of what they read."""
-    if st.button(label, on_click=look_at if row else None, args=(row,) if row else None, icon=":material/function:", key=key, **look):
+    if st.button(
+        label,
+        on_click=look_at if row else None,
+        args=(row,) if row else None,
+        icon=":material/function:",
+        key=key,
+        **look,
+    ):
         open_tab("method")
         st.switch_page("views/understand/page.py")
 
@@ -69,4 +80,7 @@ def sentence(source: Source) -> str:
 
 def linked(text: str) -> str:
     """The words of a source as Markdown, its addresses as links."""
-    return "".join(f"[{plain(words)}]({address})" if address else plain(words) for words, address in with_addresses(text))
+    return "".join(
+        f"[{plain(words)}]({address})" if address else plain(words)
+        for words, address in with_addresses(text)
+    )

@@ -28,12 +28,23 @@ TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
 
 def metric(label: str, value: str, note: str, border: bool = True) -> None:
     """A number with a grey note under it, which is no change and wears no arrow."""
-    st.metric(label, plain(value), delta=plain(note), delta_color="off", delta_arrow="off", border=border)
+    st.metric(
+        label, plain(value), delta=plain(note), delta_color="off", delta_arrow="off", border=border
+    )
 
 
 def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -> None:
     """A button that gives a CSV; `csv` makes its text only when it is pressed."""
-    st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key, **look)
+    st.download_button(
+        label,
+        csv,
+        file_name,
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        key=key,
+        **look,
+    )
 
 
 def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
@@ -50,7 +61,11 @@ def columns_of(table: str, **labels: str) -> dict[str, Any]:
 
 def filled(columns: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
     """The columns that a table has, without those of which no row knows anything."""
-    return {name: look for name, look in columns.items() if name in table and not (table[name].isna() | (table[name] == "")).all()}
+    return {
+        name: look
+        for name, look in columns.items()
+        if name in table and not (table[name].isna() | (table[name] == "")).all()
+    }
 
 
 def _column(kind: str = "", **look: Any) -> Any:
@@ -72,22 +87,38 @@ def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
     )
 
 
-def show(rows: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, added: dict[str, Any] | None = None, **more: Any) -> None:
+def show(
+    rows: pd.DataFrame,
+    columns: dict[str, Any],
+    alt: str,
+    key: str,
+    added: dict[str, Any] | None = None,
+    **more: Any,
+) -> None:
     """The named columns of the rows, and those that are added, and no others."""
     added = added or {}
-    table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
+    table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(
+        **added
+    )
     grid(table[list(columns)], columns, alt, key, **more)
 
 
 def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -> None:
     """A table to sort and scroll; a cell of a value that is not known shows a dash.
 
-    Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is too light.
+    Names of rows stay in sight on a phone alone: Streamlit writes pinned cells in a grey that is
+    too light.
     """
     if not is_phone():
-        pinned = [name for name, column in columns.items() if isinstance(column, dict) and column.get("pinned")]
+        pinned = [
+            name
+            for name, column in columns.items()
+            if isinstance(column, dict) and column.get("pinned")
+        ]
         columns = columns | {name: {**columns[name], "pinned": False} for name in pinned}
-    st.dataframe(table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look)
+    st.dataframe(
+        table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look
+    )
 
 
 def text_table(rows: Any, alt: str, **look: Any) -> None:

@@ -22,7 +22,11 @@ ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
 def counted(row: Row, catalogs: Catalogs) -> None:
     """The starting time that is counted; it opens a field for each assumption."""
-    starting = f"Counted: {span(_start_hours(row))} to start and load." if row["start_hours"] > 0 else "Starting is not counted."
+    starting = (
+        f"Counted: {span(_start_hours(row))} to start and load."
+        if row["start_hours"] > 0
+        else "Starting is not counted."
+    )
     starting = "Assumptions of time and cost." if is_missing(row["start_hours"]) else starting
     with popover(f"{starting} :primary[Change]", "assumptions", type="tertiary", wrap=True) as pane:
         if pane.open:
@@ -46,15 +50,21 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
     st.markdown(
-        f"**Assumptions of time and cost**, {len(extra_state.assumed().keys() & entries)} of {len(entries)} changed. An empty field "
+        f"**Assumptions of time and cost**, {len(extra_state.assumed().keys() & entries)} of "
+        f"{len(entries)} changed. An empty field "
         "takes the value in grey. The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS
-    plan = {"utilization": three(row["utilization_ratio"]), "start_seconds": "by machine" if is_missing(starts) else f"{starts:,.0f}"}
+    plan = {
+        "utilization": three(row["utilization_ratio"]),
+        "start_seconds": "by machine" if is_missing(starts) else f"{starts:,.0f}",
+    }
     inputs = bounded_inputs(catalogs)
     for name, entry in entries.items():
         _field(inputs[name], entry, plan[name] if name in plan else f"{entry['value']:,.12g}")
-    button("The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume")
+    button(
+        "The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume"
+    )
 
 
 def _field(column: Input, entry: dict[str, Any], default: str) -> None:
@@ -72,7 +82,12 @@ def _field(column: Input, entry: dict[str, Any], default: str) -> None:
             persist_state="session",
         )
     with words:
-        st.caption(plain(f"{entry['meaning'][:1].upper()}{entry['meaning'][1:]}. *{entry['basis']}: {entry['source']}*"))
+        st.caption(
+            plain(
+                f"{entry['meaning'][:1].upper()}{entry['meaning'][1:]}. *{entry['basis']}: "
+                f"{entry['source']}*"
+            )
+        )
 
 
 def _reset() -> None:

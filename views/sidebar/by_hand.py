@@ -24,16 +24,25 @@ TEXT = TEXTS["by_hand"]
 
 def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
-    by_hand = {name: values for name, values in by_hand.items() if name not in (*ASKED_ABOVE, KEYS.objective)}
+    by_hand = {
+        name: values
+        for name, values in by_hand.items()
+        if name not in (*ASKED_ABOVE, KEYS.objective)
+    }
     pane = st.expander("Set by hand :gray[· else automatic]", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
             _fields(fields, by_hand, present(catalogs).row, catalogs)
     elif by_hand:
-        st.caption(f"{len(by_hand)} set by hand: {', '.join(label_of(name, work_of(fields)) for name in by_hand)}")
+        st.caption(
+            f"{len(by_hand)} set by hand: "
+            f"{', '.join(label_of(name, work_of(fields)) for name in by_hand)}"
+        )
 
 
-def _fields(fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
+def _fields(
+    fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalogs: Catalogs
+) -> None:
     work = work_of(fields)
     _summary(by_hand, work, catalogs)
     able = {
@@ -46,9 +55,22 @@ def _fields(fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalo
         ids = list(able.get(name, usual))
         pills(name, [*(value for value in usual if value in ids), *ids], chosen, catalogs)
     needed, place = chosen.get("instances_needed"), chosen.get("instance")
-    auto = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
+    auto = (
+        "auto"
+        if is_missing(place)
+        else f"auto: {place}"
+        if is_missing(needed)
+        else f"auto: {needed:.0f} × {place}"
+    )
     names = instance_names(catalogs)
-    st.multiselect("Instances", list(names), format_func=names.__getitem__, key=KEYS.instance, placeholder=auto, **SESSION)
+    st.multiselect(
+        "Instances",
+        list(names),
+        format_func=names.__getitem__,
+        key=KEYS.instance,
+        placeholder=auto,
+        **SESSION,
+    )
     if takes_images(fields["model"], catalogs):
         field(KEYS.images_per_sequence, chosen, catalogs)
         usual_tokens = catalogs.models["usual_image_tokens"][fields["model"]]
@@ -65,10 +87,26 @@ def _fields(fields: dict[str, Any], by_hand: dict[str, Any], chosen: Row, catalo
 def _summary(by_hand: dict[str, Any], work: str, catalogs: Catalogs) -> None:
     """What is set by hand, each with one click back to auto."""
     if not by_hand:
-        st.caption("The answer chooses what you leave on auto. Several values of one choice are compared.")
+        st.caption(
+            "The answer chooses what you leave on auto. Several values of one choice are compared."
+        )
         return
     with st.container(horizontal=True, gap="xsmall"):
         for name, values in by_hand.items():
             sentence = ", ".join(words(name, value, catalogs) for value in values)
-            button(f"{label_of(name, work)}: {sentence}", job_state.to_auto, name, icon="close", type="tertiary", key=f"auto_{name}")
-        button("All automatic", job_state.to_auto, *by_hand, icon="undo", type="tertiary", key="all_to_auto")
+            button(
+                f"{label_of(name, work)}: {sentence}",
+                job_state.to_auto,
+                name,
+                icon="close",
+                type="tertiary",
+                key=f"auto_{name}",
+            )
+        button(
+            "All automatic",
+            job_state.to_auto,
+            *by_hand,
+            icon="undo",
+            type="tertiary",
+            key="all_to_auto",
+        )

@@ -23,7 +23,11 @@ def words(name: str, value: Any, catalogs: Catalogs) -> str:
         return f"{value:,.12g}"
     if name == "implementation":
         return str(catalogs.implementations["name"].get(value, value)).replace("Hugging Face ", "")
-    return str(value) if name == "kv_precision" or name not in inputs_by_name() else name_of(name, value, catalogs)
+    return (
+        str(value)
+        if name == "kv_precision" or name not in inputs_by_name()
+        else name_of(name, value, catalogs)
+    )
 
 
 def label_of(name: str, work: str) -> str:
@@ -46,7 +50,10 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs) -> 
     chosen_now = st.session_state.get(key) or []
     shown = list(dict.fromkeys([*options, *chosen_now]))
     if len(shown) > USUAL and not st.session_state.get(f"more_{key}"):
-        shown = [*(value for index, value in enumerate(shown) if index < USUAL or value in chosen_now), MORE]
+        shown = [
+            *(value for index, value in enumerate(shown) if index < USUAL or value in chosen_now),
+            MORE,
+        ]
     label = label_of(key, chosen["work"])
     st.pills(
         label if chosen_now else f"{label} :gray[{auto(key, chosen, catalogs)}]",
@@ -75,11 +82,21 @@ def field(key: str, chosen: Row, catalogs: Catalogs) -> None:
         label_of(key, chosen["work"]),
         {"key": key, "placeholder": auto(key, chosen, catalogs), **SESSION},
     )
-    options = TARGETS if key == "lora_targets" else column.choices or (catalogs.gpus.index if key == "gpu" else ())
+    options = (
+        TARGETS
+        if key == "lora_targets"
+        else column.choices or (catalogs.gpus.index if key == "gpu" else ())
+    )
     if len(options):
         present = {st.session_state.get(key)} - {None}  # of a link, which may have another
         several = [*options, *present.difference(options)]
-        st.selectbox(label, several, index=None, format_func=lambda value: words(key, value, catalogs), **look)
+        st.selectbox(
+            label,
+            several,
+            index=None,
+            format_func=lambda value: words(key, value, catalogs),
+            **look,
+        )
     elif column.kind == "text":
         st.text_input(label, **look)
     elif column.kind == "count":

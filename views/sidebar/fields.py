@@ -22,17 +22,29 @@ def row() -> Any:
 
 def choice(label: str, key: str, words: dict[str, str], **look: Any) -> None:
     """One of a few in a row of buttons as wide as the sidebar."""
-    segments(label, words, key, width="stretch", **{"label_visibility": "collapsed", **SESSION, **look})
+    segments(
+        label, words, key, width="stretch", **{"label_visibility": "collapsed", **SESSION, **look}
+    )
 
 
 def count_field(label: str, key: str, empty: str = "") -> None:
     """A field of a count; `empty` says what an empty field means, else it is never empty."""
-    st.number_input(label, 1, value=_last(key, empty), step=1, key=key, placeholder=empty, **SESSION)
+    st.number_input(
+        label, 1, value=_last(key, empty), step=1, key=key, placeholder=empty, **SESSION
+    )
 
 
 def number(label: str, key: str, empty: str = NO_LIMIT, **look: Any) -> None:
     """A field of an amount, likewise."""
-    st.number_input(label, 0.0, value=_last(key, empty), key=key, placeholder=empty, **{"format": "%g", **look}, **SESSION)
+    st.number_input(
+        label,
+        0.0,
+        value=_last(key, empty),
+        key=key,
+        placeholder=empty,
+        **{"format": "%g", **look},
+        **SESSION,
+    )
 
 
 def popover(label: str, key: str, **look: Any) -> Any:
@@ -46,8 +58,13 @@ def popover(label: str, key: str, **look: Any) -> Any:
 @kept("gpus", "instances")
 def instance_names(catalogs: Catalogs) -> dict[str, str]:
     """Every instance type with its cards: p5.48xlarge · 8 × H100."""
-    sold = zip(catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True)
-    return {instance: f"{instance} · {gpus:.0f} × {short_card(gpu, catalogs)}" for instance, gpus, gpu in sold}
+    sold = zip(
+        catalogs.instances.index, catalogs.instances["gpus"], catalogs.instances["gpu"], strict=True
+    )
+    return {
+        instance: f"{instance} · {gpus:.0f} × {short_card(gpu, catalogs)}"
+        for instance, gpus, gpu in sold
+    }
 
 
 def _last(key: str, empty: str) -> Any:
@@ -55,7 +72,19 @@ def _last(key: str, empty: str) -> Any:
     return None if empty else st.session_state[key]
 
 
-def scaled(label: str, key: str, value: float | None, factor: float, take: Callable[[float | None], None], empty: str, **look: Any) -> None:
+def scaled(
+    label: str,
+    key: str,
+    value: float | None,
+    factor: float,
+    take: Callable[[float | None], None],
+    empty: str,
+    **look: Any,
+) -> None:
     """A field of an amount in a unit that is `factor` times as small."""
-    state = shown(key, None if value is None else round(value * factor, 9), lambda new: take(None if new is None else new / factor))
+    state = shown(
+        key,
+        None if value is None else round(value * factor, 9),
+        lambda new: take(None if new is None else new / factor),
+    )
     st.number_input(label, 0.0, value=None, format="%g", placeholder=empty, **state, **look)

@@ -17,14 +17,25 @@ from views.sidebar.fields import instance_names, row
 def machines(catalogs: Catalogs) -> None:
     """A row for each kind; a count of 0 takes it away."""
     kinds = kinds_of(catalogs)
-    names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.gpus.index} | instance_names(catalogs)
+    names = {gpu: card_name(gpu, catalogs) for gpu in catalogs.gpus.index} | instance_names(
+        catalogs
+    )
     for place, (name, count) in enumerate(kinds):
         look: dict[str, Any] = {} if place == 0 else {"label_visibility": "collapsed"}
         with row():
             state = shown(f"kind_{place}", name, partial(_take, kinds, place, 0))
-            st.selectbox("Card or instance", list(names), index=None, format_func=names.__getitem__, **look, **state)
+            st.selectbox(
+                "Card or instance",
+                list(names),
+                index=None,
+                format_func=names.__getitem__,
+                **look,
+                **state,
+            )
             state = shown(f"count_{place}", count, partial(_take, kinds, place, 1))
-            st.number_input("How many", 0, MOST_MACHINES, value=None, step=1, width=88, **look, **state)
+            st.number_input(
+                "How many", 0, MOST_MACHINES, value=None, step=1, width=88, **look, **state
+            )
     if kinds[-1][0]:
         button("Another kind", _one_more, icon="add", type="tertiary", key="add_kind")
 

@@ -18,8 +18,16 @@ from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
 
-SHARES = {"": "the mean"} | {share: words.removesuffix(" requests").removesuffix(" of all") for share, words in SHARE_WORDS.items()}
-LOADS = {KEYS.people: "People", KEYS.users: "Requests at once", KEYS.requests_per_second: "Per second", KEYS.tokens_total: "In all"}
+SHARES = {"": "the mean"} | {
+    share: words.removesuffix(" requests").removesuffix(" of all")
+    for share, words in SHARE_WORDS.items()
+}
+LOADS = {
+    KEYS.people: "People",
+    KEYS.users: "Requests at once",
+    KEYS.requests_per_second: "Per second",
+    KEYS.tokens_total: "In all",
+}
 
 
 def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
@@ -40,14 +48,27 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
             number("First token, s", KEYS.first_token_seconds)
             if generates(fields["model"], catalogs):
                 seconds = fields[KEYS.token_seconds]
-                scaled("Each token, ms", "token_ms", seconds, MILLISECONDS, lambda new: job_state.choose(token_seconds=new), NO_LIMIT)
+                scaled(
+                    "Each token, ms",
+                    "token_ms",
+                    seconds,
+                    MILLISECONDS,
+                    lambda new: job_state.choose(token_seconds=new),
+                    NO_LIMIT,
+                )
             if not fields["have"]:
                 number("Spare instances", "spare", "0", format="%.0f", step=1.0)
         if generates(fields["model"], catalogs):
             _shares(fields)
 
 
-def amount(measured: str, words: dict[str, str], job: dict[str, Any], catalogs: Catalogs, label: str = "Load") -> None:
+def amount(
+    measured: str,
+    words: dict[str, str],
+    job: dict[str, Any],
+    catalogs: Catalogs,
+    label: str = "Load",
+) -> None:
     """How much the settled job of a service is asked for, in one of these terms."""
     state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
     choice(label, words=words, **state, label_visibility="visible", persist_state=None)
@@ -81,7 +102,10 @@ def _weights(fields: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
 
 def _people(job: dict[str, Any], catalogs: Catalogs) -> None:
     """How many people, and the share of them who wait for an answer at one moment."""
-    share, usual = extra_state.assumed().get("share_active"), f"{100 * catalogs.assumptions['value']['share_active']:g}"
+    share, usual = (
+        extra_state.assumed().get("share_active"),
+        f"{100 * catalogs.assumptions['value']['share_active']:g}",
+    )
     with row():
         count_field("People", KEYS.people)
         take = partial(extra_state.put, "share_active")
@@ -95,8 +119,18 @@ def lengths(catalogs: Catalogs) -> None:
     prompt, answer = questions.lengths(catalogs)
     context = prompt + answer
     with row():
-        state = questions.shown("request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs))
+        state = questions.shown(
+            "request_tokens", context, lambda tokens: questions.take_context(tokens, catalogs)
+        )
         st.number_input("Context, tokens", 2, step=1, width=102 if answer else "stretch", **state)
         if answer and context > 2:
-            state = questions.shown("split", prompt, lambda tokens: questions.take_prompt(tokens, context))
-            st.slider(f"Prompt {prompt:,} · answer {answer:,}", 1, context - 1, step=max(context // 128, 1), **state)
+            state = questions.shown(
+                "split", prompt, lambda tokens: questions.take_prompt(tokens, context)
+            )
+            st.slider(
+                f"Prompt {prompt:,} · answer {answer:,}",
+                1,
+                context - 1,
+                step=max(context // 128, 1),
+                **state,
+            )

@@ -41,7 +41,13 @@ def edit_job(control: Callable[[], None], catalogs: Catalogs) -> None:
         return
     with st.container(horizontal=True, gap="small"):
         label, icon = ("Close the job", "close") if state.get(EDITED) else ("Edit job", "edit")
-        button(label, lambda: state.update({EDITED: not state.get(EDITED)}), icon=icon, type="primary", key="edit_job")
+        button(
+            label,
+            lambda: state.update({EDITED: not state.get(EDITED)}),
+            icon=icon,
+            type="primary",
+            key="edit_job",
+        )
         control()
     if state.get(EDITED):
         draw_in(st.container(border=True), catalogs)
@@ -51,7 +57,12 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
     """The job in a container, then what is set by hand and what is counted beside the work."""
     fields, by_hand_now, _ = job_state.current()
     with place, st.container(gap="xxsmall"):
-        choice("Work", words=WORKS, **questions.shown("work", questions.work(), questions.take_work), persist_state=None)
+        choice(
+            "Work",
+            words=WORKS,
+            **questions.shown("work", questions.work(), questions.take_work),
+            persist_state=None,
+        )
         if fields["have"]:
             my_gpus.machines(catalogs)
             choice("What to do with them", KEYS.goal, GOALS)
@@ -66,7 +77,12 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
         if not fields["have"]:  # for which nothing is paid
             where.place_and_markets(fields, catalogs)
             with row():
-                number("Budget, $" if work_of(fields) == "training" or is_offline(fields) else "$ a month", KEYS.usd_most)
+                number(
+                    "Budget, $"
+                    if work_of(fields) == "training" or is_offline(fields)
+                    else "$ a month",
+                    KEYS.usd_most,
+                )
                 number("$ an hour", KEYS.usd_per_hour_most)
                 count_field("Most instances", KEYS.instances_most, NO_LIMIT)
         by_hand.group(fields, by_hand_now, catalogs)
@@ -93,14 +109,22 @@ def _objective(by_hand_now: dict[str, Any]) -> None:
     def take(name: str) -> None:
         extra_state.put(KEYS.objective, None if name == SUPERVISED else name)
 
-    state = questions.shown("objective_asked", by_hand_now.get(KEYS.objective, [SUPERVISED])[0], take)
+    state = questions.shown(
+        "objective_asked", by_hand_now.get(KEYS.objective, [SUPERVISED])[0], take
+    )
     words = {name: spoken(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
     st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
 
 
 def _model(catalogs: Catalogs) -> None:
     names = _model_names(catalogs)
-    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
+    st.selectbox(
+        "Model",
+        list(names),
+        format_func=lambda model: names.get(model, model),
+        key=KEYS.model,
+        **SESSION,
+    )
     with row():
         field.field(field.PLAN, **field.SMALL)
         st.page_link(field.FILES, label="Files", icon=":material/upload_file:", width="content")
@@ -109,7 +133,9 @@ def _model(catalogs: Catalogs) -> None:
 
 @kept("models")
 def _model_names(catalogs: Catalogs) -> dict[str, str]:
-    rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
+    rows = zip(
+        catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True
+    )
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
@@ -123,7 +149,11 @@ def _trained(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
             count_field("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
     named = by_hand_now.get(KEYS.train_tokens)
-    st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(fields))} tokens")
+    st.caption(
+        f"{count(named[0])} tokens, set by hand below"
+        if named
+        else f"{count(tokens_of_run(fields))} tokens"
+    )
     with row():
         count_field("Context, tokens", KEYS.sequence_tokens)
         count_field("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")

@@ -21,7 +21,9 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """A button that says place and market; the fields exist while it is open."""
     names = catalogs.regions["name"].to_dict()
     sold = [market for market in BY_USE if sold_for(market, work_of(fields), is_offline(fields))]
-    signed = [market for market in fields["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
+    signed = [
+        market for market in fields["markets"] if market not in BY_USE
+    ]  # chosen on Bill, or by the link
     paid = [market for market in fields["markets"] if market in (*sold, *signed)] or sold[:1]
     regions = _listed([names[region] for region in fields["regions"]], "regions") or "Anywhere"
     st.markdown(":small[Where and how you pay]")
@@ -29,16 +31,38 @@ def place_and_markets(fields: dict[str, Any], catalogs: Catalogs) -> None:
     with popover(label, "where", width="stretch") as pane:
         if not pane.open:
             return
-        look: dict[str, Any] = {"format_func": lambda region: f"{region} · {names[region]}", "placeholder": "Anywhere"}
+        look: dict[str, Any] = {
+            "format_func": lambda region: f"{region} · {names[region]}",
+            "placeholder": "Anywhere",
+        }
         st.multiselect("Regions", list(names), key=KEYS.regions, **look, **SESSION)
         state = shown("markets_paid", paid, lambda new: _take_markets(new, fields["markets"], sold))
         titles = {market: MARKETS[market].title for market in (*sold, *signed)}
-        st.pills("Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state)
-        st.selectbox("Availability, at worst", list(CAPACITY), format_func=CAPACITY.__getitem__, key=KEYS.obtainable, **SESSION)
+        st.pills(
+            "Markets", list(titles), selection_mode="multi", format_func=titles.__getitem__, **state
+        )
+        st.selectbox(
+            "Availability, at worst",
+            list(CAPACITY),
+            format_func=CAPACITY.__getitem__,
+            key=KEYS.obtainable,
+            **SESSION,
+        )
         ratio = extra_state.assumed().get("paid_ratio")
-        state = shown("discount_percent", None if ratio is None else discount_percent(ratio), kept.take_discount)
-        st.number_input("Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state)
-        st.text_input("Your own prices, $ an hour", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", **SESSION)
+        state = shown(
+            "discount_percent",
+            None if ratio is None else discount_percent(ratio),
+            kept.take_discount,
+        )
+        st.number_input(
+            "Your discount, %", -900.0, 99.0, value=None, format="%g", placeholder="0", **state
+        )
+        st.text_input(
+            "Your own prices, $ an hour",
+            key=KEYS.private_prices,
+            placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5",
+            **SESSION,
+        )
 
 
 def _listed(words: list[str], noun: str) -> str:
@@ -48,4 +72,7 @@ def _listed(words: list[str], noun: str) -> str:
 def _take_markets(markets: list[str], before: list[str], sold: list[str]) -> None:
     """Callback: these markets; those chosen before that are not sold for this work stay."""
     if markets:
-        st.session_state[KEYS.markets] = [*markets, *(market for market in before if market in BY_USE and market not in sold)]
+        st.session_state[KEYS.markets] = [
+            *markets,
+            *(market for market in before if market in BY_USE and market not in sold),
+        ]

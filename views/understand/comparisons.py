@@ -42,89 +42,198 @@ def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.Da
 
 def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of a choice, with money and time of the job."""
-    rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
+    rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values(
+        "memory_bytes", kind="stable"
+    )
     if rows.empty:
         st.info(words.NOTHING_COMPARED)
         return
     labels = [name_of(name, value, catalogs) for value in rows[name]]
-    bars_to_use(rows, labels, map(words.values, records(rows)), words.title(name, plan.row), name, plan, ink, catalogs)
+    bars_to_use(
+        rows,
+        labels,
+        map(words.values, records(rows)),
+        words.title(name, plan.row),
+        name,
+        plan,
+        ink,
+        catalogs,
+    )
     marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
     market = MARKETS[plan.row["market"]].phrase
-    st.caption(plain(f"All else as in the plan. {marks}; hollow: does not fit. Money and time of the job {market}."))
+    st.caption(
+        plain(
+            f"All else as in the plan. {marks}; hollow: does not fit. Money and time of the "
+            f"job {market}."
+        )
+    )
     tables.meanings(name, rows[name], catalogs)
 
 
 def bars_to_use(
-    rows: pd.DataFrame, labels: list[str], texts: Iterable[str], title: str, key: str, plan: Present, ink: Ink, catalogs: Catalogs
+    rows: pd.DataFrame,
+    labels: list[str],
+    texts: Iterable[str],
+    title: str,
+    key: str,
+    plan: Present,
+    ink: Ink,
+    catalogs: Catalogs,
 ) -> None:
     """Bars of memory by component, and the list from which one of them becomes the plan."""
     least = rows["memory_bytes"].to_numpy().argmin()
-    alt = f"Least memory: {labels[least]}, {three(figures(rows.iloc[least])['memory_gib'])} GiB per GPU"
+    alt = (
+        f"Least memory: {labels[least]}, {three(figures(rows.iloc[least])['memory_gib'])} GiB "
+        f"per GPU"
+    )
     memory_bars(rows, labels, texts, title, alt, f"varied_{key}", ink)
     use(key, rows, labels, plan, catalogs)
 
 
-def memory_bars(rows: pd.DataFrame, labels: list[str], texts: Iterable[str], title: str, alt: str, key: str, ink: Ink) -> None:
+def memory_bars(
+    rows: pd.DataFrame,
+    labels: list[str],
+    texts: Iterable[str],
+    title: str,
+    alt: str,
+    key: str,
+    ink: Ink,
+) -> None:
     """Bars of memory by component, one for each row, with its text beside its name."""
     components, texts = components_of(rows["work"].iloc[0]), list(texts)
     table = chart_tables.by_component(rows, labels, components)
-    draw(memory_charts.bars(ink, components, title), table.assign(value_text=[texts[rank] for rank in table["rank"]]), alt, key)
+    draw(
+        memory_charts.bars(ink, components, title),
+        table.assign(value_text=[texts[rank] for rank in table["rank"]]),
+        alt,
+        key,
+    )
 
 
 def gpu_counts(
-    plan: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
+    plan: Present,
+    ink: Ink,
+    catalogs: Catalogs,
+    key: str = "gpus",
+    most_gpus: int = comparisons.MOST_GPUS,
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
     rows = made(comparisons.over_gpus, plan, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
     st.caption(words.gpus_caption(plan.row))
-    use(key, rows, [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)], plan, catalogs)
+    use(
+        key,
+        rows,
+        [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)],
+        plan,
+        catalogs,
+    )
     return rows, names
 
 
 def _three_charts(
-    rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], plan: Present, ink: Ink, key: str
+    rows: pd.DataFrame,
+    x: pd.Series,
+    x_axis: tuple[str, str],
+    names: dict[str, str],
+    plan: Present,
+    ink: Ink,
+    key: str,
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, money."""
     ends = ends_of(plan.scenario)
-    shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
+    shown = chart_tables.for_screen(
+        rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]
+    )
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
-    time = ("Time of the run", "hours", "hours") if ends else ("Time of a token", "milliseconds", "time_per_output_token_ms")
+    time = (
+        ("Time of the run", "hours", "hours")
+        if ends
+        else ("Time of a token", "milliseconds", "time_per_output_token_ms")
+    )
     charts: dict[str, Any] = {
         "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
         "time": (time[0], (time[1], THREE), shown[time[2]], []),
-        "money": ("Cost of the run" if ends else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
+        "money": (
+            "Cost of the run" if ends else "Cost of a month",
+            ("USD", DOLLARS),
+            shown["usd"],
+            [],
+        ),
     }
-    for (name, (title, y_axis, y, rules)), pane in zip(charts.items(), st.columns(3, gap="small"), strict=True):
+    for (name, (title, y_axis, y, rules)), pane in zip(
+        charts.items(), st.columns(3, gap="small"), strict=True
+    ):
         with pane:
             points = chart_lines(rows, x, y, names, rules).table
             if points.empty:
                 st.info(words.NOTHING_COMPARED)
             else:
-                draw_lines(points, title, x_axis, y_axis, words.lines_alt(name, rows), f"{key}_{name}", ink)
+                draw_lines(
+                    points, title, x_axis, y_axis, words.lines_alt(name, rows), f"{key}_{name}", ink
+                )
 
 
-def draw_lines(points: pd.DataFrame, title: str, x: tuple[str, str], y: tuple[str, str], alt: str, key: str, ink: Ink) -> None:
+def draw_lines(
+    points: pd.DataFrame,
+    title: str,
+    x: tuple[str, str],
+    y: tuple[str, str],
+    alt: str,
+    key: str,
+    ink: Ink,
+) -> None:
     """A chart of lines (chart_lines) on log scales; `x` and `y`: title and number format."""
-    draw(lines.over(ink, f"{title}, log scales", x, y), points.assign(verdict=verdict_words(points["fits"])), alt, key)
+    draw(
+        lines.over(ink, f"{title}, log scales", x, y),
+        points.assign(verdict=verdict_words(points["fits"])),
+        alt,
+        key,
+    )
 
 
-def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalogs: Catalogs) -> None:
+def use(
+    name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalogs: Catalogs
+) -> None:
     """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
     points = records(rows)
-    sound = [index for index, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
+    sound = [
+        index
+        for index, row in enumerate(points)
+        if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"
+    ]
     choices = {index: labels[index] for index in sound}
-    use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
+    use_in_plan(
+        choices,
+        f"use_{name}",
+        lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs),
+    )
 
 
-def frontier(rows: pd.DataFrame, plan: Present, alt: str, ink: Ink, regions: Catalogs | None = None, cost: str = "usd") -> None:
+def frontier(
+    rows: pd.DataFrame,
+    plan: Present,
+    alt: str,
+    ink: Ink,
+    regions: Catalogs | None = None,
+    cost: str = "usd",
+) -> None:
     """Money or emissions (`cost`) against time of rows, with the row on view as a diamond."""
     ends = ends_of(plan.scenario)
     labels = [place(row, regions) for row in records(rows)]
-    present = {"kind": "now", "label": place(plan.row, regions), "seconds": plan.row["seconds"], cost: plan.row[cost]}
+    present = {
+        "kind": "now",
+        "label": place(plan.row, regions),
+        "seconds": plan.row["seconds"],
+        cost: plan.row[cost],
+    }
     table = pd.concat([rows.assign(label=labels), pd.DataFrame([present])], ignore_index=True)
     unit, title, number = ("USD", "Cost", DOLLARS) if cost == "usd" else ("kg CO2e", "CO2e", THREE)
-    titles = ("hours of the run", f"{unit} for the run") if ends else (f"milliseconds per {paced_by(plan.row)}", f"{unit} per month")
+    titles = (
+        ("hours of the run", f"{unit} for the run")
+        if ends
+        else (f"milliseconds per {paced_by(plan.row)}", f"{unit} per month")
+    )
     spec = time_charts.cost_against_time(ink, *titles, f"{title} against time", number=number)
     draw(spec, against_time(table, ends, cost), alt, "frontier")

@@ -18,9 +18,13 @@ NOTHING_COMPARED = "Nothing of this kind can be estimated for this job."
 LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
 MARKS = "Ringed: the plan. Hollow: does not fit."
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
-NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
+NOTHING = (
+    "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
+)
 FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
-TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
+TASK_HELP = (
+    "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
+)
 METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
 SENT = {
     "DDP": "gradients, all-reduced once a step",
@@ -31,8 +35,14 @@ SENT = {
     "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
 }
 TRIED = {
-    "sizing": "The model, the load and the limits of the plan, each row the least money for it. An empty budget is no limit.",
-    "use_cases": "A typical job of each use case in the regions and on the markets of the plan: the least money for it today.",
+    "sizing": (
+        "The model, the load and the limits of the plan, each row the least money for it. An "
+        "empty budget is no limit."
+    ),
+    "use_cases": (
+        "A typical job of each use case in the regions and on the markets of the plan: the least "
+        "money for it today."
+    ),
 }
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 
@@ -62,9 +72,20 @@ def card(row: Row) -> str:
 
 def gpus_caption(row: Row) -> str:
     """What the lines over GPUs keep."""
-    work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
-    work = "as many sequences at once on each replica" if row["work"] == "inference" and ends_of(row) else work
-    return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
+    work = (
+        "every step keeps its tokens"
+        if row["work"] == "training"
+        else "the same requests at once, shared by the replicas"
+    )
+    work = (
+        "as many sequences at once on each replica"
+        if row["work"] == "inference" and ends_of(row)
+        else work
+    )
+    return (
+        f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole "
+        f"instances are paid. {MARKS}"
+    )
 
 
 def lines_alt(name: str, rows: pd.DataFrame) -> str:
@@ -77,9 +98,14 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     least = {
         "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",
         "money": about(best["usd"]),
-        "time": span(best["hours"]) if ends_of(best) else f"{three(figures(best)['token_ms'])} ms a token",
+        "time": span(best["hours"])
+        if ends_of(best)
+        else f"{three(figures(best)['token_ms'])} ms a token",
     }[name]
-    return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
+    return (
+        f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} "
+        f"({best['line'] or 'as set'})"
+    )
 
 
 def task(row: Row) -> str:
@@ -91,36 +117,70 @@ def task(row: Row) -> str:
 def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """From how many cached tokens on the cache is larger than the weights."""
     parts = [
-        f"{name_of('precision', row['precision'], catalogs)} {count(round(row['overtakes_tokens']))}"
+        (
+            f"{name_of('precision', row['precision'], catalogs)} "
+            f"{count(round(row['overtakes_tokens']))}"
+        )
         for row in rows.to_dict("records")
         if not is_missing(row["overtakes_tokens"])
     ]
     if not parts:
         return "This model caches nothing."
-    return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(parts)}."
+    return (
+        f"The KV cache overtakes the weights from so many cached tokens on, all sequences "
+        f"together: {', '.join(parts)}."
+    )
 
 
 def guide(leaves: list[Leaf]) -> str:
     """How to read the questions."""
     question = next((leaf.job.name for leaf in leaves if leaf.holds), "")
-    start = f"The first yes: “{question}”" if question else "None is answered yes; the nearest plan stands at each."
-    return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
+    start = (
+        f"The first yes: “{question}”"
+        if question
+        else "None is answered yes; the nearest plan stands at each."
+    )
+    return (
+        f"Asked in turn, each answered with the job's own load and limits, least money first. "
+        f"{start}"
+    )
 
 
 def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[str, str]:
     """A ready job with its machine, money and memory, and what is in the way, under `head`."""
     row, mark = answered.row, " · **your plan**" if answered.is_same(plan_row) else ""
-    cells = {head: f"{answered.job.name}{mark}", "Machine": "–", "Cost": "–", "Memory of each GPU": "–"}
+    cells = {
+        head: f"{answered.job.name}{mark}",
+        "Machine": "–",
+        "Cost": "–",
+        "Memory of each GPU": "–",
+    }
     if row["answer"]:
         yes = "✓" if answered.holds else "✗ No; nearest:"
-        cost = "no price" if is_missing(row["usd"]) else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+        cost = (
+            "no price"
+            if is_missing(row["usd"])
+            else about(row["usd"]) + (f" in {span(row['hours'])}" if ends_of(row) else " a month")
+        )
         numbers = figures(row)
         cells["Machine"] = f"{yes} {place(row)}, {name_of('precision', row['precision'], catalogs)}"
-        cells["Cost"] = cost + ("" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour")
-        cells["Memory of each GPU"] = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
-    return {name: plain(text) for name, text in (cells | {"Remarks": answered.problem or f"{answered.job.about}."}).items()}
+        cells["Cost"] = cost + (
+            "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
+        )
+        cells["Memory of each GPU"] = (
+            f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
+        )
+    return {
+        name: plain(text)
+        for name, text in (
+            cells | {"Remarks": answered.problem or f"{answered.job.about}."}
+        ).items()
+    }
 
 
 def leaves_alt(leaves: list[Leaf]) -> str:
     """The takeaway of a table of ready jobs."""
-    return f"{sum(leaf.holds for leaf in leaves)} of {len(leaves)} can be done so, each with its machine and its cost"
+    return (
+        f"{sum(leaf.holds for leaf in leaves)} of {len(leaves)} can be done so, each with its "
+        f"machine and its cost"
+    )

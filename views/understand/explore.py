@@ -23,13 +23,24 @@ def draw(title: DeltaGenerator) -> None:
     ink = INKS[st.context.theme.type or "light"]
     plan = as_set(present(catalogs), catalogs)
 
-    where = f" on {place(plan.row)}" if plan.row["instance"] else f" on {card_name(plan.row['gpu'], catalogs)}" if plan.row["gpu"] else ""
+    where = (
+        f" on {place(plan.row)}"
+        if plan.row["instance"]
+        else f" on {card_name(plan.row['gpu'], catalogs)}"
+        if plan.row["gpu"]
+        else ""
+    )
     heading = f"Explore around {name_of('model', plan.row['model'], catalogs)}{where}"
     title.title(plain(heading), anchor=False)
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(words.NOTHING, icon=":material/info:")
         return
     numbers = figures(plan.row)
-    around = f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
-    st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{around} · {setting(plan.row, catalogs)}"))
+    around = (
+        f"From the plan: {gib(numbers['memory_gib'])} per GPU "
+        f"({range_text(numbers['low_gib'], numbers['high_gib'])})"
+    )
+    st.markdown(
+        plain(f"{job_sentence(plan.job, catalogs)}  \n{around} · {setting(plan.row, catalogs)}")
+    )
     explore.tabs(plan, ink, catalogs)

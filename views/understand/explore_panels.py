@@ -55,7 +55,9 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     st.header("What the GPUs send one another", anchor=False)
     scenarios = [scenario_of(row) for row in records(rows)]
-    sent = remembered("sent", (scenarios, catalogs.version), lambda: communicated(scenarios, catalogs))
+    sent = remembered(
+        "sent", (scenarios, catalogs.version), lambda: communicated(scenarios, catalogs)
+    )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
         line=[names[line] for line in rows["line"]],
         memory_gib=chart_tables.for_screen(rows, ["memory_gib"])["memory_gib"],
@@ -70,17 +72,24 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The plan in each number format, and serving in each at three tasks."""
     over_values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs)
     st.header("Serving: where the cache overtakes the weights", anchor=False)
-    usual, key = [name for name in words.FORMATS if name in catalogs.precisions.index], (plan.scenario, catalogs.version)
+    usual, key = (
+        [name for name in words.FORMATS if name in catalogs.precisions.index],
+        (plan.scenario, catalogs.version),
+    )
     rows = remembered("tasks", key, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual))
     if rows.empty:
         st.info(words.NOTHING_COMPARED)
         return
     tasks = list(comparisons.TASKS)
-    task = st.segmented_control("Task", tasks, default=tasks[1], required=True, key="explore_task", help=words.TASK_HELP)
+    task = st.segmented_control(
+        "Task", tasks, default=tasks[1], required=True, key="explore_task", help=words.TASK_HELP
+    )
     shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
     labels = [name_of("precision", name, catalogs) for name in shown["precision"]]
     title = f"Memory of serving {task} tokens"
-    bars_to_use(shown, labels, map(words.task, records(shown)), title, "explore_tasks", plan, ink, catalogs)
+    bars_to_use(
+        shown, labels, map(words.task, records(shown)), title, "explore_tasks", plan, ink, catalogs
+    )
     st.caption(plain(words.overtakes(shown, catalogs)))
 
 
@@ -88,18 +97,30 @@ def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
     rows = made(comparisons.over_methods, plan, catalogs)
     labels, texts = [words.METHODS[line] for line in rows["line"]], map(words.values, records(rows))
-    bars_to_use(rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs)
+    bars_to_use(
+        rows, labels, texts, "Memory per GPU by method", "explore_methods", plan, ink, catalogs
+    )
     parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
-    grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
+    grid(
+        parts,
+        {label: NUMBER(label, format="%.3g") for label in labels},
+        "GiB of each component by method",
+        "explore_parts",
+    )
     over_values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)
 
 
 def _guide(plan: Present, catalogs: Catalogs) -> None:
     """The questions in turn, each with the least money for it."""
     with st.spinner("Answering each question"):
-        leaves = remembered("guide", (plan.job, catalogs.version), lambda: guide(plan.job, catalogs))
+        leaves = remembered(
+            "guide", (plan.job, catalogs.version), lambda: guide(plan.job, catalogs)
+        )
     st.caption(words.guide(leaves))
-    takes = [partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs) for leaf in leaves]
+    takes = [
+        partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
+        for leaf in leaves
+    ]
     _answered("Question", leaves, takes, plan, catalogs)
 
 
@@ -107,29 +128,53 @@ def _sizing(plan: Present, catalogs: Catalogs) -> None:
     """The model of the plan in four ways side by side, under a budget of each hour."""
     number("Budget, $ an hour", KEYS.usd_per_hour_most, width=170)
     fields = job_state.current().fields
-    _tried("sizing", "Tried as", fields | {"goal": "tune"} if fields["goal"] == "serve" else fields, plan, catalogs)
+    _tried(
+        "sizing",
+        "Tried as",
+        fields | {"goal": "tune"} if fields["goal"] == "serve" else fields,
+        plan,
+        catalogs,
+    )
 
 
 def _use_cases(plan: Present, catalogs: Catalogs) -> None:
     """A typical job of each use case, in the regions and on the markets of the plan."""
     fields = job_state.current().fields
-    _tried("use_cases", "Use case", job_state.first_visit() | {name: fields[name] for name in SEVERAL}, plan, catalogs)
+    _tried(
+        "use_cases",
+        "Use case",
+        job_state.first_visit() | {name: fields[name] for name in SEVERAL},
+        plan,
+        catalogs,
+    )
 
 
 def _tried(kind: str, head: str, fields: dict[str, Any], plan: Present, catalogs: Catalogs) -> None:
     """Ready jobs over the fields of a job, each with the least money for it."""
-    prices = {name: values for name, values in job_state.current().by_hand.items() if name in PRICES}
+    prices = {
+        name: values for name, values in job_state.current().by_hand.items() if name in PRICES
+    }
     key = (fields, prices, catalogs.version)
     with st.spinner("Answering each job"):
         leaves = remembered(kind, key, lambda: tried(kind, fields, prices, catalogs))
     st.caption(words.TRIED[kind])
     kept = {name: values[0] for name, values in prices.items()}
-    _answered(head, leaves, [partial(job_state.start, {**fields, **kept, **leaf.job.asks}) for leaf in leaves], plan, catalogs)
+    _answered(
+        head,
+        leaves,
+        [partial(job_state.start, {**fields, **kept, **leaf.job.asks}) for leaf in leaves],
+        plan,
+        catalogs,
+    )
 
 
-def _answered(head: str, leaves: list[Leaf], takes: Sequence[Callable], plan: Present, catalogs: Catalogs) -> None:
+def _answered(
+    head: str, leaves: list[Leaf], takes: Sequence[Callable], plan: Present, catalogs: Catalogs
+) -> None:
     """A table of jobs with their answers; a button makes one of them the plan."""
-    text_table([words.leaf(head, leaf, plan.row, catalogs) for leaf in leaves], words.leaves_alt(leaves))
+    text_table(
+        [words.leaf(head, leaf, plan.row, catalogs) for leaf in leaves], words.leaves_alt(leaves)
+    )
     st.markdown("**Use in plan**")
     with st.container(horizontal=True, gap="xsmall"):
         for index, (leaf, take) in enumerate(zip(leaves, takes, strict=True)):

@@ -52,7 +52,8 @@ def draw(title: DeltaGenerator) -> None:
         st.warning(plain(plan.options.problem), icon=":material/rule:")
     why = explain(plan.scenario, catalogs, panel.written)
     st.markdown(
-        f"The largest moment of the {why.phase} phase: {panel.prose(why.says).split('. ')[0].removesuffix('.')}. Each part shows its "
+        f"The largest moment of the {why.phase} phase: "
+        f"{panel.prose(why.says).split('. ')[0].removesuffix('.')}. Each part shows its "
         "formula in the columns it reads, then today's numbers, then the source of each column."
     )
 
@@ -60,18 +61,33 @@ def draw(title: DeltaGenerator) -> None:
     _components(why, row)
     closed("**Phase by phase**", "why_phases", partial(_phases, why, plan, catalogs))
     if one_step.has_rollout(row):
-        closed("**One step: training and rollout**", "why_rollout", partial(_rollout, plan, catalogs), expanded=True)
+        closed(
+            "**One step: training and rollout**",
+            "why_rollout",
+            partial(_rollout, plan, catalogs),
+            expanded=True,
+        )
     closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
     _costs(plan, catalogs)
 
     st.header("What else counts", anchor=False)
     if row["runs"]:
-        label = "**Does it run there**" + ("" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}")
-        closed(plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes")
-    closed("**What is left out**", "why_left_out", partial(st.markdown, "\n".join(f"- {sentence}" for sentence in panel.LEFT_OUT)))
+        label = "**Does it run there**" + (
+            "" if row["runs"] == "yes" else f": {panel.RUNS_MEANING[row['runs']].split('. ')[0]}"
+        )
+        closed(
+            plain(label), "why_runs", partial(_runs, plan, catalogs), expanded=row["runs"] != "yes"
+        )
+    closed(
+        "**What is left out**",
+        "why_left_out",
+        partial(st.markdown, "\n".join(f"- {sentence}" for sentence in panel.LEFT_OUT)),
+    )
     papers = "\n".join(f"- {what}: [{who}]({url})" for what, who, url in panel.SOURCES)
     closed("**Papers and programs**", "why_sources", partial(st.markdown, papers))
-    st.caption(f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog.")
+    st.caption(
+        f"Catalog {catalogs.version}. How far the estimate is from real GPUs: Accuracy, on Catalog."
+    )
 
 
 def _components(why: Explanation, row: Row) -> None:
@@ -79,13 +95,20 @@ def _components(why: Explanation, row: Row) -> None:
     largest = max(COMPONENTS, key=lambda name: row[name])
     for name in COMPONENTS:
         if row[name] > 0:
-            label = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / row['memory_bytes'])}"
+            label = (
+                f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · "
+                f"{percent(row[name] / row['memory_bytes'])}"
+            )
             closed(label, f"why_{name}", partial(_component, why, name), expanded=name == largest)
     shared = partial(panel.formulas, why.formulas[why.formulas["component"] == "layout"], why.facts)
     closed("**Shared by several components**: counts on one GPU", "why_layout", shared)
-    absent = [COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0]
+    absent = [
+        COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0
+    ]
     if absent:
-        st.caption(f"None at this moment: {', '.join(absent)}. They may be alive in another phase, below.")
+        st.caption(
+            f"None at this moment: {', '.join(absent)}. They may be alive in another phase, below."
+        )
 
 
 def _component(why: Explanation, name: str) -> None:
@@ -109,11 +132,18 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
         phases = chart_tables.by_phase(phases_table(plan.scenario, catalogs), allocated)
         phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
         rules = chart_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
-        elements.draw(memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules)
+        elements.draw(
+            memory_charts.phases(ink, allocated),
+            phases,
+            f"The peak is in the {why.phase} phase",
+            "method_phases",
+            rules,
+        )
     with right:
         panel.moments(why.moments)
         st.caption(
-            "Between the first and the last block of a stack memory is linear, so only the ends are looked at; the largest "
+            "Between the first and the last block of a stack memory is linear, so only the "
+            "ends are looked at; the largest "
             "row is the estimate. Context and allocator slack come on top."
         )
 
@@ -125,11 +155,15 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
         pools = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
         rules = chart_tables.card_rules(pd.DataFrame([row]), catalogs)
         largest = pools.loc[pools["gib"].idxmax()]
-        words = f"{largest['pool']} holds most, {gib(largest['gib'])} in the phase {largest['phase']}"
+        words = (
+            f"{largest['pool']} holds most, {gib(largest['gib'])} in the phase {largest['phase']}"
+        )
         elements.draw(step_charts.two_bars(ink), pools, words, "method_two_bars", rules)
     with right:
         sentence = one_step.idle_sentence(row)
-        elements.draw(step_charts.timeline(ink), one_step.timeline(row), sentence, "method_timeline")
+        elements.draw(
+            step_charts.timeline(ink), one_step.timeline(row), sentence, "method_timeline"
+        )
         st.caption(plain(f"{duration(row['step_seconds'])} a step. {sentence}"))
 
 
@@ -137,29 +171,43 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
     """What the range carries, its formulas, and what each verdict means."""
     low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
     st.markdown(
-        f"Expect {range_text(low, high)}. The middle, {gib(row['memory_bytes'] / GIB)}, is what nvidia-smi shows on a roomy card: the "
-        "allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, what kernels take "
-        f"inside one call, versions of drivers and libraries. The figure is {row['memory_basis']}; the range is wider where a figure is "
+        f"Expect {range_text(low, high)}. The middle, {gib(row['memory_bytes'] / GIB)}, is "
+        f"what nvidia-smi shows on a roomy card: the "
+        "allocated peak and its overhead. The range carries what no formula knows: how the "
+        "allocator cuts segments, what kernels take "
+        f"inside one call, versions of drivers and libraries. The figure is "
+        f"{row['memory_basis']}; the range is wider where a figure is "
         "derived from source alone, and twice as wide beyond all that was simulated or published."
     )
     software = catalogs.implementations.loc[row["implementation"]]
-    st.caption(f"What {software['name']} does is known from release {software['releases']}; a newer one may differ.")
+    st.caption(
+        f"What {software['name']} does is known from release {software['releases']}; a newer "
+        f"one may differ."
+    )
     st.caption(panel.prose(overhead.__doc__.split("\n\n")[1]))
     for name in ("memory_low_bytes", "memory_high_bytes"):
         panel.formulas(why.formulas[why.formulas["component"] == name], why.facts)
-    st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
+    st.markdown(
+        "\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items())
+    )
 
 
 def _costs(plan: Present, catalogs: Catalogs) -> None:
     """The bill and the figures beside it, each with its formulas."""
-    bill: dict[str, Any] = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
+    bill: dict[str, Any] = (
+        billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
+    )
     if is_missing(bill["usd"]):
         return
     st.header("What it costs", anchor=False)
     st.markdown(plain(panel.bill(bill)))
     costs = explain_bill(plan.scenario, plan.market, bill, catalogs, panel.written)
     for name, chain in costs.formulas.groupby("component", sort=False):
-        closed(plain(panel.cost_title(chain.iloc[0])), f"why_{name}", partial(panel.formulas, chain, costs.facts))
+        closed(
+            plain(panel.cost_title(chain.iloc[0])),
+            f"why_{name}",
+            partial(panel.formulas, chain, costs.facts),
+        )
     if plan.row["work"] == "inference":
         st.caption(row_words.TOKEN_TIMES)
 

@@ -29,9 +29,16 @@ COSTS = TEXTS["costs"]
 
 def rules(table: pd.DataFrame) -> None:
     """The rules that apply to a scenario: subject, consequence, source and date."""
-    shown = table.assign(about=[CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
+    shown = table.assign(
+        about=[CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]]
+    )
     columns = columns_of("rules")
-    grid(shown[list(columns)], columns, "Rules on what runs that count for this scenario, with their sources", "method_rules")
+    grid(
+        shown[list(columns)],
+        columns,
+        "Rules on what runs that count for this scenario, with their sources",
+        "method_rules",
+    )
 
 
 def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
@@ -55,9 +62,12 @@ def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
 
 def block(forms: pd.DataFrame) -> None:
     """What one block keeps, from the catalog: a row per size, a column per way of running."""
-    for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
+    for (stack, kind, number_format, attention), rows in forms.groupby(
+        ["stack", "block", "format", "attention"]
+    ):
         st.markdown(
-            f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
+            f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the "
+            f"kernel {attention} "
             "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
         )
         terms = {
@@ -78,7 +88,11 @@ def block(forms: pd.DataFrame) -> None:
             "Bytes per token that a block keeps and needs",
         )
         sizes = rows.drop_duplicates("size")
-        st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
+        st.caption(
+            "Sizes: "
+            + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples())
+            + "."
+        )
 
 
 def moments(rows: pd.DataFrame) -> None:
@@ -100,7 +114,11 @@ def moments(rows: pd.DataFrame) -> None:
 def written(name: str, value: np.ndarray) -> str:
     """A number as an equation shows it: memory in GiB, large counts in words."""
     values = np.ravel(value)
-    if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
+    if (
+        values.dtype.kind not in "bif"
+        or len(set(values.tolist())) != 1
+        or not np.isfinite(values[0])
+    ):
         return plain_number(name, value)
     one = float(values[0])
     if name.endswith("_bytes"):
@@ -120,11 +138,23 @@ def derivation(rows: pd.DataFrame) -> str:
 
 
 def _lines(row: Row) -> str:
-    result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
-    name = row["component"] if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS) else row["formula"]
-    steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
+    result = value_text(
+        row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"]
+    )
+    name = (
+        row["component"]
+        if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS)
+        else row["formula"]
+    )
+    steps = [
+        step
+        for step in dict.fromkeys((row["today"], row["numbers"]))
+        if not result.startswith(step)
+    ]
     first, *others = [*steps, result]
-    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
+    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(
+        f"\n    = {step}" for step in others
+    )
 
 
 def cost_title(row: pd.Series) -> str:
@@ -132,7 +162,13 @@ def cost_title(row: pd.Series) -> str:
     value, name = float(row["value"][0]), row["component"]
     if name not in COSTS:
         return "**The other figures of price, spot and storage**"
-    sentence = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
+    sentence = (
+        f"{value:,.0f} h"
+        if name.endswith("hours_per_month")
+        else count(value)
+        if name.endswith("even_tokens")
+        else usd(value)
+    )
     return f"**{COSTS[name]}** · {sentence}"
 
 
@@ -140,7 +176,8 @@ def bill(row: Row) -> str:
     """What is billed, in a sentence."""
     period = "the run" if ends_of(row) else "a month"
     return (
-        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours that are billed times what all instances cost "
+        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours "
+        f"that are billed times what all instances cost "
         "an hour. Times come from the formulas of calc/speed; how sure they are: Bill."
     )
 

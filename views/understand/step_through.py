@@ -37,12 +37,16 @@ def draw(title: DeltaGenerator) -> None:
     catalogs = session_catalogs.catalogs()
     ink = INKS[st.context.theme.type or "light"]
     plan = as_set(present(catalogs), catalogs)
-    work = plan.scenario["work"] or plan.job.get("work", "training")  # a job that is refused has no row
+    work = plan.scenario["work"] or plan.job.get(
+        "work", "training"
+    )  # a job that is refused has no row
     title.title(words.TITLE[work], anchor=False)
     if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
         st.info(comparisons_words.NOTHING, icon=":material/info:")
         return
-    walk = remembered("walk", (plan.scenario, catalogs.version), lambda: walk_through(plan.scenario, catalogs))
+    walk = remembered(
+        "walk", (plan.scenario, catalogs.version), lambda: walk_through(plan.scenario, catalogs)
+    )
     title.markdown(plain(words.around(walk, plan.row, catalogs)))
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -51,7 +55,11 @@ def draw(title: DeltaGenerator) -> None:
         _largest(plan, catalogs)
         st.header("Read it", anchor=False)
         st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
-        closed("Four other calculators, for this step", "other_calculators", lambda: _others(plan, catalogs))
+        closed(
+            "Four other calculators, for this step",
+            "other_calculators",
+            lambda: _others(plan, catalogs),
+        )
 
 
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -60,7 +68,9 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     present_parts = set(walk.rows["component"])
     components = tuple(name for name in components_of(work) if name in present_parts)
     moves = (*words.sliders(walk, work), words.dials(walk, catalogs))
-    spec = chart.step_through(ink, words.picture(walk, work, catalogs), *moves, components, is_phone())
+    spec = chart.step_through(
+        ink, words.picture(walk, work, catalogs), *moves, components, is_phone()
+    )
     key = f"{PICTURE}_{st.session_state.get(PICTURE, 0)}"
     st.vega_lite_chart(
         walk_table(walk.rows, walk.cards, list(walk.dials), walk.card, catalogs),
@@ -71,12 +81,21 @@ def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         selection_mode=[chart.TAKE],
         alt=words.alt(walk, work, catalogs),
     )
-    closed("The moments as a table", "step_table", lambda: _moments(by_moment(walk.at_plan, STOPS[work])))
+    closed(
+        "The moments as a table",
+        "step_table",
+        lambda: _moments(by_moment(walk.at_plan, STOPS[work])),
+    )
 
 
 def _moments(rows: pd.DataFrame) -> None:
     """Every component at every moment."""
-    grid(rows, {name: NUMBER(name, format="%.3g") for name in rows.columns[1:]}, "GiB of each component at each moment", "step_moments")
+    grid(
+        rows,
+        {name: NUMBER(name, format="%.3g") for name in rows.columns[1:]},
+        "GiB of each component at each moment",
+        "step_moments",
+    )
 
 
 def _take(key: str, walk: Walk, plan: Present, catalogs: Catalogs) -> None:
@@ -95,7 +114,13 @@ def _slower(plan: Present, catalogs: Catalogs) -> float:
     """How much longer a step takes with everything recomputed."""
     key = (plan.scenario, plan.market, catalogs.version)
     trains = plan.scenario["work"] == "training"
-    return remembered("slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)) if trains else 1.0
+    return (
+        remembered(
+            "slower", key, lambda: recompute_time_ratio(plan.scenario, plan.market, catalogs)
+        )
+        if trains
+        else 1.0
+    )
 
 
 def _largest(plan: Present, catalogs: Catalogs) -> None:
@@ -103,23 +128,36 @@ def _largest(plan: Present, catalogs: Catalogs) -> None:
     st.header(words.LARGEST[plan.scenario["work"]], anchor=False)
     st.caption(plain(words.largest_caption(plan.row, catalogs)))
     methods = comparisons.methods_of(plan.scenario, catalogs)
-    _batches({words.METHODS.get(line, line).replace("full", "Full"): change for line, change in methods.items()}, CELLS, plan, catalogs)
+    _batches(
+        {
+            words.METHODS.get(line, line).replace("full", "Full"): change
+            for line, change in methods.items()
+        },
+        CELLS,
+        plan,
+        catalogs,
+    )
     if plan.scenario["work"] == "training":
         sizes = {job.name: job.asks for job in ready_jobs()["sizes"]}
         closed(words.TWO_SIZES, "two_sizes", lambda: _batches(sizes, SIZES, plan, catalogs))
 
 
-def _batches(changes: dict[str, dict[str, Any]], key: str, plan: Present, catalogs: Catalogs) -> None:
+def _batches(
+    changes: dict[str, dict[str, Any]], key: str, plan: Present, catalogs: Catalogs
+) -> None:
     """The largest batch by card and change of the plan; a cell becomes the plan."""
     of = (plan.scenario, changes, catalogs.version)
-    rows = remembered("largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes))
+    rows = remembered(
+        "largest", of, lambda: comparisons.largest_batches(plan.scenario, catalogs, changes)
+    )
     cells, grades = (chart_tables.crossed(rows, "gpu", "line", name) for name in ("most", "grade"))
     cards = list(cells.index)
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
     cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))
     st.dataframe(
         cells.where(cells >= 1).style.apply(lambda _: grades.map(words.shade), axis=None),
-        column_config={name: NUMBER(name, format="%d") for name in changes} | {"Card · GiB": TEXT("Card · GiB", pinned=is_phone())},
+        column_config={name: NUMBER(name, format="%d") for name in changes}
+        | {"Card · GiB": TEXT("Card · GiB", pinned=is_phone())},
         height="content",
         on_select=lambda: _take_cell(key, cards, rows, catalogs),
         selection_mode="single-cell",

@@ -15,17 +15,29 @@ from calc.search.step_variants import Walk
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
 
-TITLE = {"training": "Where the memory goes in one training step", "inference": "Where the memory goes while serving"}
+TITLE = {
+    "training": "Where the memory goes in one training step",
+    "inference": "Where the memory goes while serving",
+}
 UNIT = {"training": "sequence", "inference": "request"}
 AXIS = {"training": "Sequences at once", "inference": "Requests at once"}
 USE = "Use these settings in Plan"
 TWO_SIZES = "7B beside 13B: AdamW in mixed precision and in 16 bits, LoRA over int8"
 LARGEST = {"training": "Largest batch on one GPU", "inference": "Most requests on one GPU"}
-DIALS = {"model": "Size", "recompute": "Activations", "tuning": "Method", "precision": "Weights", "kv_precision": "Cache"}
+DIALS = {
+    "model": "Size",
+    "recompute": "Activations",
+    "tuning": "Method",
+    "precision": "Weights",
+    "kv_precision": "Cache",
+}
 METHODS = {"full": "full", "lora": "LoRA", "qlora": "QLoRA"}
 TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
 KEPT = {"none": "keep all", "full": "recompute all"}
-OTHERS = "Each calculator's own formula for this model's exact parameters and sizes. They print GB of 10^9 bytes; here all is GiB."
+OTHERS = (
+    "Each calculator's own formula for this model's exact parameters and sizes. They print GB of "
+    "10^9 bytes; here all is GiB."
+)
 SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
@@ -34,8 +46,19 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     where = f" on {place(row)}" if row["instance"] else ""
     how = f" {TRAINED[method(row, catalogs).lower()]}" if row["work"] == "training" else ""
     plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
-    within = f", within {percent(walk.miss_ratio)} of the estimate" if walk.miss_ratio > MOST_MISS else ""
-    walked = f" It walks {spoken('objective', row['objective'])}'s update; rollout and scoring stand on Method." if scores(row) else ""
+    within = (
+        f", within {percent(walk.miss_ratio)} of the estimate"
+        if walk.miss_ratio > MOST_MISS
+        else ""
+    )
+    walked = (
+        (
+            f" It walks {spoken('objective', row['objective'])}'s update; rollout and scoring "
+            f"stand on Method."
+        )
+        if scores(row)
+        else ""
+    )
     return f"Around the plan: {plan}. Move a slider: the picture follows{within}.{walked}"
 
 
@@ -73,7 +96,10 @@ def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
     """The dials, the sizes of real models first."""
     return tuple(
         Choice(
-            _dial(name, list(dial), catalogs), tuple(_value(name, value, catalogs) for value in dial), int(walk.plan[name]), name == "model"
+            _dial(name, list(dial), catalogs),
+            tuple(_value(name, value, catalogs) for value in dial),
+            int(walk.plan[name]),
+            name == "model",
         )
         for name, dial in walk.dials.items()
     )
@@ -84,7 +110,11 @@ def _dial(name: str, values: list[str], catalogs: Catalogs) -> str:
     if name != "model" or len(values) == 1:
         return DIALS[name]
     sizes = [float(catalogs.models["parameters"][value]) / 1e9 for value in (values[0], values[-1])]
-    return f"Size, {sizes[0]:.1f}B to {int(sizes[1])}B" if sizes[1] >= 2 else f"Size, {sizes[0]:.2f}B to {sizes[1]:.2f}B"
+    return (
+        f"Size, {sizes[0]:.1f}B to {int(sizes[1])}B"
+        if sizes[1] >= 2
+        else f"Size, {sizes[0]:.2f}B to {sizes[1]:.2f}B"
+    )
 
 
 def _value(name: str, value: str, catalogs: Catalogs) -> str:
@@ -100,7 +130,8 @@ def alt(walk: Walk, work: str, catalogs: Catalogs) -> str:
     figures = walk.figures
     card, unit = with_article(short_card(walk.card, catalogs)), UNIT[work]
     return (
-        f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: {gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
+        f"The peak is {gib(figures.peak_gib)}, at {STOPS[work][figures.stop]}: "
+        f"{gib(figures.fixed_gib)} fixed and {gib(figures.each_gib)} "
         f"for each {unit}; {card} has room for {_room(figures)}"
     )
 
@@ -114,8 +145,16 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
     figures, trains = walk.figures, row["work"] == "training"
     card = with_article(short_card(walk.card, catalogs))
     if trains:
-        slower = "" if is_missing(slower_ratio) or slower_ratio < 1.005 else f", for {percent(slower_ratio - 1)} more time"
-        flatter = "; nothing is left to recompute" if row["recompute"] == "full" else f"; recomputing all makes the slope flatter{slower}"
+        slower = (
+            ""
+            if is_missing(slower_ratio) or slower_ratio < 1.005
+            else f", for {percent(slower_ratio - 1)} more time"
+        )
+        flatter = (
+            "; nothing is left to recompute"
+            if row["recompute"] == "full"
+            else f"; recomputing all makes the slope flatter{slower}"
+        )
         parts = {
             "Fixed": "weights, gradients, optimizer state and working memory, whatever the batch.",
             "Per sequence": f"activations and logits{flatter}.",
@@ -130,20 +169,38 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             "Fixed": "weights and what the engine needs for a prompt.",
             "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
         }
-        cure = "More requests wait, or need another replica." if figures.room >= 1 else "Fewer bits, or more GPUs for one replica."
-    parts |= {"Free": "what is left up to the dashed line, which is the card less its context and slack."}
+        cure = (
+            "More requests wait, or need another replica."
+            if figures.room >= 1
+            else "Fewer bits, or more GPUs for one replica."
+        )
+    parts |= {
+        "Free": "what is left up to the dashed line, which is the card less its context and slack."
+    }
     unit = UNIT[row["work"]]
-    cliff = "none: the memory does not grow." if figures.room == float("inf") else f"{unit} {figures.room + 1:,.0f} on {card}. {cure}"
+    cliff = (
+        "none: the memory does not grow."
+        if figures.room == float("inf")
+        else f"{unit} {figures.room + 1:,.0f} on {card}. {cure}"
+    )
     if figures.room == 0:
         cliff = f"not even one {unit} fits {card}. {cure}"
-    return "  \n".join(f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items())
+    return "  \n".join(
+        f"**{name}:** {text}" for name, text in (parts | {"The cliff": cliff}).items()
+    )
 
 
 def largest_caption(row: Row, catalogs: Catalogs) -> str:
     """What the table of largest batches counts."""
-    model, tokens = name_of("model", row["model"], catalogs), counted(int(row["sequence_tokens"]), "token")
+    model, tokens = (
+        name_of("model", row["model"], catalogs),
+        counted(int(row["sequence_tokens"]), "token"),
+    )
     kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
-    return f"{model}, {tokens}{kept}; the last of them may be tight. –: not even one. A cell becomes the plan."
+    return (
+        f"{model}, {tokens}{kept}; the last of them may be tight. –: not even one. A cell "
+        f"becomes the plan."
+    )
 
 
 def shade(grade: float) -> str:
@@ -153,12 +210,17 @@ def shade(grade: float) -> str:
 
 def system(row: Row) -> dict[str, str]:
     """A calculator's figure for the step, its range, and what it does not count."""
-    total, low, high = (row[name] / GIB for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    total, low, high = (
+        row[name] / GIB for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes")
+    )
     gib_words = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
     return {
-        "Calculator": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
+        "Calculator": "Headroom"
+        if row["system"] == "ours"
+        else f"{row['system'].upper()}. {row['title']}",
         "Per GPU": "–" if is_missing(total) else gib_words,
-        "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"]))) or "This estimate.",
+        "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"])))
+        or "This estimate.",
     }
 
 
@@ -174,4 +236,7 @@ def systems_alt(systems: pd.DataFrame) -> str:
 def slip(row: Row) -> str:
     """A figure that a text prints and that cannot be, with what it should be."""
     printed, least = (f"{three(row[name] / GB)} GB" for name in ("printed_bytes", "least_bytes"))
-    return f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} ({gib(row['least_bytes'] / GIB)})."
+    return (
+        f"{row['system'].upper()} prints {printed} for {row['of']}: {row['why']} {least} "
+        f"({gib(row['least_bytes'] / GIB)})."
+    )

@@ -32,7 +32,10 @@ from views.shared.theme import Ink
 from views.your_files import field, simulate
 
 TITLE = "Paste or upload what you have"
-READS = "Read as text, never run. Configs and launch commands of {}. Logs, which correct the estimate: {}."
+READS = (
+    "Read as text, never run. Configs and launch commands of {}. Logs, which correct the "
+    "estimate: {}."
+)
 LOGS = "trainers, vLLM, SGLang, serving benchmarks, nvidia-smi, memory_summary"
 WHICH_MODEL = "Which model does it run?"
 QUESTION = "This is the memory of your run as its files set it. What to rent for it is on Plan: "
@@ -45,7 +48,13 @@ STANDINGS = {  # of a line, in the order of the table -> what became of it
     "aside": "another command",
 }
 OUTSIDE = {"assumed": "settled by the tool's default", "open": STANDINGS["open"]}
-WIDTHS: dict[str, Any] = {"Field": "medium", "In the file": "medium", "What became of it": "small", "In the plan": "large", "File": "small"}
+WIDTHS: dict[str, Any] = {
+    "Field": "medium",
+    "In the file": "medium",
+    "What became of it": "small",
+    "In the plan": "large",
+    "File": "small",
+}
 CHOSEN = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
 
 
@@ -53,13 +62,19 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of its failure."""
     field.field(field.FILES, height=150)
     field.outcome()
-    files = st.file_uploader("Or upload files, several at once", key="brought_files", accept_multiple_files=True)
+    files = st.file_uploader(
+        "Or upload files, several at once", key="brought_files", accept_multiple_files=True
+    )
     pasted = field.texts()
     if pasted:
-        button("Clear what was pasted", field.clear, icon="close", type="tertiary", key="clear_pasted")
+        button(
+            "Clear what was pasted", field.clear, icon="close", type="tertiary", key="clear_pasted"
+        )
     else:
         st.caption(READS.format(names_of_tools(), LOGS))
-    configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
+    configs, logs = sorted_documents(
+        [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
+    )
     configs += [(PASTED, pasted[name]) for name in ("run", "model") if name in pasted]
     return configs, [content for _, content in logs] + ([pasted["log"]] if "log" in pasted else [])
 
@@ -71,8 +86,19 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
     try:
         request = request_of(documents, catalogs)
         if request.run is None:
-            button("Use in Plan", _take_model, request, icon="arrow_forward", type="primary", key="take_model")
-            st.markdown(plain(f"The config of {', '.join(request.models)}: it becomes the model of the plan."))
+            button(
+                "Use in Plan",
+                _take_model,
+                request,
+                icon="arrow_forward",
+                type="primary",
+                key="take_model",
+            )
+            st.markdown(
+                plain(
+                    f"The config of {', '.join(request.models)}: it becomes the model of the plan."
+                )
+            )
             simulate.panel(documents, row_of_request(request), request.models, catalogs)
             return None
         result = _read(documents, "", catalogs)
@@ -90,11 +116,16 @@ def which_model(catalogs: Catalogs, why: str = "") -> str:
     if why:
         st.markdown(plain(why))
     look = {"format_func": names.__getitem__, "placeholder": "Choose or type a name"}
-    return st.selectbox(WHICH_MODEL, list(names), index=None, key="brought_model", **look, **SESSION) or ""
+    return (
+        st.selectbox(WHICH_MODEL, list(names), index=None, key="brought_model", **look, **SESSION)
+        or ""
+    )
 
 
 def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> Brought:
-    return remembered("brought", (documents, model, catalogs.version), lambda: brought(documents, catalogs, model))
+    return remembered(
+        "brought", (documents, model, catalogs.version), lambda: brought(documents, catalogs, model)
+    )
 
 
 def estimate(result: Brought, ink: Ink) -> None:
@@ -107,8 +138,12 @@ def estimate(result: Brought, ink: Ink) -> None:
     st.markdown(plain(f"{memory_of(row)} · {setting(row, result.catalogs)}"))
     contents(row, ink)
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = button("Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought")
-        button("Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
+        taken = button(
+            "Use in Plan", _take, result, icon="arrow_forward", type="primary", key="take_brought"
+        )
+        button(
+            "Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought"
+        )
         st.markdown(plain(QUESTION + _becomes(result)), width="stretch")
     if taken:
         st.switch_page("views/plan/page.py")
@@ -119,7 +154,12 @@ def lines(result: Brought) -> None:
     st.header("Line by line", anchor=False)
     st.markdown(plain(_summary(result.lines)))
     order = list(STANDINGS)
-    table = pd.DataFrame([_line(field, result) for field in sorted(result.lines, key=lambda line: order.index(line.standing))])
+    table = pd.DataFrame(
+        [
+            _line(field, result)
+            for field in sorted(result.lines, key=lambda line: order.index(line.standing))
+        ]
+    )
     columns = {name: TEXT(name, width=width) for name, width in WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
@@ -158,29 +198,44 @@ def heading(run: Brought | None) -> str:
     row = run.row
     if run.lacks_model:
         return f"{_name(run)}: {WHICH_MODEL[0].lower()}{WHICH_MODEL[1:]}"
-    work = f"{'serving' if row['work'] == 'inference' else 'training'} {name_of('model', row['model'], run.catalogs)}"
+    work = (
+        f"{'serving' if row['work'] == 'inference' else 'training'} "
+        f"{name_of('model', row['model'], run.catalogs)}"
+    )
     memory = row["memory_bytes"]
-    return f"{_name(run)}: {work} " + (f"takes {gib(figures(row)['memory_gib'])} on each GPU" if memory == memory else "needs a change")
+    return f"{_name(run)}: {work} " + (
+        f"takes {gib(figures(row)['memory_gib'])} on each GPU"
+        if memory == memory
+        else "needs a change"
+    )
 
 
 def _name(run: Brought) -> str:
     """TRL with accelerate config: the tools whose files were given."""
-    return " with ".join(tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool)
+    return " with ".join(
+        tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool
+    )
 
 
 def _becomes(run: Brought) -> str:
     """The job that Plan has with this run, and what the plan chooses by itself."""
     fields, by_hand = job_state.adopted(run.scenario, "", run.catalogs)
     left = [name for column, name in CHOSEN.items() if column not in run.scenario]
-    return job_sentence(job_of(fields, by_hand), run.catalogs) + (f" Plan chooses {' and '.join(left)}." if left else "")
+    return job_sentence(job_of(fields, by_hand), run.catalogs) + (
+        f" Plan chooses {' and '.join(left)}." if left else ""
+    )
 
 
 def _summary(lines: list[Line]) -> str:
     """8 fields in the files: 6 read, 2 not used by the estimate. Not in them: 12 left open."""
-    inside, outside = [[line.standing for line in lines if bool(line.file) is in_file] for in_file in (True, False)]
+    inside, outside = [
+        [line.standing for line in lines if bool(line.file) is in_file] for in_file in (True, False)
+    ]
     parts = [f"{inside.count(name)} {words}" for name, words in STANDINGS.items() if name in inside]
     more = [f"{outside.count(name)} {words}" for name, words in OUTSIDE.items() if name in outside]
-    return f"{counted(len(inside), 'field')} in the files: {', '.join(parts)}." + (f" Not in them: {', '.join(more)}." if more else "")
+    return f"{counted(len(inside), 'field')} in the files: {', '.join(parts)}." + (
+        f" Not in them: {', '.join(more)}." if more else ""
+    )
 
 
 def _line(line: Line, run: Brought) -> dict[str, str]:

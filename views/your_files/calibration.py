@@ -28,9 +28,18 @@ from views.shared.markdown import plain
 from views.shared.tables import TEXT, grid
 
 TITLE = "What your runs say of the estimate"
-USE, TAKE_OFF, SAVE = "Calibrate the plan on it", "Take the calibration off", "Save as calibration.yaml"
-RESTS = "The plan is calibrated on {}. Kept in catalogs/own/, calibration.yaml does so for everybody who uses this installation."
-RESTED = "Not used so far: press the button, and every figure that it bears on says that it rests on it."
+USE, TAKE_OFF, SAVE = (
+    "Calibrate the plan on it",
+    "Take the calibration off",
+    "Save as calibration.yaml",
+)
+RESTS = (
+    "The plan is calibrated on {}. Kept in catalogs/own/, calibration.yaml does so for everybody "
+    "who uses this installation."
+)
+RESTED = (
+    "Not used so far: press the button, and every figure that it bears on says that it rests on it."
+)
 HEADINGS = ("Day", "From", "Measured", "Beside the estimate", "Model", "On")
 MUCH = 1.005  # half a per cent is as estimated
 
@@ -40,24 +49,49 @@ def of_memory_alone(logs: list[bytes]) -> list[bytes]:
     return [content for content in logs if tells(content) or not _runs(content)]
 
 
-def panel(logs: list[bytes], brought: Brought | None, planned: Row | None, catalogs: Catalogs) -> None:
+def panel(
+    logs: list[bytes], brought: Brought | None, planned: Row | None, catalogs: Catalogs
+) -> None:
     """The runs that figures rest on, and what these logs say of the run brought or the plan."""
     standing = session_catalogs.readings(catalogs)
     row, run_catalogs = (brought.row, brought.catalogs) if brought else (planned, catalogs)
-    read, left_out = _read([run for content in logs for run in _runs(content)], row, run_catalogs) if row else ([], [])
-    fresh = [entry for entry in entries_of_readings(read).values() if entry not in standing.values()]
+    read, left_out = (
+        _read([run for content in logs for run in _runs(content)], row, run_catalogs)
+        if row
+        else ([], [])
+    )
+    fresh = [
+        entry for entry in entries_of_readings(read).values() if entry not in standing.values()
+    ]
     if not (read or left_out or standing):
         return
     st.header(TITLE, anchor=False)
     if left_out:
         points(left_out)
     if read and row:
-        st.caption(plain(f"The estimate is that of {'your run' if brought else 'the plan'} without it: {setting(row, run_catalogs)}"))
-    entries = {f"run-{number:02d}": entry for number, entry in enumerate([*standing.values(), *fresh], start=1)}
+        st.caption(
+            plain(
+                f"The estimate is that of {'your run' if brought else 'the plan'} without "
+                f"it: {setting(row, run_catalogs)}"
+            )
+        )
+    entries = {
+        f"run-{number:02d}": entry
+        for number, entry in enumerate([*standing.values(), *fresh], start=1)
+    }
     if entries:
         table = pd.DataFrame([_line(entry, run_catalogs) for entry in entries.values()])
-        grid(table, {name: TEXT(name) for name in HEADINGS}, "Runs of your own beside the estimate", "own_runs")
-        st.markdown(RESTED if fresh else plain(RESTS.format(counted(len(entries), "figure") + " of your runs")))
+        grid(
+            table,
+            {name: TEXT(name) for name in HEADINGS},
+            "Runs of your own beside the estimate",
+            "own_runs",
+        )
+        st.markdown(
+            RESTED
+            if fresh
+            else plain(RESTS.format(counted(len(entries), "figure") + " of your runs"))
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
             _presses(entries, bool(fresh), bool(standing))
 
@@ -69,7 +103,14 @@ def _presses(entries: dict[str, Any], is_fresh: bool, is_standing: bool) -> None
     if is_standing:
         button(TAKE_OFF, session_catalogs.rest_on, {}, icon="undo", key="calibration_off")
     text = partial(calibration_text, entries)
-    st.download_button(SAVE, text, "calibration.yaml", on_click="ignore", icon=":material/download:", key="calibration_file")
+    st.download_button(
+        SAVE,
+        text,
+        "calibration.yaml",
+        on_click="ignore",
+        icon=":material/download:",
+        key="calibration_file",
+    )
 
 
 def _runs(content: bytes) -> list[LoggedRun]:
@@ -78,19 +119,39 @@ def _runs(content: bytes) -> list[LoggedRun]:
     return []
 
 
-def _read(several: list[LoggedRun], row: Row, catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:
+def _read(
+    several: list[LoggedRun], row: Row, catalogs: Catalogs
+) -> tuple[list[RunReading], list[str]]:
     """What runs say of a row as it is estimated without any; why others say nothing."""
     if not several or row["memory_bytes"] != row["memory_bytes"]:
         return [], []
     without = with_readings(catalogs, {})
-    uncalibrated = remembered("uncalibrated", (row, without.version), lambda: estimate(scenario_of(row), without, solve=False))
+    uncalibrated = remembered(
+        "uncalibrated",
+        (row, without.version),
+        lambda: estimate(scenario_of(row), without, solve=False),
+    )
     return readings_of_runs(several, [uncalibrated], without, date.today().isoformat())
 
 
 def _line(entry: dict[str, Any], catalogs: Catalogs) -> dict[str, str]:
     """One reading as a row of the table."""
-    ratio, card = entry["ratio"], f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}"
-    deviation = "as estimated" if 1 / MUCH < ratio < MUCH else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
+    ratio, card = (
+        entry["ratio"],
+        f"{entry['gpus']:.0f} × {short_card(entry['gpu'], catalogs)}, batch {entry['batch']:,.0f}",
+    )
+    deviation = (
+        "as estimated"
+        if 1 / MUCH < ratio < MUCH
+        else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'}".replace("%", " %")
+    )
     model = str(catalogs.models["name"].get(entry["model"], entry["model"]))
-    cells = (day_text(entry["made_on"]), entry["tool"], measured_words(entry["quantity"], entry["work"]), deviation, model, card)
+    cells = (
+        day_text(entry["made_on"]),
+        entry["tool"],
+        measured_words(entry["quantity"], entry["work"]),
+        deviation,
+        model,
+        card,
+    )
     return dict(zip(HEADINGS, cells, strict=True))

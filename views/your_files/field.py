@@ -29,7 +29,11 @@ from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
 
 LABEL = "Paste or say anything"
-SMALL: dict[str, Any] = {"height": 68, "width": 226, "label_visibility": "collapsed"}  # in the sidebar, whose job is on one screen
+SMALL: dict[str, Any] = {
+    "height": 68,
+    "width": 226,
+    "label_visibility": "collapsed",
+}  # in the sidebar, whose job is on one screen
 EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
 SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
@@ -102,7 +106,12 @@ def make_plan(request: Request, text: str = "") -> str:
     if columns.keys() == {"model"}:  # all else of the plan stays
         return f"The model {request.catalogs.models['name'][columns['model']]}. {request.remark}".strip()
     usual = assumed(job_of_columns(columns), request)
-    return " ".join(filter(None, (f"{_begun(KINDS['words'])}. Read: {', '.join(request.read)}.", usual, request.remark)))
+    return " ".join(
+        filter(
+            None,
+            (f"{_begun(KINDS['words'])}. Read: {', '.join(request.read)}.", usual, request.remark),
+        )
+    )
 
 
 def _as_stored(request: Request, columns: dict[str, Any]) -> dict[str, str]:

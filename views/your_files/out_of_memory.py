@@ -25,13 +25,24 @@ from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
 from views.your_files.brought import adopt, which_model
 
-LAYOUT = ("instance", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "accumulation_steps")
+LAYOUT = (
+    "instance",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "accumulation_steps",
+)
 PRESS = "Press a change to use it in Plan. Each is estimated by itself; the rest of the run stays."
 SHOWN = 4  # changes under each heading
-NO_ESTIMATE = "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
+NO_ESTIMATE = (
+    "Nothing can be compared yet: paste the config of the run, or answer a job on Plan first."
+)
 
 
-def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catalogs: Catalogs) -> None:
+def explanation(
+    logs: list[bytes], brought: Brought | None, plan: Present, catalogs: Catalogs
+) -> None:
     """The texts explained beside the run that was brought with them, else beside the plan."""
     row, run_catalogs = (brought.row, brought.catalogs) if brought else (plan.row, catalogs)
     if row["memory_bytes"] != row["memory_bytes"]:
@@ -54,38 +65,62 @@ def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catal
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
     if result.parts:
         whose = "your run" if brought or is_other else "the plan"
-        st.caption(plain(f"Estimate of {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
+        st.caption(
+            plain(
+                f"Estimate of {whose}: {memory_of(result.row)} · "
+                f"{setting(result.row, run_catalogs)}"
+            )
+        )
         table = pd.DataFrame([part.in_gib() for part in result.parts])
-        grid(table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts")
+        grid(
+            table, columns_of("measured_parts"), "What was measured, and the estimate", "oom_parts"
+        )
     limits = {} if brought or is_other else plan.job
-    if _remedies(result, plan.market, limits, run_catalogs, partial(adopt, brought) if brought else job_state.adopt):
+    if _remedies(
+        result,
+        plan.market,
+        limits,
+        run_catalogs,
+        partial(adopt, brought) if brought else job_state.adopt,
+    ):
         st.switch_page("views/plan/page.py")
 
 
 def _explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
-    return remembered("explained", (text, row, catalogs.version), lambda: explained(text, row, catalogs))
+    return remembered(
+        "explained", (text, row, catalogs.version), lambda: explained(text, row, catalogs)
+    )
 
 
 def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Row | None:
     """The run of a message from another card than the plan's, once its model is named."""
     card = result.cards[0]
-    other = f"The plan is on {where(planned, catalogs)}, so this is another run. Paste its config above, or say what it runs."
+    other = (
+        f"The plan is on {where(planned, catalogs)}, so this is another run. Paste its config "
+        f"above, or say what it runs."
+    )
     st.markdown(plain(other))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         model = which_model(catalogs)
         least = (result.failure.gpu or 0) + 1 if result.failure else 1
         name = f"How many {short_card(card, catalogs)}?"
-        gpus = st.number_input(name, least, value=least, step=1, key="brought_gpus", width=200, **SESSION)
+        gpus = st.number_input(
+            name, least, value=least, step=1, key="brought_gpus", width=200, **SESSION
+        )
     if not model:
         return None
     scenario = {name: value for name, value in scenario_of(planned).items() if name not in LAYOUT}
-    row = estimate({**scenario, "model": model, "gpu": card, "gpus": float(gpus)}, catalogs, solve=False)
+    row = estimate(
+        {**scenario, "model": model, "gpu": card, "gpus": float(gpus)}, catalogs, solve=False
+    )
     if row["problem"]:
         st.warning(plain(on_screen(row["problem"])), icon=":material/rule:")
     return row if row["memory_bytes"] == row["memory_bytes"] else None
 
 
-def _remedies(result: OomExplanation, market: str, limits: dict, catalogs: Catalogs, take: Callable) -> bool:
+def _remedies(
+    result: OomExplanation, market: str, limits: dict, catalogs: Catalogs, take: Callable
+) -> bool:
     """What makes it fit, on the machine at hand first; whether one was taken."""
     tried = changes.changes(result.row, market, limits, catalogs, result.lacking_bytes)
     taken, mends = False, result.lacking_bytes > 0

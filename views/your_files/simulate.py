@@ -21,8 +21,14 @@ from views.shared.markdown import plain
 
 BOUNDED = ("extrapolated: ", "lower bound: ")
 SIMULATES = " Its memory is a bound: Your files can simulate it here."
-WHY = "Its memory is a bound. Its own class of transformers can run here on fake tensors, without a GPU or weights: some minutes."
-MISSING = "Its memory is a bound. To run its own class of transformers here instead, install what that takes with: make simulate"
+WHY = (
+    "Its memory is a bound. Its own class of transformers can run here on fake tensors, without "
+    "a GPU or weights: some minutes."
+)
+MISSING = (
+    "Its memory is a bound. To run its own class of transformers here instead, install what that "
+    "takes with: make simulate"
+)
 BUTTON, AGAIN = "Simulate it here", "Simulate it again"
 LOOK_SECONDS = 2
 
@@ -72,7 +78,9 @@ def panel(documents: Documents, row: Row, models: Mapping[str, Row], catalogs: C
     problem = simulation.future.exception() if simulation else None
     if problem:
         st.error(plain(f"The simulation failed: {problem}"), icon=":material/block:")
-    button(AGAIN if problem else BUTTON, _begin, config, catalogs, icon="science", key="simulate_here")
+    button(
+        AGAIN if problem else BUTTON, _begin, config, catalogs, icon="science", key="simulate_here"
+    )
     st.caption(WHY)
 
 
@@ -82,7 +90,11 @@ def _watch(simulation: Simulation) -> None:
     if simulation.future.done():
         st.rerun()
     share = simulation.share()
-    text = f"Simulating it here: {share:.0%} done".replace("%", " %") if simulation.future.running() else "Waits for another simulation"
+    text = (
+        f"Simulating it here: {share:.0%} done".replace("%", " %")
+        if simulation.future.running()
+        else "Waits for another simulation"
+    )
     st.progress(share, text)
 
 
@@ -93,4 +105,6 @@ def _begin(config: dict[str, Any], catalogs: Catalogs) -> None:
     if model in simulations and not simulations[model].future.done():
         return
     progress = Path(tempfile.mkdtemp(prefix="headroom-")) / "share"
-    simulations[model] = Simulation(worker.submit(read_off, config, model, catalogs, str(progress)), progress)
+    simulations[model] = Simulation(
+        worker.submit(read_off, config, model, catalogs, str(progress)), progress
+    )

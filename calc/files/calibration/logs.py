@@ -22,13 +22,22 @@ NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
 COLOURS = re.compile(r"\x1b\[[\d;]{0,9}m")
 QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
 MOST_CARDS = 65  # lines of one answer of nvidia-smi
-OF_MEMORY = {"allocated_peak", "reserved_peak", "used", "weights", "activation_peak", "non_torch", "card"}
+OF_MEMORY = {
+    "allocated_peak",
+    "reserved_peak",
+    "used",
+    "weights",
+    "activation_peak",
+    "non_torch",
+    "card",
+}
 
 
 class LoggedRun(NamedTuple):
     """What a log says: who printed it, what it measured, what it says of the run, and its day.
 
-    Figures: bytes, seconds and rates. Facts: columns of a result, and totals from which they follow. The day is ISO, or empty.
+    Figures: bytes, seconds and rates. Facts: columns of a result, and totals from which they
+    follow. The day is ISO, or empty.
     """
 
     tools: tuple[str, ...]
@@ -62,7 +71,11 @@ def _parts(text: str) -> list[str]:
             return [text]
     if len(documents) == 1:
         several, args = (documents[0].get(name) for name in ("benchmarks", "args"))
-        documents = [{"args": args, "benchmark": part} for part in several] if isinstance(several, list) else documents
+        documents = (
+            [{"args": args, "benchmark": part} for part in several]
+            if isinstance(several, list)
+            else documents
+        )
     return [json.dumps(document) for document in documents]
 
 
@@ -83,9 +96,15 @@ def _run(text: str) -> LoggedRun:
         else:
             value = values[-1][1]
             facts.setdefault(line["fact"], value * line["each"] if "each" in line else value)
-    memory = {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY} | _queried(text) | _snapshot(text)
+    memory = (
+        {name: value for name, value in logged_figures(text).items() if name in OF_MEMORY}
+        | _queried(text)
+        | _snapshot(text)
+    )
     if failed := failures(text):
-        memory = {"card": fullest(failed).total or memory.get("card", 0.0)}  # of a run that failed no peak is known
+        memory = {
+            "card": fullest(failed).total or memory.get("card", 0.0)
+        }  # of a run that failed no peak is known
     facts |= {"card": memory.pop("card")} if memory.get("card") else {}
     return LoggedRun(tuple(tools), figures | memory, _settled(facts, figures), _day(text))
 
@@ -119,12 +138,19 @@ def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]
             settled[name] = tokens / requests
     first, each, rate, answer = (
         (figures | settled).get(name, 0)
-        for name in ("first_token_seconds", "time_per_output_token_seconds", "served_tokens_per_second", "answer_tokens")
+        for name in (
+            "first_token_seconds",
+            "time_per_output_token_seconds",
+            "served_tokens_per_second",
+            "answer_tokens",
+        )
     )
     if "users" not in settled and answer > 1 and each and rate:
         settled["users"] = rate / answer * (first + (answer - 1) * each)
     if figures.get("steps_per_second") and figures.get("sequences_per_second"):
-        settled.setdefault("step_sequences", figures["sequences_per_second"] / figures["steps_per_second"])
+        settled.setdefault(
+            "step_sequences", figures["sequences_per_second"] / figures["steps_per_second"]
+        )
     return settled
 
 
@@ -135,7 +161,9 @@ def _queried(text: str) -> dict[str, float]:
         header, *rows = csv.reader(text[query.start() :].splitlines()[:MOST_CARDS])
         place = [name.strip().partition(" ")[0] for name in header].index("memory.used")
         for row in rows:
-            if len(row) == len(header) and (size := re.fullmatch(r"\s*(\d{1,9})(?: MiB)?\s*", row[place])):
+            if len(row) == len(header) and (
+                size := re.fullmatch(r"\s*(\d{1,9})(?: MiB)?\s*", row[place])
+            ):
                 used.append(in_bytes(size[1], "MiB"))
     return {"used": max(used)} if used else {}
 
@@ -155,9 +183,17 @@ def _day(text: str) -> str:
     for kind in printed_of_runs()["days"]:
         for match in re.finditer(kind["pattern"], text):
             named = match.groupdict()
-            written = f"{named['year']}-{named['month']}-{named['day']}" if named else "-".join(match.groups())
+            written = (
+                f"{named['year']}-{named['month']}-{named['day']}"
+                if named
+                else "-".join(match.groups())
+            )
             try:
-                days.append(datetime.strptime(written, "%Y-%b-%d" if named else "%Y-%m-%d").date().isoformat())
+                days.append(
+                    datetime.strptime(written, "%Y-%b-%d" if named else "%Y-%m-%d")
+                    .date()
+                    .isoformat()
+                )
             except ValueError:
                 continue
     return max(days, default="")

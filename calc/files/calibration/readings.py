@@ -19,8 +19,13 @@ from calc.say.numbers import counted, is_missing, three
 from calc.say.place import card_name
 from calc.search.standing import scenario_of
 
-SAME_RATIO, ALIKE_RATIO = 1.05, 1.25  # what is set may differ by rounding alone; a mean of many requests varies
-ESTIMATES: dict[str, dict[str, Callable[[Row], float]]] = {  # quantity -> figure, the surest first -> its estimate; rates are inverse
+SAME_RATIO, ALIKE_RATIO = (
+    1.05,
+    1.25,
+)  # what is set may differ by rounding alone; a mean of many requests varies
+ESTIMATES: dict[
+    str, dict[str, Callable[[Row], float]]
+] = {  # quantity -> figure, the surest first -> its estimate; rates are inverse
     "time": {
         "step_seconds": lambda row: row["step_seconds"],
         "steps_per_second": lambda row: 1 / row["step_seconds"],
@@ -33,7 +38,9 @@ ESTIMATES: dict[str, dict[str, Callable[[Row], float]]] = {  # quantity -> figur
     "first_token": {"first_token_seconds": lambda row: row["closed_loop_first_token_seconds"]},
 }
 Measured = tuple[str, str, float, float]  # quantity, figure, measured, estimated
-STARTED: dict[str, Callable[[Row], float]] = {  # of a serving engine's start, with the estimate of it
+STARTED: dict[
+    str, Callable[[Row], float]
+] = {  # of a serving engine's start, with the estimate of it
     "weights": lambda row: row["weights_bytes"],
     "activation_peak": lambda row: sum(row[name] for name in FORWARD_PASS),
     "non_torch": lambda row: row["context_bytes"],
@@ -49,12 +56,24 @@ STEP, TOKEN, FIRST = (
     (f"{name}_low_seconds", f"{name}_seconds", f"{name}_high_seconds")
     for name in ("step", "time_per_output_token", "closed_loop_first_token")
 )
-ENDS = {("time", "training"): STEP, ("time", "inference"): TOKEN, ("first_token", "inference"): FIRST}
-ENDS |= {("memory", work): ("memory_low_bytes", "memory_bytes", "memory_high_bytes") for work in ("training", "inference")}
+ENDS = {
+    ("time", "training"): STEP,
+    ("time", "inference"): TOKEN,
+    ("first_token", "inference"): FIRST,
+}
+ENDS |= {
+    ("memory", work): ("memory_low_bytes", "memory_bytes", "memory_high_bytes")
+    for work in ("training", "inference")
+}
 WORDS = {"first_token": "time to the first token", "memory": "memory"}
 OF_TIME = {"training": "time of a step", "inference": "time of a token"}
 WORK = {  # the kind of work -> the figures that only it has
-    "training": {"step_seconds", "steps_per_second", "sequences_per_second", "tokens_per_second_per_gpu"},
+    "training": {
+        "step_seconds",
+        "steps_per_second",
+        "sequences_per_second",
+        "tokens_per_second_per_gpu",
+    },
     "inference": {
         "time_per_output_token_seconds",
         "first_token_seconds",
@@ -63,17 +82,38 @@ WORK = {  # the kind of work -> the figures that only it has
         "kv_pool",
     },
 }
-LOAD = {"users", "prompt_tokens", "answer_tokens"}  # facts that together say how a service was asked
+LOAD = {
+    "users",
+    "prompt_tokens",
+    "answer_tokens",
+}  # facts that together say how a service was asked
 WORK_WORDS = {"training": "training", "inference": "serving"}
-FACTS: dict[str, tuple[str, str, Callable[[Row], float], float]] = {  # fact -> its words, what is counted, the plan's, how far apart
+FACTS: dict[
+    str, tuple[str, str, Callable[[Row], float], float]
+] = {  # fact -> its words, what is counted, the plan's, how far apart
     "batch": ("{} at once on a replica", "sequence", lambda row: row["batch"], SAME_RATIO),
-    "accumulation_steps": ("{}", "accumulation step", lambda row: row["accumulation_steps"], SAME_RATIO),
+    "accumulation_steps": (
+        "{}",
+        "accumulation step",
+        lambda row: row["accumulation_steps"],
+        SAME_RATIO,
+    ),
     "step_sequences": ("{} in a step", "sequence", at_once, SAME_RATIO),
     "sequence_tokens": ("sequences of {}", "token", lambda row: row["sequence_tokens"], SAME_RATIO),
-    "tensor_parallel": ("a model divided over {}", "GPU", lambda row: row["tensor_parallel"], SAME_RATIO),
+    "tensor_parallel": (
+        "a model divided over {}",
+        "GPU",
+        lambda row: row["tensor_parallel"],
+        SAME_RATIO,
+    ),
     "users": ("{} at once", "request", at_once, ALIKE_RATIO),
     "prompt_tokens": ("prompts of {}", "token", lambda row: row["prompt_tokens"], ALIKE_RATIO),
-    "answer_tokens": ("answers of {}", "token", lambda row: row["sequence_tokens"] - row["prompt_tokens"], ALIKE_RATIO),
+    "answer_tokens": (
+        "answers of {}",
+        "token",
+        lambda row: row["sequence_tokens"] - row["prompt_tokens"],
+        ALIKE_RATIO,
+    ),
 }
 
 
@@ -96,18 +136,27 @@ class RunReading(NamedTuple):
 
     @property
     def is_far(self) -> bool:
-        """Whether it lies so far outside of the stated range that the run must have been another."""
+        """Whether it lies so far outside of the stated range that the run must have been
+        another.
+        """
         low, central, high = (self.row[name] for name in ENDS[self.quantity, self.row["work"]])
         end = high if self.ratio > 1 else low
         return bool(abs(np.log(self.ratio)) > FAR * abs(np.log(end / central)))
 
     def entry(self) -> dict[str, Any]:
         """The reading as an entry of catalogs/own/calibration.yaml."""
-        about = {"made_on": self.made_on, "tool": self.tool, "quantity": self.quantity, "ratio": float(f"{self.ratio:.4g}")}
+        about = {
+            "made_on": self.made_on,
+            "tool": self.tool,
+            "quantity": self.quantity,
+            "ratio": float(f"{self.ratio:.4g}"),
+        }
         return about | {name: _plain(self.row[name]) for name in SET_UP}
 
 
-def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[list[RunReading], str]:
+def readings(
+    run: LoggedRun, row: Row, catalogs: Catalogs, today: str
+) -> tuple[list[RunReading], str]:
     """What a run says of a row estimated without it; else a sentence why it is left out.
 
     `today` is the day of a log that names none.
@@ -115,19 +164,31 @@ def readings(run: LoggedRun, row: Row, catalogs: Catalogs, today: str) -> tuple[
     if why := _contradiction(run, row, catalogs):
         return [], why
     tool = printed_of_runs()["tools"][run.tools[0]]["name"] if run.tools else "PyTorch"
-    measured = [RunReading(*figures, tool, run.day or today, row) for figures in (*_times(run, row), *_memory(run, row))]
+    measured = [
+        RunReading(*figures, tool, run.day or today, row)
+        for figures in (*_times(run, row), *_memory(run, row))
+    ]
     if not measured:
         return [], "The log has no speed and no memory that the plan estimates."
     if far := [reading for reading in measured if reading.is_far]:
         words = f"{three(far[0].ratio)} times the {measured_words(far[0].quantity, row['work'])}"
-        return [], f"The log has {words} of the plan, far outside its range, so it is left out: it is of another run."
+        return (
+            [],
+            (
+                f"The log has {words} of the plan, far outside its range, so it is left out: it "
+                f"is of another run."
+            ),
+        )
     return measured, ""
 
 
-def readings_of_runs(several: list[LoggedRun], rows: list[Row], catalogs: Catalogs, today: str) -> tuple[list[RunReading], list[str]]:
+def readings_of_runs(
+    several: list[LoggedRun], rows: list[Row], catalogs: Catalogs, today: str
+) -> tuple[list[RunReading], list[str]]:
     """What runs say, each beside the first row that it does not contradict; or why none does.
 
-    Where one benchmark is of a row, the others of its sweep are read beside that service at the load that they name.
+    Where one benchmark is of a row, the others of its sweep are read beside that service at the
+    load that they name.
     """
     tried = [[readings(run, row, catalogs, today) for row in rows] for run in several]
     kept = [next((read for read, _ in of_rows if read), []) for of_rows in tried]
@@ -143,7 +204,11 @@ def readings_of_runs(several: list[LoggedRun], rows: list[Row], catalogs: Catalo
 def _at_load(run: LoggedRun, service: Row, catalogs: Catalogs) -> Row:
     """A service at the load that a benchmark names."""
     prompt, answer = round(run.facts["prompt_tokens"]), round(run.facts["answer_tokens"])
-    load = {"batch": max(round(run.facts["users"] / replicas(service)), 1), "prompt_tokens": prompt, "sequence_tokens": prompt + answer}
+    load = {
+        "batch": max(round(run.facts["users"] / replicas(service)), 1),
+        "prompt_tokens": prompt,
+        "sequence_tokens": prompt + answer,
+    }
     return estimate(scenario_of(service) | load, catalogs, solve=False)
 
 
@@ -164,8 +229,8 @@ def _times(run: LoggedRun, row: Row) -> Iterator[Measured]:
 def _memory(run: LoggedRun, row: Row) -> Iterator[Measured]:
     """The memory of the whole run: the measured figure in place of its estimate. [B]
 
-    A serving engine fills its share of the card whatever it needs, so that of its run only weights, the start-up profile and
-    what is outside of PyTorch count.
+    A serving engine fills its share of the card whatever it needs, so that of its run only weights,
+    the start-up profile and what is outside of PyTorch count.
     """
     if row["implementation"] in ENGINES:
         names = list(STARTED) if STARTED.keys() <= run.figures.keys() else []
@@ -173,24 +238,41 @@ def _memory(run: LoggedRun, row: Row) -> Iterator[Measured]:
         names = [name for name in RUNNING if name in run.figures][:1]
     more_bytes = sum(run.figures[name] - (STARTED | RUNNING)[name](row) for name in names)
     if names and not is_missing(row["memory_bytes"]):
-        yield "memory", "+".join(names), row["memory_bytes"] + more_bytes, float(row["memory_bytes"])
+        yield (
+            "memory",
+            "+".join(names),
+            row["memory_bytes"] + more_bytes,
+            float(row["memory_bytes"]),
+        )
 
 
 def _contradiction(run: LoggedRun, row: Row, catalogs: Catalogs) -> str:
     """A sentence where the log is of another run than the row; empty where nothing says so."""
     for logged, planned in _differences(run, row, catalogs):
-        return f"The log is of {logged} and the plan of {planned}, so it is left out: correct the plan, or give the log of this plan."
+        return (
+            f"The log is of {logged} and the plan of {planned}, so it is left out: correct the "
+            f"plan, or give the log of this plan."
+        )
     return ""
 
 
 def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple[str, str]]:
     """What the log says of its run, and what the plan has, where both differ."""
     facts, work = run.facts, row["work"]
-    if other := [name for name, works in WORK.items() if work != name and works & run.figures.keys()]:
+    if other := [
+        name for name, works in WORK.items() if work != name and works & run.figures.keys()
+    ]:
         yield WORK_WORDS[other[0]], WORK_WORDS[work]
     tools = [printed_of_runs()["tools"][tool] for tool in run.tools]
-    if others := [tool["name"] for tool in tools if tool["software"] and row["implementation"] not in tool["software"]]:
-        yield others[0], str(catalogs.implementations["name"].get(row["implementation"], row["implementation"]))
+    if others := [
+        tool["name"]
+        for tool in tools
+        if tool["software"] and row["implementation"] not in tool["software"]
+    ]:
+        yield (
+            others[0],
+            str(catalogs.implementations["name"].get(row["implementation"], row["implementation"])),
+        )
     card = card_name(row["gpu"], catalogs)
     if "gpu" in facts and card.split()[0] not in re.split(r"[ -]", facts["gpu"]):
         yield facts["gpu"], card
@@ -199,10 +281,20 @@ def _differences(run: LoggedRun, row: Row, catalogs: Catalogs) -> Iterator[tuple
         yield card_name(cards[0], catalogs), card
     model = model_id(facts["model"], catalogs) if "model" in facts else ""
     if model not in ("", row["model"]):
-        yield catalogs.models["name"][model], str(catalogs.models["name"].get(row["model"], row["model"]))
+        yield (
+            catalogs.models["name"][model],
+            str(catalogs.models["name"].get(row["model"], row["model"])),
+        )
     for name, (words, counts, of_plan, apart) in FACTS.items():
-        if name in facts and of_plan(row) > 0 and not 1 / apart <= facts[name] / of_plan(row) <= apart:
-            yield words.format(counted(round(facts[name]), counts)), words.format(counted(round(of_plan(row)), counts))
+        if (
+            name in facts
+            and of_plan(row) > 0
+            and not 1 / apart <= facts[name] / of_plan(row) <= apart
+        ):
+            yield (
+                words.format(counted(round(facts[name]), counts)),
+                words.format(counted(round(of_plan(row)), counts)),
+            )
 
 
 def _plain(value: Any) -> Any:

@@ -11,20 +11,37 @@ from calc.files.configs.problem import ConfigProblem
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
-COMPUTED = re.compile(r"\$\(\(([\w\s+*/%()-]{1,200})\)\)")  # $((GPUS * NODES)), once variables with a $ are filled in
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv, ast.Mod: operator.mod}
-ARRAY = re.compile(r"^[ \t]*([A-Za-z_]\w*)\+?=\(\s*\n(.*?)^[ \t]*\)", re.M | re.S)  # ARGS=( ... ), a line each
+COMPUTED = re.compile(
+    r"\$\(\(([\w\s+*/%()-]{1,200})\)\)"
+)  # $((GPUS * NODES)), once variables with a $ are filled in
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+ARRAY = re.compile(
+    r"^[ \t]*([A-Za-z_]\w*)\+?=\(\s*\n(.*?)^[ \t]*\)", re.M | re.S
+)  # ARGS=( ... ), a line each
 ELEMENTS = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
-HERE = re.compile(r"^[ \t]*read[ \t][^\n]*?(\w+)[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?\n(.*?)^[ \t]*\2[ \t]*$", re.M | re.S)
+HERE = re.compile(
+    r"^[ \t]*read[ \t][^\n]*?(\w+)[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?\n(.*?)^[ \t]*\2[ \t]*$",
+    re.M | re.S,
+)
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
-OVERRIDE = re.compile(r"[+~]*[A-Za-z_][\w.]*=")  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
+OVERRIDE = re.compile(
+    r"[+~]*[A-Za-z_][\w.]*="
+)  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 
 
-def shell_commands(text: str, file: str, environment: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
+def shell_commands(
+    text: str, file: str, environment: dict[str, str] | None = None
+) -> tuple[list[list[str]], dict[str, str]]:
     """The commands of a shell script as lists of words, and the options of its #SBATCH lines.
 
     A line that only sets variables counts as a command.
@@ -42,7 +59,9 @@ def shell_commands(text: str, file: str, environment: dict[str, str] | None = No
             lexer.whitespace_split = True
             words = [word for word in lexer if word not in PASSED_ON]
         except ValueError:
-            raise ConfigProblem(f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it.") from None
+            raise ConfigProblem(
+                f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it."
+            ) from None
         for command in _split(words):
             assigned: list[str] = []
             while command and (assignment := ASSIGNED.fullmatch(command[0])):
@@ -56,7 +75,11 @@ def _joined(text: str, variables: dict[str, str]) -> str:
     """A script with a command on each line; arrays and here-documents become variables."""
     for block in (HERE, ARRAY):
         for match in block.finditer(text):
-            lines = (line.strip().removesuffix("\\") for line in match[block.groups].split("\n") if not line.lstrip().startswith("#"))
+            lines = (
+                line.strip().removesuffix("\\")
+                for line in match[block.groups].split("\n")
+                if not line.lstrip().startswith("#")
+            )
             variables[match[1]] = " ".join(lines)
         text = block.sub("", text)
     return re.sub(r"\\\s*\n", " ", text)
@@ -68,7 +91,12 @@ def _filled(line: str, variables: dict[str, str]) -> str:
     for _ in range(DEEPEST_DEFAULT):
         before, line = (
             line,
-            VARIABLE.sub(lambda match: variables.get(match[1] or match[3], match[2] if match[2] is not None else match[0]), line),
+            VARIABLE.sub(
+                lambda match: variables.get(
+                    match[1] or match[3], match[2] if match[2] is not None else match[0]
+                ),
+                line,
+            ),
         )
         line = COMPUTED.sub(lambda match: _computed(match, variables), line)
         if line == before:
@@ -95,7 +123,9 @@ def _number(node: Any) -> int:
 
 def _split(words: list[str]) -> list[list[str]]:
     """The commands between shell operators."""
-    commands = [list(group) for operator, group in groupby(words, BREAKS.__contains__) if not operator]
+    commands = [
+        list(group) for operator, group in groupby(words, BREAKS.__contains__) if not operator
+    ]
     return [command[1:] if command[0] == "export" else command for command in commands]
 
 
@@ -118,7 +148,15 @@ def fields_of(
         name = short.get(name, name.lstrip("-").replace("-", "_"))
         setting: Any = value
         if not equals:
-            values = [] if name in switches else list(takewhile(lambda word: not FLAG.fullmatch(word.partition("=")[0]), words[place:]))
+            values = (
+                []
+                if name in switches
+                else list(
+                    takewhile(
+                        lambda word: not FLAG.fullmatch(word.partition("=")[0]), words[place:]
+                    )
+                )
+            )
             place += len(values)
             others += [value for value in values[1:] if OVERRIDE.match(value)]
             values = values[:1] + [value for value in values[1:] if not OVERRIDE.match(value)]

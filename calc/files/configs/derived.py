@@ -12,12 +12,24 @@ from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
-SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt has a switch for each
+SINGLE = {
+    "target_q": "q",
+    "target_k": "k",
+    "target_v": "v",
+    "target_o": "o",
+    "target_mlp": "gate+up+down",
+}  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 NODE_GPUS = 8  # where no file says how many a node has
-BESIDE = (("engines", "rollout_tensor_parallel"), ("rollout_nodes", "rollout_node_gpus"))  # GPUs that generate, more than those that train
-WITHIN = (("generation_nodes", "gpus_per_node"), ("generation_gpus",))  # those of the cluster that generate
+BESIDE = (
+    ("engines", "rollout_tensor_parallel"),
+    ("rollout_nodes", "rollout_node_gpus"),
+)  # GPUs that generate, more than those that train
+WITHIN = (
+    ("generation_nodes", "gpus_per_node"),
+    ("generation_gpus",),
+)  # those of the cluster that generate
 
 
 def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
@@ -35,10 +47,14 @@ def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
     _tokens(settled, copies, catalogs.objectives.loc[settled.values.get("objective") or "sft"])
 
 
-def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]) -> None:
+def _set(
+    settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]
+) -> None:
     """Settle a column from parts; it is a default where all of them are."""
     settled.values[column], settled.made_of[column] = value, tuple(parts)
-    settled.fields[column] = next((settled.fields[part] for part in parts if part in settled.fields), column)
+    settled.fields[column] = next(
+        (settled.fields[part] for part in parts if part in settled.fields), column
+    )
     if not any(part in settled.explicit for part in parts):
         settled.defaulted.add(column)
         return
@@ -48,7 +64,11 @@ def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tup
 
 
 def _model(settled: Settled, main: Tool) -> None:
-    word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
+    word = " ".join(
+        str(settled.values[part])
+        for part in ("model_name", "model_flavor", "builder")
+        if part in settled.values
+    ).lower()
     if word and "model" not in settled.values:
         parts = ("model_flavor", "model_name", "builder")
         spaced = " ".join(word.rsplit("_", 1))  # of llama3_8b, the name of a config function
@@ -63,7 +83,10 @@ def _targets(settled: Settled) -> None:
     elif values.get("linear") == "yes":
         targets, parts = ALL_LINEAR, ("linear",)
     elif values.get("lora_attention"):
-        targets, parts = values["lora_attention"] + ("+gate+up+down" if values.get("lora_mlp") == "yes" else ""), ("lora_attention",)
+        targets, parts = (
+            values["lora_attention"] + ("+gate+up+down" if values.get("lora_mlp") == "yes" else ""),
+            ("lora_attention",),
+        )
     else:
         return
     _set(settled, "lora_targets", "all-linear" if targets == ALL_LINEAR else targets, parts)
@@ -75,11 +98,22 @@ def _gpus(settled: Settled, main: Tool) -> None:
     per_node = settled.values.get("gpus_per_node") if "nodes" not in settled.left else None
     sizes = [settled.values.get(part) for part in main.product]
     if per_node:
-        _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",))
+        _set(
+            settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",)
+        )
     elif {"nodes", "gpus_per_node"} & settled.left:
-        settled.unused |= {settled.fields[part]: None for part in ("gpus_per_node", "nodes") if part in settled.fields}
+        settled.unused |= {
+            settled.fields[part]: None
+            for part in ("gpus_per_node", "nodes")
+            if part in settled.fields
+        }
     elif main.work == "inference" or settled.values.get("dp_shard") is not None:
-        _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
+        _set(
+            settled,
+            "gpus",
+            prod(int(size or 1) for size in sizes),
+            [part for part in main.product if part in settled.explicit],
+        )
     elif "nodes" in settled.explicit:
         settled.unused[settled.fields["nodes"]] = None
     if settled.values.get("dp_shard") is not None and "gpus" not in settled.values:
@@ -124,7 +158,12 @@ def _by_tokens(settled: Settled, copies: int | None) -> None:
     if everywhere and copies and "batch" not in settled.explicit and int(everywhere) % copies == 0:
         _set(settled, "batch", int(everywhere) // copies, ("micro_batch_all",))
     if prompts:
-        _set(settled, "global_batch", int(prompts) * int(settled.values.get("generations", 1)), ("mini_prompts", "generations"))
+        _set(
+            settled,
+            "global_batch",
+            int(prompts) * int(settled.values.get("generations", 1)),
+            ("mini_prompts", "generations"),
+        )
     unit = int(settled.values.get("sequence_tokens") or 0)
     if unit and settled.values.get("tokens_each"):  # of each GPU at most, in whole sequences
         most = int(settled.values["tokens_each"]) * int(settled.values.get("context_parallel", 1))
@@ -150,19 +189,34 @@ def _accumulation(settled: Settled, copies: int | None) -> None:
             settled.defaulted.discard("accumulation_steps")
             settled.values.pop("accumulation_steps")
     elif sequences % (copies * batch):
-        settled.problems.append(f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} replicas; make them one.")
+        settled.problems.append(
+            f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} "
+            f"replicas; make them one."
+        )
     else:
         _set(settled, "accumulation_steps", sequences // (copies * batch), ("global_batch",))
 
 
 def _tokens(settled: Settled, copies: int | None, objective: pd.Series) -> None:
     values = settled.values
-    length, samples, steps = values.get("sequence_tokens"), values.get("samples"), values.get("steps")
+    length, samples, steps = (
+        values.get("sequence_tokens"),
+        values.get("samples"),
+        values.get("steps"),
+    )
     if samples and length:
         _set(settled, "train_tokens", samples * int(length), ("samples",))
-    factors = [copies, values.get("accumulation_steps", 1), values.get("batch"), objective["sequences_each"]]
+    factors = [
+        copies,
+        values.get("accumulation_steps", 1),
+        values.get("batch"),
+        objective["sequences_each"],
+    ]
     if objective["rolls_out"] and values.get("prompts_per_step"):
-        factors = [values["prompts_per_step"], values.get("generations", objective["usual_generations"])]
+        factors = [
+            values["prompts_per_step"],
+            values.get("generations", objective["usual_generations"]),
+        ]
     if steps is not None and (length is None or None in factors):
         settled.unused[settled.fields["steps"]] = None
     elif steps is not None:
@@ -172,28 +226,52 @@ def _tokens(settled: Settled, copies: int | None, objective: pd.Series) -> None:
 def _lengths(settled: Settled) -> None:
     """The length of prompt and answer together, or what the longest sequence leaves to one."""
     if "sequence_tokens" in settled.explicit and "prompt_tokens" not in settled.explicit:
-        settled.values.pop("prompt_tokens", None)  # what the sequence leaves, not the tool's usual length
+        settled.values.pop(
+            "prompt_tokens", None
+        )  # what the sequence leaves, not the tool's usual length
     longest, both = settled.values.get("most_prompt_tokens"), settled.values.get("sequence_tokens")
     if longest and both and int(longest) < int(both):
         _set(settled, "prompt_tokens", int(longest), ("most_prompt_tokens",))
         most = min(int(both) - int(longest), int(settled.values.get("most_new_tokens", both)))
-        _set(settled, "completion_tokens", most, ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"))
+        _set(
+            settled,
+            "completion_tokens",
+            most,
+            ("sequence_tokens", "most_prompt_tokens", "most_new_tokens"),
+        )
     prompt, answer = (settled.values.get(name) for name in ("prompt_tokens", "completion_tokens"))
     if prompt and answer and "sequence_tokens" not in settled.explicit:
-        _set(settled, "sequence_tokens", int(prompt) + int(answer), ("prompt_tokens", "completion_tokens"))
+        _set(
+            settled,
+            "sequence_tokens",
+            int(prompt) + int(answer),
+            ("prompt_tokens", "completion_tokens"),
+        )
         settled.left.discard("sequence_tokens")
     elif answer and both and not prompt and int(both) > int(answer):
-        _set(settled, "prompt_tokens", int(both) - int(answer), ("sequence_tokens", "completion_tokens"))
+        _set(
+            settled,
+            "prompt_tokens",
+            int(both) - int(answer),
+            ("sequence_tokens", "completion_tokens"),
+        )
 
 
 def _generating(settled: Settled) -> None:
     """The GPUs that generate apart; those of the job are these and those that train."""
     values = settled.values
-    parts = next((parts for parts in (*BESIDE, *WITHIN) if all(values.get(part) for part in parts)), ())
+    parts = next(
+        (parts for parts in (*BESIDE, *WITHIN) if all(values.get(part) for part in parts)), ()
+    )
     if values.get("rollout") == "own gpus" and parts:
         _set(settled, "rollout_gpus", prod(int(values[part]) for part in parts), parts)
         if parts in BESIDE and "gpus" in values:
-            _set(settled, "gpus", int(values["gpus"]) + values["rollout_gpus"], ("gpus", "gpus_per_node", *parts))
+            _set(
+                settled,
+                "gpus",
+                int(values["gpus"]) + values["rollout_gpus"],
+                ("gpus", "gpus_per_node", *parts),
+            )
 
 
 def stored(settled: Settled, catalogs: Catalogs) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document
 
-INHERITED, ORIGIN = ("like", "fields", "idle"), ("release", "source", "checked_on")  # keys of an entry
+INHERITED, ORIGIN = (
+    ("like", "fields", "idle"),
+    ("release", "source", "checked_on"),
+)  # keys of an entry
 LISTED = re.compile(r"\.\d+\..*")
 
 
@@ -37,15 +40,21 @@ class Tool:
     idle: tuple[str, ...]  # patterns of fields that affect neither memory nor money
     launches: bool = False  # its files say where a run goes, not what it does
     marks: Sequence[str] = ()
-    commands: dict[str, dict[str, str]] = field(default_factory=dict)  # words -> the parts that they settle
+    commands: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # words -> the parts that they settle
     short: dict[str, str] = field(default_factory=dict)
     positional: str = ""
     sets: dict[str, str] = field(default_factory=dict)
     rules: Sequence[str] = ()
     product: Sequence[str] = ()  # parts whose product is the GPUs of the job
-    models: dict[str, str] = field(default_factory=dict)  # the tool's names of models -> ids of the catalog
+    models: dict[str, str] = field(
+        default_factory=dict
+    )  # the tool's names of models -> ids of the catalog
     trainer: str = ""  # its software where it trains by preference or reward
-    other_work: dict[str, str] = field(default_factory=dict)  # field -> the work, not training, that it names
+    other_work: dict[str, str] = field(
+        default_factory=dict
+    )  # field -> the work, not training, that it names
 
     def knows(self, name: str) -> bool:
         """Whether the field is listed, whatever it affects."""
@@ -54,7 +63,9 @@ class Tool:
     def is_idle(self, name: str) -> bool:
         """Whether the field, or its list (datasets.0.path), affects neither memory nor money."""
         listed = LISTED.sub("", name)
-        return name not in self.fields and any(fnmatchcase(spelling, pattern) for spelling in (name, listed) for pattern in self.idle)
+        return name not in self.fields and any(
+            fnmatchcase(spelling, pattern) for spelling in (name, listed) for pattern in self.idle
+        )
 
 
 @cache

@@ -12,9 +12,10 @@ STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
 class Line(NamedTuple):
     """A field as its file writes it, its status, and the columns that it settles.
 
-    read: it settles columns. unused: it affects memory or money, or is unknown, and has no column. assumed: no file says it, the
-    tool's default does. open: no file settles the column. idle: as it stands it affects neither memory nor money. aside: a statement
-    of a script that starts no tool that is read.
+    read: it settles columns. unused: it affects memory or money, or is unknown, and has no column.
+    assumed: no file says it, the tool's default does. open: no file settles the column. idle: as it
+    stands it affects neither memory nor money. aside: a statement of a script that starts no tool
+    that is read.
     """
 
     file: str
@@ -31,12 +32,29 @@ def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) 
     for reading in readings:
         for field, value in {**reading.parts, **reading.fields}.items():
             columns = {name: row[name] for name, fields in sources.items() if field in fields}
-            lines.append(Line(reading.file, field, _text(value), _standing(reading, field, columns, settled), columns))
+            lines.append(
+                Line(
+                    reading.file,
+                    field,
+                    _text(value),
+                    _standing(reading, field, columns, settled),
+                    columns,
+                )
+            )
         lines += [Line(reading.file, statement, "", "aside", {}) for statement in reading.asides]
     read = {name for line in lines for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
-    assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]
-    return [*lines, *assumed, *(Line("", "", "", "open", {name: ""}) for name in filter(None, row["not_said"].split("+")))]
+    assumed = [
+        Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken
+    ]
+    return [
+        *lines,
+        *assumed,
+        *(
+            Line("", "", "", "open", {name: ""})
+            for name in filter(None, row["not_said"].split("+"))
+        ),
+    ]
 
 
 def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
@@ -60,4 +78,8 @@ def _sources(name: str, settled: Settled) -> set[str]:
 
 
 def _text(value: Any) -> str:
-    return {True: "true", False: "false", None: "null"}[value] if isinstance(value, bool | None) else str(value)
+    return (
+        {True: "true", False: "false", None: "null"}[value]
+        if isinstance(value, bool | None)
+        else str(value)
+    )

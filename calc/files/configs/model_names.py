@@ -13,12 +13,18 @@ import pandas as pd
 from calc.catalogs.kept import kept
 from calc.files.configs.fields import table
 
-# Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what was done to it.
+# Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
+# was done to it.
 COPIES = re.compile(
     r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
 )
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
-TRAITS = {"ffn": "ffn_width", "experts": "experts", "expert_ffn": "expert_ffn_width", "shared_ffn": "shared_ffn_width"}
+TRAITS = {
+    "ffn": "ffn_width",
+    "experts": "experts",
+    "expert_ffn": "expert_ffn_width",
+    "shared_ffn": "shared_ffn_width",
+}
 TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms": "rms_norm_width"}
 CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
@@ -34,7 +40,9 @@ def model_id(name: str, catalogs: Any) -> str:
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name
-    for key, several in zip((name.lower(), tail.lower(), _plain(tail), _joined(tail)), _spelled(catalogs), strict=True):
+    for key, several in zip(
+        (name.lower(), tail.lower(), _plain(tail), _joined(tail)), _spelled(catalogs), strict=True
+    ):
         if len(matches := several.get(key, [])) == 1:
             return matches[0]
     same = table("copies").get(_plain(tail), "")
@@ -47,7 +55,12 @@ def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
     ids = [str(model) for model in catalogs.models.index]
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else ids
     spellings = []
-    for spelling in (str.lower, _tail, lambda text: _plain(_tail(text)), lambda text: _joined(_tail(text))):
+    for spelling in (
+        str.lower,
+        _tail,
+        lambda text: _plain(_tail(text)),
+        lambda text: _joined(_tail(text)),
+    ):
         by_repository, by_id = defaultdict(list), defaultdict(list)
         for model, repository in zip(ids, repositories, strict=True):
             by_id[spelling(model)].append(model)
@@ -59,34 +72,58 @@ def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
 
 def nearest_id(name: str, catalogs: Any) -> str:
     """The id most like the name; empty where none is like it."""
-    close = get_close_matches(_plain(PurePosixPath(name.rstrip("/")).name), list(map(str, catalogs.models.index)), n=1, cutoff=0.5)
+    close = get_close_matches(
+        _plain(PurePosixPath(name.rstrip("/")).name),
+        list(map(str, catalogs.models.index)),
+        n=1,
+        cutoff=0.5,
+    )
     return close[0] if close else ""
 
 
 def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> tuple[list[str], str]:
     """The models with all these sizes and traits, one of each shape, and the closest of all.
 
-    Of models of one shape, the preferred one (`named`), else the base model, which has the shortest id. Unless the sizes say otherwise,
-    there are as many key heads as heads, no experts, and a network without a gate is four times as wide as the model.
+    Of models of one shape, the preferred one (`named`), else the base model, which has the shortest
+    id. Unless the sizes say otherwise, there are as many key heads as heads, no experts, and a
+    network without a gate is four times as wide as the model.
     """
     models = catalogs.models
-    traits = catalogs.stacks.groupby("model")[[*TRAITS.values()]].max().reindex(models.index).fillna(0)
-    has = {name: traits[column].astype(float) for name, column in TRAITS.items()} | {"learned": models["longest_sequence_tokens"] < np.inf}
+    traits = (
+        catalogs.stacks.groupby("model")[[*TRAITS.values()]].max().reindex(models.index).fillna(0)
+    )
+    has = {name: traits[column].astype(float) for name, column in TRAITS.items()} | {
+        "learned": models["longest_sequence_tokens"] < np.inf
+    }
     has |= {name: (has[name] > 0).astype(float) for name in ("gated", "rms", "learned")}
     wanted = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
     gated = float(wanted.get("gated", 0))
     if float(wanted["experts"]):
         wanted.pop("gated", None)  # of the dense network
-        wanted |= {} if "expert_ffn" in wanted or "ffn" not in wanted else {"expert_ffn": wanted.pop("ffn")}
+        wanted |= (
+            {}
+            if "expert_ffn" in wanted or "ffn" not in wanted
+            else {"expert_ffn": wanted.pop("ffn")}
+        )
     elif "ffn" not in wanted and not gated:
         wanted["ffn"] = 4 * int(wanted["hidden"])
     model_type = str(wanted.pop("model_type", ""))
-    kind = (models["kind"] == "decoder") & ((model_type == "") | models["model_type"].isin(model_type.split("|")))
-    apart = {name: _apart(has.get(name, models.get(name)).astype(float), float(value)) for name, value in wanted.items()}
+    kind = (models["kind"] == "decoder") & (
+        (model_type == "") | models["model_type"].isin(model_type.split("|"))
+    )
+    apart = {
+        name: _apart(has.get(name, models.get(name)).astype(float), float(value))
+        for name, value in wanted.items()
+    }
     same = kind & (pd.DataFrame(apart) <= SAME_RATIO).all(axis=1)
     shapes = models.index[same].to_series().groupby(models.loc[same, "parameters"]).agg(list)
-    fits = [min(map(str, shape), key=lambda model: (model != named, len(model), model)) for shape in shapes]
-    return [named] if named in fits else fits, str(pd.DataFrame(apart).sum(axis=1)[kind].idxmin()) if kind.any() else ""
+    fits = [
+        min(map(str, shape), key=lambda model: (model != named, len(model), model))
+        for shape in shapes
+    ]
+    return [named] if named in fits else fits, str(
+        pd.DataFrame(apart).sum(axis=1)[kind].idxmin()
+    ) if kind.any() else ""
 
 
 def _apart(values: pd.Series, wanted: float) -> pd.Series:

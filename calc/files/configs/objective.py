@@ -9,7 +9,8 @@ def unread_trainer(name: str, file: str) -> ConfigProblem:
     """The problem of a run whose trainer by preference or reward is not read."""
     *others, last = sorted({tool.trainer for tool in tools().values() if tool.trainer})
     return ConfigProblem(
-        f"{file}: it trains by preference or reward, or from a teacher ({name}), and its trainer's files are not read; give a config of "
+        f"{file}: it trains by preference or reward, or from a teacher ({name}), and its "
+        f"trainer's files are not read; give a config of "
         f"{', '.join(others)} or {last}, or set objective by hand."
     )
 
@@ -19,7 +20,11 @@ def settle_objective(settled: Settled, main: Tool, name: str, file: str) -> None
 
     Raises ConfigProblem where neither is one that a row expresses; rules settle the rest.
     """
-    objective = settled.values.get("objective") or table("objectives").get(name.lower()) or table("telling").get(name, "")
+    objective = (
+        settled.values.get("objective")
+        or table("objectives").get(name.lower())
+        or table("telling").get(name, "")
+    )
     if name and (not objective or not main.trainer or "objective" in settled.left):
         raise unread_trainer(name, file)
     if objective and main.trainer:

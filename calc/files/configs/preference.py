@@ -28,7 +28,14 @@ def objective_of(text: str, file: str) -> str:
 
 def _objectives(text: str, file: str) -> Iterator[str]:
     """What a text trains by, or empty, for its source code, its commands and its fields."""
-    source = next((name for name in SOURCE.findall(COMMENT.sub("", text)) if name.lower() in table("objectives")), "")
+    source = next(
+        (
+            name
+            for name in SOURCE.findall(COMMENT.sub("", text))
+            if name.lower() in table("objectives")
+        ),
+        "",
+    )
     yield source
     form = format_of(text, file)
     if source or form == "Python":
@@ -51,7 +58,9 @@ def _of_command(words: list[str], file: str) -> str:
         flags, others = fields_of(words, file, {})
     except ConfigProblem:  # sed has -e twice; for a tool's command its reader says what is wrong
         flags, others = {}, []
-    objective = _of_name(program) or _of_fields(flags | dict(word.lstrip("+~").split("=", 1) for word in others if "=" in word))
+    objective = _of_name(program) or _of_fields(
+        flags | dict(word.lstrip("+~").split("=", 1) for word in others if "=" in word)
+    )
     other = next((name for name in OTHER_TRAINERS if any(name in word for word in words)), "")
     return f"{objective} by {other}" if objective and other else objective
 
@@ -61,7 +70,11 @@ def _programs(words: list[str]) -> Iterator[str]:
     runs = words[0].endswith(".py") or any(word.rpartition("/")[2] in RUNNERS for word in words)
     for before, word in zip(["", *words], words, strict=False):
         is_recipe = word.endswith(("_single_device", "_distributed")) and "tune" in words
-        if is_recipe or before in SUBCOMMANDS or (runs and word not in LAUNCHERS and (before in MODULES or word.endswith(".py"))):
+        if (
+            is_recipe
+            or before in SUBCOMMANDS
+            or (runs and word not in LAUNCHERS and (before in MODULES or word.endswith(".py")))
+        ):
             yield word
 
 
@@ -70,7 +83,11 @@ def _of_name(name: str) -> str:
     words = re.split(r"[_\W]+", name.lower())
     if {"dpo", "online"} <= set(words):
         return "OnlineDPO"
-    return "" if "sft" in words else next((word.upper() for word in words if word in table("objectives")), "")
+    return (
+        ""
+        if "sft" in words
+        else next((word.upper() for word in words if word in table("objectives")), "")
+    )
 
 
 def _of_fields(fields: dict[str, Any]) -> str:
@@ -80,6 +97,11 @@ def _of_fields(fields: dict[str, Any]) -> str:
         if word in SUPERVISED or _of_name(word):
             return "" if word in SUPERVISED else word.upper()
     filled = [name for name, value in fields.items() if as_word(value) not in OFF]
-    telling = (name for mark in table("telling") for name in filled if name == mark or (mark[-1] == "." and name.startswith(mark)))
+    telling = (
+        name
+        for mark in table("telling")
+        for name in filled
+        if name == mark or (mark[-1] == "." and name.startswith(mark))
+    )
     recipe = (str(value) for value in fields.values() if str(value).startswith("torchtune.rlhf."))
     return next(telling, "") or next(recipe, "")

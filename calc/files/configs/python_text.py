@@ -10,20 +10,34 @@ from calc.files.configs.problem import ConfigProblem
 def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The calls of these names in a script, in order, with the values of their arguments.
 
-    A name that the script gives one literal stands for it; any other expression is a variable, ${expression}.
+    A name that the script gives one literal stands for it; any other expression is a variable,
+    ${expression}.
     """
     tree = _parsed(text, file)
     literals: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             literals[node.targets[0].id] = None if node.targets[0].id in literals else node.value
-    calls = sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: (node.lineno, node.col_offset))
+    calls = sorted(
+        (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
     for call in calls:
         callee = ast.unparse(call.func)
         name = next((name for name in names if callee.rpartition(".")[2] == name), "")
         if name and "Tokenizer" not in callee and "Processor" not in callee:
-            placed = {str(place): _literal(argument, literals) for place, argument in enumerate(call.args)}
-            yield name, placed | {argument.arg: _literal(argument.value, literals) for argument in call.keywords if argument.arg}
+            placed = {
+                str(place): _literal(argument, literals) for place, argument in enumerate(call.args)
+            }
+            yield (
+                name,
+                placed
+                | {
+                    argument.arg: _literal(argument.value, literals)
+                    for argument in call.keywords
+                    if argument.arg
+                },
+            )
 
 
 def _literal(node: Any, literals: dict[str, Any]) -> Any:
@@ -32,36 +46,56 @@ def _literal(node: Any, literals: dict[str, Any]) -> Any:
         return ast.literal_eval(node)
     except (ValueError, RecursionError):
         code = ast.unparse(node)
-    return code.removeprefix("torch.") if code.startswith("torch.") and "(" not in code else f"${{{code[:60]}}}"
+    return (
+        code.removeprefix("torch.")
+        if code.startswith("torch.") and "(" not in code
+        else f"${{{code[:60]}}}"
+    )
 
 
 def _parsed(text: str, file: str) -> ast.Module:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); correct it there.") from None
+        raise ConfigProblem(
+            f"{file}: this is not Python ({str(error)[:120]}); correct it there."
+        ) from None
 
 
 def read_python(text: str, file: str) -> dict[str, Any]:
     """The keyword arguments of the call that the only function returns; raises ConfigProblem.
 
-    Nested calls are mappings: `class` is the callable, a number the position of an argument without a name.
+    Nested calls are mappings: `class` is the callable, a number the position of an argument without
+    a name.
     """
-    functions = [node for node in _parsed(text, file).body if isinstance(node, ast.FunctionDef) and _returned(node)]
+    functions = [
+        node
+        for node in _parsed(text, file).body
+        if isinstance(node, ast.FunctionDef) and _returned(node)
+    ]
     if len(functions) != 1:
         names = ", ".join(function.name for function in functions)[:120] or "none"
-        raise ConfigProblem(f"{file}: only one function may return a config, and this has {names}; keep the one that runs.")
+        raise ConfigProblem(
+            f"{file}: only one function may return a config, and this has {names}; keep the "
+            f"one that runs."
+        )
     return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
 
 
 def _returned(function: Any) -> Any:
-    calls = [node.value for node in function.body if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)]
+    calls = [
+        node.value
+        for node in function.body
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)
+    ]
     return calls[0] if calls and calls[0].keywords else None
 
 
 def _arguments(call: Any) -> dict[str, Any]:
     placed = {str(place): _value(argument) for place, argument in enumerate(call.args)}
-    return placed | {argument.arg: _value(argument.value) for argument in call.keywords if argument.arg}
+    return placed | {
+        argument.arg: _value(argument.value) for argument in call.keywords if argument.arg
+    }
 
 
 def _value(node: Any) -> Any:
@@ -71,7 +105,9 @@ def _value(node: Any) -> Any:
         return [_value(element) for element in node.elts]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         left, right = _value(node.left), _value(node.right)
-        return left * right if isinstance(left, int) and isinstance(right, int) else ast.unparse(node)
+        return (
+            left * right if isinstance(left, int) and isinstance(right, int) else ast.unparse(node)
+        )
     try:
         return ast.literal_eval(node)
     except (ValueError, RecursionError):

@@ -40,7 +40,10 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     `model`: an id of the catalog, for files that name no model or one that the catalog lacks.
     """
     if len(documents) > MOST_DOCUMENTS:
-        raise ConfigProblem(f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config and its launcher alone.")
+        raise ConfigProblem(
+            f"{documents[0][0]}: a run has at most {MOST_DOCUMENTS} files; give its config "
+            f"and its launcher alone."
+        )
     texts = [(checked_text(content, file), file) for file, content in documents]
     named = next(((name, file) for text, file in texts if (name := objective_of(text, file))), None)
     try:
@@ -52,7 +55,11 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
         raise
     settled = Settled()
     for reading in readings:
-        others = (other.tool.id for other in readings if other.tool and other.fields and other is not reading)
+        others = (
+            other.tool.id
+            for other in readings
+            if other.tool and other.fields and other is not reading
+        )
         settle_reading(settled, reading, frozenset(others))
     for reading in readings:
         _defaults(settled, reading, main)
@@ -84,11 +91,17 @@ def _main(readings: list[Reading]) -> Tool:
     every = [reading.tool for reading in readings if reading.tool]
     chosen = [tool for tool in every if not tool.launches] or every
     if not chosen:
-        raise ConfigProblem(f"{readings[0].file}: none of its commands belongs to a tool that is read; give one of {names_of_tools()}.")
+        raise ConfigProblem(
+            f"{readings[0].file}: none of its commands belongs to a tool that is read; give "
+            f"one of {names_of_tools()}."
+        )
     others = sorted({tool.name for tool in chosen if not tool.launches and tool.id != chosen[0].id})
     if others:
         files = "+".join(dict.fromkeys(reading.file for reading in readings))
-        raise ConfigProblem(f"{files}: {chosen[0].name} and {', '.join(others)} are separate runs; give their files separately, without +.")
+        raise ConfigProblem(
+            f"{files}: {chosen[0].name} and {', '.join(others)} are separate runs; give "
+            f"their files separately, without +."
+        )
     return chosen[0]
 
 
@@ -99,7 +112,12 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
         return
     fields = {id(field): field for field in tool.fields.values()}
     for field in reversed(fields.values()):  # a tool's own before those of the tool that it is like
-        if field.default is not None and tool.id not in settled.absent and field.to not in settled.values and field.to not in settled.left:
+        if (
+            field.default is not None
+            and tool.id not in settled.absent
+            and field.to not in settled.values
+            and field.to not in settled.left
+        ):
             settled.default(field, tool.name)
     for name, value in tool.sets.items():
         if name not in settled.values:
@@ -111,11 +129,17 @@ def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
     closed: set[str] = set()
     for rule in listed:
         column, when = rule["column"], rule["when"]
-        if column in closed | settled.explicit | settled.left or not all(settled.matches(*pair) for pair in when.items()):
+        if column in closed | settled.explicit | settled.left or not all(
+            settled.matches(*pair) for pair in when.items()
+        ):
             continue
         closed.add(column)
         value = settled.values.get(rule["is"][1:], "") if rule["is"].startswith("=") else rule["is"]
-        if settled.absent and not settled.explicit & when.keys() and not when.keys() & main.sets.keys():
+        if (
+            settled.absent
+            and not settled.explicit & when.keys()
+            and not when.keys() & main.sets.keys()
+        ):
             value = ""  # the config that is not here may say otherwise
         if rule.get("unused", "-") in settled.explicit:
             settled.unused[settled.fields.get(rule["unused"], rule["unused"])] = None
@@ -139,67 +163,131 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any, instead: str) -> None
     """Settle the model of a tool that gives its sizes; `instead` where no model has them."""
     parts = {name: name.removeprefix(SIZE) for name in settled.values if name.startswith(SIZE)}
     if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
-        settled.unused |= dict.fromkeys(settled.fields[name] for name in parts if name in settled.explicit)
+        settled.unused |= dict.fromkeys(
+            settled.fields[name] for name in parts if name in settled.explicit
+        )
         return
     tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
-    models, closest = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
-    unread = [settled.fields.get(name, name.removeprefix(SIZE)) for name in settled.left if name.startswith((SIZE, FAMILY))]
+    models, closest = by_sizes(
+        {size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer
+    )
+    unread = [
+        settled.fields.get(name, name.removeprefix(SIZE))
+        for name in settled.left
+        if name.startswith((SIZE, FAMILY))
+    ]
     if len(models) == 1 and not unread:
         origin = (*parts, "tokenizer") if models == [tokenizer] else tuple(parts)
-        settled.values["model"], settled.fields["model"], settled.made_of["model"] = models[0], main.name, origin
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = (
+            models[0],
+            main.name,
+            origin,
+        )
     elif not instead:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
-        doubt = SEVERAL.format(shown, " or ".join(models)) if models else NO_MODEL.format(shown, closest)
+        doubt = (
+            SEVERAL.format(shown, " or ".join(models))
+            if models
+            else NO_MODEL.format(shown, closest)
+        )
         settled.problems.append(f"{main.name}: {doubt}? Choose it, or add its config.json.")
 
 
 def _contradicted(settled: Settled, catalogs: Catalogs) -> None:
     """Leave the model open where the class that a file loads it with is that of another type."""
-    model, named = model_id(str(settled.values.get("model") or ""), catalogs), str(settled.values.get("model_class") or "")
+    model, named = (
+        model_id(str(settled.values.get("model") or ""), catalogs),
+        str(settled.values.get("model_class") or ""),
+    )
     stem = CLASS_ENDS.sub("", named).lower()
     kind = str(catalogs.models["model_type"].get(model, "")).replace("_", "")
-    if model and not stem.startswith("auto") and not kind.startswith(stem) and not stem.startswith(kind):
+    if (
+        model
+        and not stem.startswith("auto")
+        and not kind.startswith(stem)
+        and not stem.startswith(kind)
+    ):
         settled.values.pop("model")
         settled.problems.append(
-            f"{settled.files['model_class']}: {named} does not load {model}; is it {model}? Choose it, or name another."
+            f"{settled.files['model_class']}: {named} does not load {model}; is it {model}? "
+            f"Choose it, or name another."
         )
 
 
-def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
+def _row(
+    settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs
+) -> dict[str, str]:
     columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
-    columns |= {name: model_id(str(columns[name]), catalogs) or columns[name] for name in OTHER_MODELS if columns.get(name)}
-    files, model = "+".join(dict.fromkeys(reading.file for reading in readings)), str(columns.get("model") or "")
+    columns |= {
+        name: model_id(str(columns[name]), catalogs) or columns[name]
+        for name in OTHER_MODELS
+        if columns.get(name)
+    }
+    files, model = (
+        "+".join(dict.fromkeys(reading.file for reading in readings)),
+        str(columns.get("model") or ""),
+    )
     if model:
         columns["model"] = model_id(model, catalogs) or model
         if columns["model"] not in catalogs.models.index:
             close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
             where = f"{settled.files.get('model', main.name)}, {settled.fields['model']}"
-            settled.problems.append(f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or add its config.json.")
+            settled.problems.append(
+                f"{where}: {model[:80]} is not in the catalog ({cure}); choose another, or "
+                f"add its config.json."
+            )
     elif not settled.problems:
-        settled.problems.append(f"{files}: no file names the model; choose it, or add the file that names it.")
+        settled.problems.append(
+            f"{files}: no file names the model; choose it, or add the file that names it."
+        )
     columns["work"] = main.work
-    for name in LORA_ONLY if columns.get("tuning") != "lora" and not columns.get("adapters") else ():
-        if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:
+    for name in (
+        LORA_ONLY if columns.get("tuning") != "lora" and not columns.get("adapters") else ()
+    ):
+        if (
+            columns.pop(name, None) is not None
+            and name not in settled.defaulted
+            and settled.fields[name] != main.name
+        ):
             settled.unused[settled.fields[name]] = None
     skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
     about = {
         "scenario": files,
         "source_file": files,
-        "source_tool": "+".join(dict.fromkeys(reading.tool.id for reading in readings if reading.tool)),
-        "source_defaults": "+".join(name for name in BY_NAME if name in columns and name in settled.defaulted),
-        "not_said": "+".join(name for name in BY_NAME if name not in columns and name not in skipped),
+        "source_tool": "+".join(
+            dict.fromkeys(reading.tool.id for reading in readings if reading.tool)
+        ),
+        "source_defaults": "+".join(
+            name for name in BY_NAME if name in columns and name in settled.defaulted
+        ),
+        "not_said": "+".join(
+            name for name in BY_NAME if name not in columns and name not in skipped
+        ),
         "unused": "+".join(settled.unused),
-        "note": STORED.format(columns["precision"]) if "stored" in settled.made_of.get("precision", ()) else "",
+        "note": STORED.format(columns["precision"])
+        if "stored" in settled.made_of.get("precision", ())
+        else "",
         "problem": " ".join(settled.problems),
     }
-    return dict.fromkeys((*BY_NAME, *ABOUT), "") | {name: _text(value) for name, value in columns.items()} | about
+    return (
+        dict.fromkeys((*BY_NAME, *ABOUT), "")
+        | {name: _text(value) for name, value in columns.items()}
+        | about
+    )
 
 
 def idle_inputs(work: str, tuning: Any) -> tuple[str, ...]:
     """The columns that a scenario of this work and tuning does not read."""
-    return (*(INFERENCE_ONLY if work == "training" else TRAINING_ONLY), *(LORA_ONLY if tuning != "lora" else ()))
+    return (
+        *(INFERENCE_ONLY if work == "training" else TRAINING_ONLY),
+        *(LORA_ONLY if tuning != "lora" else ()),
+    )
 
 
 def _text(value: Any) -> str:
-    return repr(value) if isinstance(value, float) and not value.is_integer() else str(int(value) if isinstance(value, float) else value)
+    return (
+        repr(value)
+        if isinstance(value, float) and not value.is_integer()
+        else str(int(value) if isinstance(value, float) else value)
+    )

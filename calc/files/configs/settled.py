@@ -32,7 +32,9 @@ class Settled:
     left: set[str] = field(default_factory=set)
     unused: dict[str, None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    absent: set[str] = field(default_factory=set)  # tools whose config a command names, and no file is
+    absent: set[str] = field(
+        default_factory=set
+    )  # tools whose config a command names, and no file is
 
     def matches(self, part: str, wanted: str) -> bool:
         """Whether the part has one of the wanted values (a|b; - where no file says it)."""
@@ -48,13 +50,19 @@ class Settled:
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
         """Take a value of a file; where two files differ, the higher rank wins, with a problem."""
         if name not in self.explicit:
-            self.values[name], self.fields[name], self.ranks[name], self.files[name] = value, source, reading.rank, reading.file
+            self.values[name], self.fields[name], self.ranks[name], self.files[name] = (
+                value,
+                source,
+                reading.rank,
+                reading.file,
+            )
             self.explicit.add(name)
             self.left.discard(name)
         elif str(self.values[name]) != str(value):
             if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
                 self.problems.append(
-                    f"{reading.file}, {source}: {value} here and {self.values[name]} in {self.files[name]}; "
+                    f"{reading.file}, {source}: {value} here and {self.values[name]} in "
+                    f"{self.files[name]}; "
                     f"{self.values[name]} was taken, make them equal."
                 )
             else:
@@ -71,7 +79,10 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
             if not str(value).isdigit() or not int(value):
-                settled.problems.append(f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how many there are.")
+                settled.problems.append(
+                    f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
+                    f"many there are."
+                )
                 settled.leave(name)
                 continue
             value = int(value)
@@ -87,7 +98,10 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
                 settled.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":
-            settled.problems.append(f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep one of the two.")
+            settled.problems.append(
+                f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
+                f"one of the two."
+            )
             continue
         seen[id(meaning)] = name
         try:
@@ -100,7 +114,14 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
             settled.leave(meaning.to)
 
 
-def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: Any, others: frozenset[str]) -> None:
+def _take(
+    settled: Settled,
+    reading: Reading,
+    meaning: Field,
+    name: str,
+    value: Any,
+    others: frozenset[str],
+) -> None:
     """Settle the columns and parts of one field of a file."""
     word = as_word(value)
     if word in meaning.idle_at or (meaning.read == "open" and is_off(value)):
@@ -124,7 +145,11 @@ def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: 
         for part, setting in parts.items():
             if setting is not None:
                 settled.put(part, setting, name, reading)
-        if None not in parts.values() or meaning.read == "steps" or (meaning.read == "words" and word in meaning.words):
+        if (
+            None not in parts.values()
+            or meaning.read == "steps"
+            or (meaning.read == "words" and word in meaning.words)
+        ):
             return
         if word == "auto" and reading.rank == LAUNCH:  # the trainer's own value
             return
@@ -137,4 +162,8 @@ def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
     """The columns and parts of a value; None for one that stays open."""
     if meanings := table("lists").get(meaning.read):
         return special.words_of_list(value, meanings)
-    return SPECIAL[meaning.read](value) if meaning.read in SPECIAL else {meaning.to: read_value(meaning, value, where)}
+    return (
+        SPECIAL[meaning.read](value)
+        if meaning.read in SPECIAL
+        else {meaning.to: read_value(meaning, value, where)}
+    )

@@ -13,7 +13,9 @@ def words_of_list(value: Any, meanings: Mapping[str, Mapping[str, str]]) -> dict
     """A list of words, each with what it settles; the later of two meanings counts."""
     written = value if isinstance(value, list) else re.split(r"[,\s]+", as_word(value))
     names = [word for word in map(as_word, written) if word]
-    meant = [pattern for pattern in meanings if any(fnmatchcase(name, pattern) for name in names or [""])]
+    meant = [
+        pattern for pattern in meanings if any(fnmatchcase(name, pattern) for name in names or [""])
+    ]
     if not all(any(fnmatchcase(name, pattern) for pattern in meant) for name in names):
         raise NoEqual
     return {part: setting for pattern in meant for part, setting in meanings[pattern].items()}
@@ -31,7 +33,9 @@ def component(value: Any) -> dict:
 
 def accelerators(value: Any) -> dict:
     """The cards of a SkyPilot node, H100:8; alternatives settle nothing."""
-    name, _, number = str(value[0] if isinstance(value, list) and len(value) == 1 else value).partition(":")
+    name, _, number = str(
+        value[0] if isinstance(value, list) and len(value) == 1 else value
+    ).partition(":")
     if name not in table("cards") or not (number or "1").isdigit():
         raise NoEqual
     return {"gpu": table("cards")[name], "gpus_per_node": int(number or 1)}
@@ -60,7 +64,11 @@ def attention_kinds(value: Any) -> dict:
     """GPT-NeoX's list of attention kernels; a mixture settles no column."""
     kernels = {"global": "eager", "flash": "flash"}
     try:
-        kinds = {kernels[value]} if isinstance(value, str) else {kernels[kind] for group, _ in value for kind in group}
+        kinds = (
+            {kernels[value]}
+            if isinstance(value, str)
+            else {kernels[kind] for group, _ in value for kind in group}
+        )
     except (KeyError, TypeError, ValueError):
         raise NoEqual from None
     if len(kinds) != 1:

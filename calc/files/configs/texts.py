@@ -11,7 +11,9 @@ from calc.files.configs.python_text import read_python
 from calc.files.configs.yaml_text import read_yaml
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
-REFERENCE = re.compile(r"\$\{(?:(mul|div|oc\.select):)?([^{}$:]{1,160})\}")  # OmegaConf's, the innermost; its other functions stay
+REFERENCE = re.compile(
+    r"\$\{(?:(mul|div|oc\.select):)?([^{}$:]{1,160})\}"
+)  # OmegaConf's, the innermost; its other functions stay
 DEEPEST_REFERENCE = 8
 BEGINS = {  # how a text without an extension begins; a shell assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
@@ -28,9 +30,15 @@ def checked_text(content: bytes, file: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigProblem(f"{file} is not UTF-8 text (byte {error.start}); give a config or a launch command as text.") from None
+        raise ConfigProblem(
+            f"{file} is not UTF-8 text (byte {error.start}); give a config or a launch "
+            f"command as text."
+        ) from None
     if "\x00" in text:
-        raise ConfigProblem(f"{file} is not text (it contains zero bytes); give a config or a launch command as text.")
+        raise ConfigProblem(
+            f"{file} is not text (it contains zero bytes); give a config or a launch command "
+            f"as text."
+        )
     if not text.strip():
         raise ConfigProblem(f"{file} is empty; give a config or a launch command.")
     return text
@@ -38,7 +46,10 @@ def checked_text(content: bytes, file: str) -> str:
 
 def format_of(text: str, file: str) -> str:
     """JSON, TOML, YAML, Python or command, by the extension or the first line of code."""
-    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    first = next(
+        (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")),
+        "",
+    )
     begun = (form for form, begins in BEGINS.items() if begins.match(first))
     return FORMATS.get(PurePath(file).suffix.lower()) or next(begun, "command")
 
@@ -48,21 +59,32 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     try:
         value = READERS[form](text, file)
     except RecursionError:
-        raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.") from None
+        raise ConfigProblem(
+            f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
+        ) from None
     except ConfigProblem:
         raise
     except ValueError as error:
-        raise ConfigProblem(f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there.") from None
+        raise ConfigProblem(
+            f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there."
+        ) from None
     if not isinstance(value, dict) or not value:
         raise ConfigProblem(f"{file} has no fields; give a config whose first level is a mapping.")
     return value
 
 
 def _read_json(text: str, file: str) -> Any:
-    return json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word)
+    return json.loads(
+        text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word
+    )
 
 
-READERS = {"YAML": read_yaml, "TOML": lambda text, _: tomllib.loads(text), "Python": read_python, "JSON": _read_json}
+READERS = {
+    "YAML": read_yaml,
+    "TOML": lambda text, _: tomllib.loads(text),
+    "Python": read_python,
+    "JSON": _read_json,
+}
 
 
 def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
@@ -77,13 +99,23 @@ def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
 def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
     """Nested mappings as dotted fields; lists of mappings by position, other lists as values."""
     if len(path) > DEEPEST:
-        raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
+        raise ConfigProblem(
+            f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
+        )
     fields: dict[str, Any] = {}
     for key, inner in value.items():
         full = (*path, str(key).strip().replace("-", "_"))
-        if isinstance(inner, list) and inner and all(isinstance(item, dict) and item for item in inner):
+        if (
+            isinstance(inner, list)
+            and inner
+            and all(isinstance(item, dict) and item for item in inner)
+        ):
             inner = {str(place): item for place, item in enumerate(inner)}
-        added = flat(inner, file, full) if isinstance(inner, dict) and inner else {".".join(full): inner}
+        added = (
+            flat(inner, file, full)
+            if isinstance(inner, dict) and inner
+            else {".".join(full): inner}
+        )
         if twice := fields.keys() & added:
             raise ConfigProblem(f"{file}: {min(twice)[:60]} appears twice; keep one of the two.")
         fields |= added
@@ -92,7 +124,10 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
 
 def resolved(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
-    return {name: _referred(value, name, fields) if isinstance(value, str) else value for name, value in fields.items()}
+    return {
+        name: _referred(value, name, fields) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
 
 
 def _referred(value: Any, name: str, fields: dict[str, Any]) -> Any:
@@ -115,4 +150,8 @@ def _referred(value: Any, name: str, fields: dict[str, Any]) -> Any:
 def _product(function: str, factors: list[str], written: str) -> Any:
     if len(factors) != 2 or not all(factor.isdigit() for factor in factors) or factors[1] == "0":
         return written
-    return int(factors[0]) * int(factors[1]) if function == "mul" else int(factors[0]) // int(factors[1])
+    return (
+        int(factors[0]) * int(factors[1])
+        if function == "mul"
+        else int(factors[0]) // int(factors[1])
+    )

@@ -21,7 +21,11 @@ class NoEqual(Exception):
 
 def as_word(value: Any) -> str:
     """A value as the word that the table of fields uses for it."""
-    return {None: "null", True: "true", False: "false"}[value] if isinstance(value, bool | None) else str(value).strip().lower()
+    return (
+        {None: "null", True: "true", False: "false"}[value]
+        if isinstance(value, bool | None)
+        else str(value).strip().lower()
+    )
 
 
 def is_off(value: Any) -> bool:
@@ -71,7 +75,9 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
     if number == -1 or (meaning.read == "steps" and not number):  # -1: the tool chooses
         return None
     if not number.is_integer() or number < 1 or number > 1e15:
-        raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number of at least 1; write one.")
+        raise ConfigProblem(
+            f"{where} is {str(value)[:40]}, not a whole number of at least 1; write one."
+        )
     return int(number)
 
 
@@ -85,4 +91,8 @@ def lora_targets(value: Any) -> str | None:
     if any(name not in LETTERS for name in map(str, names)):
         raise NoEqual
     chosen = {letter for name in names for letter in LETTERS[str(name)].split("+")}
-    return "all-linear" if chosen == set(PROJECTIONS) else "+".join(letter for letter in PROJECTIONS if letter in chosen)
+    return (
+        "all-linear"
+        if chosen == set(PROJECTIONS)
+        else "+".join(letter for letter in PROJECTIONS if letter in chosen)
+    )

@@ -30,21 +30,31 @@ def read_yaml(text: str, file: str) -> Any:
             if isinstance(event, yaml.NodeEvent):
                 return _value(event, events, file, 0)
     except yaml.YAMLError as error:
-        mark, reason = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "unreadable characters"
-        raise ConfigProblem(f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML ({reason}); correct the line.") from None
+        mark, reason = (
+            getattr(error, "problem_mark", None),
+            getattr(error, "problem", None) or "unreadable characters",
+        )
+        raise ConfigProblem(
+            f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML "
+            f"({reason}); correct the line."
+        ) from None
     return None
 
 
 def _value(event: Any, events: Iterator, file: str, depth: int) -> Any:
     where = f"{file}, line {event.start_mark.line + 1}"
     if isinstance(event, yaml.AliasEvent) or event.anchor:
-        raise ConfigProblem(f"{where}: anchors and aliases (& and *) are not read; write the fields out.")
+        raise ConfigProblem(
+            f"{where}: anchors and aliases (& and *) are not read; write the fields out."
+        )
     if event.tag:
         raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
     if isinstance(event, yaml.ScalarEvent):
         return _scalar(event.value) if event.implicit[0] and not event.style else event.value
     if depth == DEEPEST:
-        raise ConfigProblem(f"{where}: values are nested deeper than {DEEPEST}; give the config alone.")
+        raise ConfigProblem(
+            f"{where}: values are nested deeper than {DEEPEST}; give the config alone."
+        )
     if isinstance(event, yaml.SequenceStartEvent):
         items = []
         while not isinstance(event := next(events), yaml.SequenceEndEvent):

@@ -24,8 +24,9 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 class Earlier(NamedTuple):
     """The scenario cells, a billed row for each, and sentences for what could not be read.
 
-    `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_* (aged.THEN): what the file
-    says, empty where it says nothing. `unread` has a sentence for each row with an unreadable cell: nothing is taken from such a file.
+    `rows` has market, job (in short, of kept answers), have, in_bill, then_prices_as_of and then_*
+    (aged.THEN): what the file says, empty where it says nothing. `unread` has a sentence for each
+    row with an unreadable cell: nothing is taken from such a file.
     """
 
     table: pd.DataFrame
@@ -41,23 +42,47 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         raise TableError(f"{name} has a first line and no scenario; add a row for each scenario.")
     if len(table) > MOST_ROWS:
         raise TableError(
-            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; split it, or run `python -m calc` on it."
+            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; "
+            f"split it, or run `python -m calc` on it."
         )
     rows = pd.DataFrame(estimate(table, catalogs, solve))
     market = _said(cells, "market").replace("", "on-demand")
     is_market = market.isin(list(MARKETS)).to_numpy()
-    of_job = {name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy() for name in ("job", "have", "in_bill")}
-    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs)
+    of_job = {
+        name: _said(cells if "in_bill" in cells else cells[[]], name).to_numpy()
+        for name in ("job", "have", "in_bill")
+    }
+    rows = billed(
+        rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs
+    )
     if since := csv_tables.counted_since(cells, name):
-        money = pd.DataFrame({"then": _of_market("run_usd", market, cells), "now": _of_market("run_usd", market, rows)}).dropna()
+        money = pd.DataFrame(
+            {
+                "then": _of_market("run_usd", market, cells),
+                "now": _of_market("run_usd", market, rows),
+            }
+        ).dropna()
         sums = money.sum(min_count=1)
-        complaints = [*(sentence for sentence in complaints if sentence not in since), starts_counted(name, sums["then"], sums["now"])]
-    then = {name: _number(cells, name) if name in FIGURES else _said(cells, name) for name in (*THEN, "prices_as_of")}
+        complaints = [
+            *(sentence for sentence in complaints if sentence not in since),
+            starts_counted(name, sums["then"], sums["now"]),
+        ]
+    then = {
+        name: _number(cells, name) if name in FIGURES else _said(cells, name)
+        for name in (*THEN, "prices_as_of")
+    }
     then["usd_per_hour"] = _of_market("usd_per_hour", market, cells)
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
     unread = ~is_market | _unread(table, catalogs)
-    sentences = np.where(is_market, rows["problem"].astype(object), [_no_market(name) for name in market])
-    return Earlier(table, rows, complaints, [f"Row {row + 1}: {sentences[row]}" for row in np.flatnonzero(unread)])
+    sentences = np.where(
+        is_market, rows["problem"].astype(object), [_no_market(name) for name in market]
+    )
+    return Earlier(
+        table,
+        rows,
+        complaints,
+        [f"Row {row + 1}: {sentences[row]}" for row in np.flatnonzero(unread)],
+    )
 
 
 def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
@@ -66,7 +91,13 @@ def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
     mine = [_choices(row, names) for row in kept.to_dict("records")]
     named = set(kept["scenario"])
     return [
-        "refused" if row["problem"] else "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
+        "refused"
+        if row["problem"]
+        else "as kept"
+        if _choices(row, names) in mine
+        else "changed"
+        if row["scenario"] in named
+        else "new"
         for row in rows.to_dict("records")
     ]
 
@@ -89,16 +120,25 @@ def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
 
 
 def _no_market(market: str) -> str:
-    return f"market '{quoted(market)}' is not known; use {similar(market, MARKETS) or ' or '.join(PLAN_MARKETS)}."
+    return (
+        f"market '{quoted(market)}' is not known; use "
+        f"{similar(market, MARKETS) or ' or '.join(PLAN_MARKETS)}."
+    )
 
 
 def _said(cells: pd.DataFrame, name: str) -> pd.Series:
-    return cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
+    return (
+        cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
+    )
 
 
 def _of_market(name: str, market: pd.Series, cells: pd.DataFrame) -> np.ndarray:
     """The number of each row on its own market."""
-    return np.select([market == other for other in MARKETS], [_number(cells, f"{name}_{terms.key}") for terms in MARKETS.values()], np.nan)
+    return np.select(
+        [market == other for other in MARKETS],
+        [_number(cells, f"{name}_{terms.key}") for terms in MARKETS.values()],
+        np.nan,
+    )
 
 
 def _number(cells: pd.DataFrame, name: str) -> np.ndarray:

@@ -21,7 +21,18 @@ from calc.scenarios.read import under_todays_names
 from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *PAID, *VERSIONS, "instances", "in_bill"])
+ANSWERED = frozenset(
+    [
+        *ANSWER_COLUMNS,
+        *JOB_BY_NAME,
+        *WAY_COLUMNS,
+        *PERIODS,
+        *PAID,
+        *VERSIONS,
+        "instances",
+        "in_bill",
+    ]
+)
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -43,7 +54,9 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """The results, with the table's cells where a row has a problem."""
     wrong = (results["problem"] != "").to_numpy()
     kept = results.copy()
-    for name in inputs_by_name().keys() & set(table.columns) & set(results.columns) if wrong.any() else ():
+    for name in (
+        inputs_by_name().keys() & set(table.columns) & set(results.columns) if wrong.any() else ()
+    ):
         cells = table[name].to_numpy(dtype=object)
         restored = wrong & table[name].notna().to_numpy() & (cells != "")
         if restored.any():
@@ -60,7 +73,13 @@ class CheckedText(io.TextIOBase):
     """The UTF-8 bytes of a stream as text; raises TableError where they are not."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False
+        self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = (
+            stream,
+            name,
+            0,
+            False,
+            False,
+        )
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 
     def read(self, _size: int | None = -1) -> str:
@@ -73,33 +92,59 @@ class CheckedText(io.TextIOBase):
             try:
                 text = self.decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
-                raise TableError(f"{self.name} is not UTF-8 text (byte {start + error.start}); save it as CSV UTF-8.") from None
+                raise TableError(
+                    f"{self.name} is not UTF-8 text (byte {start + error.start}); save it as "
+                    f"CSV UTF-8."
+                ) from None
             if text and not self.begun:
                 text, self.begun = text.lstrip("\ufeff"), True
         self.holds_marks |= "'" in text
         if "\x00" in text:
-            raise TableError(f"{self.name} is not text (it contains zero bytes); save it as CSV UTF-8.")
+            raise TableError(
+                f"{self.name} is not text (it contains zero bytes); save it as CSV UTF-8."
+            )
         return text
 
 
-def read_tables(stream: BinaryIO, name: str, rows: int | None = None, column: str = "model") -> Iterator[pd.DataFrame]:
+def read_tables(
+    stream: BinaryIO, name: str, rows: int | None = None, column: str = "model"
+) -> Iterator[pd.DataFrame]:
     """The rows of a CSV with a `column` in tables of `rows`, cells as text; raises TableError."""
     text = CheckedText(stream, name)
     try:
-        reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
-        names = [unmarked(str(cell).strip()) or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
+        reader = pd.read_csv(
+            text,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            skipinitialspace=True,
+            iterator=True,
+            chunksize=rows,
+        )
+        names = [
+            unmarked(str(cell).strip()) or f"unnamed {number}"
+            for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)
+        ]
         if column not in names:
-            raise TableError(f"{missing_column(name, names, column)}; the first line must name the columns, separated by commas.")
+            raise TableError(
+                f"{missing_column(name, names, column)}; the first line must name the "
+                f"columns, separated by commas."
+            )
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
         while table is not None:
             table = table.map(unmarked) if text.holds_marks else table
             yield table.set_axis(names, axis="columns").reset_index(drop=True)
             table = next(reader, None)
     except pd.errors.EmptyDataError:
-        raise TableError(f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario.") from None
+        raise TableError(
+            f"{name} is empty; give it a first line of column names, 'model' among them, and "
+            f"a row per scenario."
+        ) from None
     except pd.errors.ParserError as error:
         reason = str(error).strip().rstrip(".").split("C error: ")[-1]
-        raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
+        raise TableError(
+            f"{name} is not a CSV table ({reason}); give every row as many cells as the first line."
+        ) from None
 
 
 def missing_column(name: str, names: list[str], column: str) -> str:
@@ -117,12 +162,22 @@ def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str
     """The scenario columns of a table of cells, and sentences on what is unknown or has changed."""
     table = under_todays_names(table)
     inputs = [name for name in inputs_by_name() if name in table.columns]
-    unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
-    complaints = [f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown]
+    unknown = [
+        column
+        for column in table.columns
+        if column not in GLOSSARY and column not in inputs and not _written_beside(column)
+    ]
+    complaints = [
+        f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown
+    ]
     return table[inputs], complaints + counted_since(table, name)
 
 
 def counted_since(table: pd.DataFrame, name: str) -> list[str]:
     """What is counted otherwise since a table of results was written, in a sentence."""
-    had_runs = "start_hours" not in table and "run_hours" in table and bool((table["run_hours"] != "").any())
+    had_runs = (
+        "start_hours" not in table
+        and "run_hours" in table
+        and bool((table["run_hours"] != "").any())
+    )
     return [starts_counted(name)] * had_runs

@@ -8,7 +8,9 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
-FORMULA = re.compile("'*[=+@\t\r-]")  # begins what a spreadsheet runs, or what is set apart from that
+FORMULA = re.compile(
+    "'*[=+@\t\r-]"
+)  # begins what a spreadsheet runs, or what is set apart from that
 SPECIAL = re.compile('[,"\r\n]')
 REPEATED = 4  # rows per combination from which columns are joined before the rows are
 
@@ -20,7 +22,10 @@ def write_csv(frame: pd.DataFrame, stream: TextIO, header: bool = True) -> None:
     if header:
         stream.write(",".join(map(_text, frame.columns)) + "\n")
     if len(frame):
-        columns = [np.array(words, dtype=object)[codes].tolist() for codes, words in _joined(map(_coded, _columns(frame)))]
+        columns = [
+            np.array(words, dtype=object)[codes].tolist()
+            for codes, words in _joined(map(_coded, _columns(frame)))
+        ]
         if frame.shape[1] == 1:
             columns = [[word or '""' for word in columns[0]]]  # an empty line would be no row
         stream.write("\n".join(map(",".join, zip(*columns, strict=True))) + "\n")
@@ -36,11 +41,18 @@ def _coded(column: pd.Series) -> Coded:
     elif column.dtype.kind == "f":
         codes, values = pd.factorize(np.where(np.isfinite(column), column, np.nan))
     elif column.dtype == object and not set(map(type, column)) <= {str, float}:
-        codes, values = np.arange(len(column)), column  # 1, 1.0 and True are equal and written differently
+        codes, values = (
+            np.arange(len(column)),
+            column,
+        )  # 1, 1.0 and True are equal and written differently
     else:
         codes, values = pd.factorize(column)
     words = _numbers(values) if column.dtype.kind == "f" else list(map(_text, values.tolist()))
-    return (np.where(codes < 0, len(words), codes), [*words, ""]) if (codes < 0).any() else (codes, words)
+    return (
+        (np.where(codes < 0, len(words), codes), [*words, ""])
+        if (codes < 0).any()
+        else (codes, words)
+    )
 
 
 def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
@@ -50,12 +62,16 @@ def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
         if not len(codes):
             codes, words = own_codes, own_words
             continue
-        few = REPEATED * max(len(words), len(own_words)) <= len(codes)  # both together have no fewer combinations
+        few = REPEATED * max(len(words), len(own_words)) <= len(
+            codes
+        )  # both together have no fewer combinations
         if few:
             both, distinct = pd.factorize(codes * len(own_words) + own_codes)
             few = REPEATED * len(distinct) <= len(both)
         if few:
-            pairs = zip(*(place.tolist() for place in np.divmod(distinct, len(own_words))), strict=True)
+            pairs = zip(
+                *(place.tolist() for place in np.divmod(distinct, len(own_words))), strict=True
+            )
             codes, words = both, [f"{words[left]},{own_words[right]}" for left, right in pairs]
         else:
             yield codes, words
@@ -65,7 +81,9 @@ def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
 
 def _numbers(values: np.ndarray) -> list[str]:
     """Finite numbers as they stand in a CSV."""
-    return [text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())]  # + 0.0: no minus before a zero
+    return [
+        text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())
+    ]  # + 0.0: no minus before a zero
 
 
 def unmarked(text: str) -> str:

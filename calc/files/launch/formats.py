@@ -9,7 +9,9 @@ from typing import Any
 from calc.evaluate import Row
 from calc.files.launch.specs import Raw
 
-AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?")  # text that needs quotes in YAML
+AMBIGUOUS = re.compile(
+    r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?"
+)  # text that needs quotes in YAML
 PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
 
 
@@ -24,7 +26,11 @@ def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
 
 def flags(fields: Row) -> list[str]:
     """The fields as flags, --a-field value: true without a value, false left out."""
-    return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
+    return [
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
+        for name, value in fields.items()
+        if value is not False
+    ]
 
 
 def settings(fields: Row) -> list[str]:
@@ -61,7 +67,11 @@ def _yaml_value(value: Any) -> str:
         return f"[{', '.join(map(_yaml_value, value))}]"
     if isinstance(value, Raw | bool | int | float):
         return json.dumps(value) if isinstance(value, bool) else str(value)
-    return value if PLAIN.fullmatch(value) and not AMBIGUOUS.fullmatch(value) else f"'{value.replace(chr(39), chr(39) * 2)}'"
+    return (
+        value
+        if PLAIN.fullmatch(value) and not AMBIGUOUS.fullmatch(value)
+        else f"'{value.replace(chr(39), chr(39) * 2)}'"
+    )
 
 
 def _toml(tree: dict[str, dict[str, Any]]) -> Iterator[str]:

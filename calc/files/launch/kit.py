@@ -19,7 +19,11 @@ from calc.units import GIB
 
 # A name, what the instance settles, and what no run depends on.
 NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
-NOT_READ = ("setup.sh", "spot_watch.sh", "dataset_info.json")  # files that say nothing of the scenario
+NOT_READ = (
+    "setup.sh",
+    "spot_watch.sh",
+    "dataset_info.json",
+)  # files that say nothing of the scenario
 
 
 class Inexpressible(NamedTuple):
@@ -42,7 +46,11 @@ class Kit(NamedTuple):
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
     values = launch_values(row, catalogs, market)
-    chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
+    chosen = [
+        spec
+        for spec in kit_specs()
+        if values["implementation"] in spec.software and matches(spec.when, values)
+    ]
     written = [_kit(spec, row, values, catalogs) for spec in chosen]
     return sorted(written, key=lambda kit: len(kit.differences))
 
@@ -55,25 +63,55 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
 
 
 def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) -> Kit:
-    saves = "yes" if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no" else "no"  # a notice is for one node
-    values = {**values, "kit": spec.id, "saves": saves, "prepares": "yes" if spec.setup else "no", "resume": spec.resume}
+    saves = (
+        "yes"
+        if spec.saves == values["watched"] == "yes" and values["several_nodes"] == "no"
+        else "no"
+    )  # a notice is for one node
+    values = {
+        **values,
+        "kit": spec.id,
+        "saves": saves,
+        "prepares": "yes" if spec.setup else "no",
+        "resume": spec.resume,
+    }
     values["resumed"] = spec.files[spec.resume][0] if spec.resume else "no"
-    values |= {name: filled(getattr(spec, name), values) for name in ("packages", "setup", "before")}
+    values |= {
+        name: filled(getattr(spec, name), values) for name in ("packages", "setup", "before")
+    }
     words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
     values["command"] = values["before"] + " \\\n  ".join([filled(spec.command, values), *words])
     written = _written(spec, values, ["read back"])
     read = {name: text for name, text in written.items() if name not in NOT_READ}
-    differences = [one for one in _differences(row, read, catalogs) if one.column != "implementation" or one.taken not in spec.software]
+    differences = [
+        one
+        for one in _differences(row, read, catalogs)
+        if one.column != "implementation" or one.taken not in spec.software
+    ]
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
-    tight = ["TIGHT: it fits as estimated, and may run out of memory all the same."] if row["fits"] == "tight" else []
-    head = [*tight, f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, filled(spec.about, values)]
+    tight = (
+        ["TIGHT: it fits as estimated, and may run out of memory all the same."]
+        if row["fits"] == "tight"
+        else []
+    )
+    head = [
+        *tight,
+        f"{_what(row, values)}. Brought back by `python -m calc import` {same}.",
+        *missing,
+        filled(spec.about, values),
+    ]
     return Kit(spec.id, spec.name, _written(spec, values, head, missing), differences)
 
 
-def _written(spec: KitSpec, values: dict[str, Any], head: list[str], comments: Sequence[str] = ()) -> dict[str, str]:
+def _written(
+    spec: KitSpec, values: dict[str, Any], head: list[str], comments: Sequence[str] = ()
+) -> dict[str, str]:
     """The tool's own files and the scripts, `head` on top of the one that starts it."""
-    files = {name: file_text(_fields(specs, values), form, comments) for name, (form, specs) in spec.files.items()}
+    files = {
+        name: file_text(_fields(specs, values), form, comments)
+        for name, (form, specs) in spec.files.items()
+    }
     return files | place_files({**values, "head": "\n".join(f"# {line}" for line in head)})
 
 
@@ -90,17 +128,26 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
     skipped = (*NOT_COMPARED, *follows, *idle_inputs(row["work"], row["tuning"]))
     names = [name for name in BY_NAME if name not in skipped]
-    return [Inexpressible(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
+    return [
+        Inexpressible(name, row[name], None if name in left else back[name])
+        for name in names
+        if not _same(name, row, back)
+    ]
 
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     wanted, got = row.get(name), back.get(name)
-    if (wanted in ("", None) or wanted != wanted) and all(str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")):
+    if (wanted in ("", None) or wanted != wanted) and all(
+        str(back[cost]) == str(row[cost]) for cost in ("memory_bytes", "step_seconds")
+    ):
         # the software's default, written or not
         return True
-    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:  # whole steps, of pairs or of rollouts
+    if (
+        name == "train_tokens" and wanted == wanted and got == got and wanted and got
+    ):  # whole steps, of pairs or of rollouts
         sequences = max(
-            2 * row["batch"] * row["accumulation_steps"] * row["gpus"], np.nan_to_num(row["prompts_per_step"] * row["generations"])
+            2 * row["batch"] * row["accumulation_steps"] * row["gpus"],
+            np.nan_to_num(row["prompts_per_step"] * row["generations"]),
         )
         return abs(wanted - got) <= sequences * row["sequence_tokens"]
     return str(wanted) == str(got) or (wanted != wanted and got != got)
@@ -112,7 +159,10 @@ def not_to_launch(row: Row) -> str:
         return f"This plan does not run: {row['note'].rstrip('.')}."
     if row["fits"] == "no":
         needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
-        return f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has {available:,.1f}."
+        return (
+            f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has "
+            f"{available:,.1f}."
+        )
     return ""
 
 
@@ -121,8 +171,13 @@ def comment(difference: Inexpressible, tool: str) -> str:
     if difference.column == "problem":
         return str(difference.taken)
     wanted, taken = (_said(value) for value in (difference.wanted, difference.taken))
-    label, takes = GLOSSARY[difference.column].label, f"it takes {taken}" if taken else "it leaves that open"
-    return f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({difference.column}); {takes}."
+    label, takes = (
+        GLOSSARY[difference.column].label,
+        f"it takes {taken}" if taken else "it leaves that open",
+    )
+    return (
+        f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({difference.column}); {takes}."
+    )
 
 
 def _said(value: float | str | None) -> str:

@@ -54,7 +54,9 @@ class KitSpec:
     settings: tuple[Spec, ...] = ()  # a.field=value
     resume: str = ""  # the file that names the checkpoint to resume from; empty: the tool finds it
     saves: str = "no"  # yes: it saves when it is asked to end
-    files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(default_factory=dict)  # name -> form, fields
+    files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(
+        default_factory=dict
+    )  # name -> form, fields
 
 
 class Raw(str):
@@ -70,10 +72,18 @@ def kit_specs() -> tuple[KitSpec, ...]:
 def place_files(values: Row) -> dict[str, str]:
     """The scripts that set up, start, rent the machines and watch them: name -> text."""
     blocks = {
-        name: [filled(block["text"], values) for block in blocks if matches(block.get("when", {}), values)]
+        name: [
+            filled(block["text"], values)
+            for block in blocks
+            if matches(block.get("when", {}), values)
+        ]
         for name, blocks in launch_document()["places"].items()
     }
-    return {name: "".join(texts) for name, texts in blocks.items() if texts and (values["instance"] or name not in RENTED)}
+    return {
+        name: "".join(texts)
+        for name, texts in blocks.items()
+        if texts and (values["instance"] or name not in RENTED)
+    }
 
 
 @cache
@@ -111,7 +121,9 @@ def _kit(name: str, entry: Row) -> KitSpec:
 
 def _file(file: str, details: Row) -> tuple[str, tuple[Spec, ...]]:
     """The form and the fields of a file, or those of the kit that has the same file."""
-    details = launch_document()["kits"][details["of"]]["files"][file] if "of" in details else details
+    details = (
+        launch_document()["kits"][details["of"]]["files"][file] if "of" in details else details
+    )
     return details["form"], tuple(map(_spec, details["fields"]))
 
 

@@ -12,10 +12,20 @@ from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
-MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "gate_proj", "up": "up_proj", "down": "down_proj"}
+MODULES = {
+    "q": "q_proj",
+    "k": "k_proj",
+    "v": "v_proj",
+    "o": "o_proj",
+    "gate": "gate_proj",
+    "up": "up_proj",
+    "down": "down_proj",
+}
 TARGETS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
 NO_ALIBI = ("bloom", "mpt")  # families whose positions Megatron-LM has no word for
-FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: how its name begins
+FAMILY = re.compile(
+    r"(llama3_[123]|qwen2_5|[a-z]+\d*)_"
+)  # torchtune's module of a builder: how its name begins
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
@@ -26,18 +36,28 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
     apart = values["rollout_gpus"] or 0 if values["rollout"] == "own gpus" else 0
     copies = int(replicas({**values, "gpus": gpus - apart}))
     global_batch = values["batch"] * values["accumulation_steps"] * copies
-    sequences = global_batch * int(catalogs.objectives.at[values["objective"] or "sft", "sequences_each"])
+    sequences = global_batch * int(
+        catalogs.objectives.at[values["objective"] or "sft", "sequences_each"]
+    )
     prompts = max(global_batch // (values["generations"] or 1), 1)
     rolled_out = (values["prompts_per_step"] or prompts) * (values["generations"] or 1)
     steps, rollouts = (
-        ceil(values["train_tokens"] / (number * values["sequence_tokens"])) if values["train_tokens"] else None
+        ceil(values["train_tokens"] / (number * values["sequence_tokens"]))
+        if values["train_tokens"]
+        else None
         for number in (sequences, rolled_out)
     )
-    split = any(values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"))
+    split = any(
+        values[name] > 1 for name in ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    )
     targets = TARGETS.get(values["lora_targets"], values["lora_targets"]).split("+")
     sharding = catalogs.shardings.loc[values["sharding"]]
     sharded = bool(sharding["shards_gradients"])
-    shard_degree = max(min(copies, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1) if sharded else 1
+    shard_degree = (
+        max(min(copies, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1)
+        if sharded
+        else 1
+    )
     return {
         **values,
         "hub": str(catalogs.models["hf_repo"].get(values["model"]) or values["model"]),
@@ -51,10 +71,17 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "prompts": prompts,
         "step_prompts": values["prompts_per_step"] or prompts,
         "rollouts": rollouts,
-        "generation_batch": copies * lcm(values["batch"], values["generations"] or 1),  # whole groups on each GPU, as axolotl asks for
-        "generation_steps": _generation_steps(values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1),
+        "generation_batch": copies
+        * lcm(
+            values["batch"], values["generations"] or 1
+        ),  # whole groups on each GPU, as axolotl asks for
+        "generation_steps": _generation_steps(
+            values["batch"] * copies, values["accumulation_steps"], values["generations"] or 1
+        ),
         "score_batch": values["log_prob_batch"] or values["batch"],
-        "mixes": _yes(values["objective"] != "kto" or values["batch"] > 1),  # KTO of TRL refuses rows one by one
+        "mixes": _yes(
+            values["objective"] != "kto" or values["batch"] > 1
+        ),  # KTO of TRL refuses rows one by one
         "engine": "vllm" if values["rollout"] in ("colocated", "own gpus") else "",
         "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
         "alone": _yes(gpus == 1),
@@ -71,7 +98,11 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "save_steps": _save_steps(row, steps),
         "target_modules": [MODULES[target] for target in targets if target in MODULES],
         "all_linear": _yes(values["lora_targets"] == "all-linear"),
-        "attention_modules": [MODULES[target].replace("o_proj", "output_proj") for target in targets if target in "qkvo"],
+        "attention_modules": [
+            MODULES[target].replace("o_proj", "output_proj")
+            for target in targets
+            if target in "qkvo"
+        ],
         "adapts_mlp": _yes("gate" in targets),
         "serves_adapters": _yes(values["work"] == "inference" and values["adapters"]),
         "kv_offload_gib": values["kv_offload_bytes"] / GIB if values["kv_offload_bytes"] else None,
@@ -79,7 +110,9 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "target_names": ",".join(MODULES[target] for target in targets if target in MODULES),
         "trainer_recomputes": _yes(not sharded or values["implementation"] == "deepspeed"),
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
-        "rendezvous": '--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ' if nodes > 1 else "",
+        "rendezvous": '--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" '
+        if nodes > 1
+        else "",
         **_place(row, catalogs, market, nodes),
         **_names(values),
         **_sizes(values["model"], catalogs),
@@ -100,7 +133,9 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
         "spot": str(market == "spot").lower(),
         "watched": _yes(market == "spot" and row["work"] == "training"),
         "saves": "no",
-        "placement_group": _yes(nodes > 1 and market != "capacity-block"),  # a block lies close together of itself
+        "placement_group": _yes(
+            nodes > 1 and market != "capacity-block"
+        ),  # a block lies close together of itself
         "priced": _yes(usd),
         "usd_per_hour": usd,
         "limit": f'"MaxPrice": "{usd}", ' if usd else "",
@@ -109,7 +144,11 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
 
 def _generation_steps(sequences: int, accumulation_steps: int, generations: int) -> int | None:
     """Micro-batches of one generation, where those of one step hold no whole prompts."""
-    return None if sequences * accumulation_steps % generations == 0 else lcm(sequences, generations) // sequences
+    return (
+        None
+        if sequences * accumulation_steps % generations == 0
+        else lcm(sequences, generations) // sequences
+    )
 
 
 def _devices(cards: range) -> str:
@@ -118,15 +157,27 @@ def _devices(cards: range) -> str:
 
 def _names(values: dict[str, Any]) -> dict[str, str]:
     """The model's names in torchtune and torchtitan, where they have any."""
-    builder = next((name for name, model in tools()["torchtune"].models.items() if model == values["model"]), "")
-    method = {"full": "", "lora": "qlora_" if values["precision"] == "nf4-dq" else "lora_"}[values["tuning"]]
-    flavour = next((name for name, model in tools()["torchtitan"].models.items() if model == values["model"]), "")
+    builder = next(
+        (name for name, model in tools()["torchtune"].models.items() if model == values["model"]),
+        "",
+    )
+    method = {"full": "", "lora": "qlora_" if values["precision"] == "nf4-dq" else "lora_"}[
+        values["tuning"]
+    ]
+    flavour = next(
+        (name for name, model in tools()["torchtitan"].models.items() if model == values["model"]),
+        "",
+    )
     name, _, flavor = flavour.partition(" ")
     family = FAMILY.match(builder)
     component = f"torchtune.models.{family[1]}.{method}{builder}" if family else ""
     size = builder.removeprefix(family[0]).removesuffix("_base").replace("_", ".") if family else ""
     alone = "_single_device" if values["gpus"] == 1 else ""
-    recipe = f"{family[1]}/{size if size == 'mini' else size.upper()}_{method[:-1] or 'full'}{alone}" if family else ""
+    recipe = (
+        f"{family[1]}/{size if size == 'mini' else size.upper()}_{method[:-1] or 'full'}{alone}"
+        if family
+        else ""
+    )
     kin = family[1].rstrip("_0123456789") if family else ""
     return {
         "component": component,
@@ -142,13 +193,25 @@ def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
     """The model's sizes for Megatron's flags, which take dense models with equal blocks only."""
     sizes, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack, grouped = stacks.iloc[0], sizes["kv_heads"] != sizes["heads"]
-    norms = stack["rms_norm_width"] + 2 * stack["layer_norm_width"] + 2 * stack["head_dim"] * stack["norms_heads"]
+    norms = (
+        stack["rms_norm_width"]
+        + 2 * stack["layer_norm_width"]
+        + 2 * stack["head_dim"] * stack["norms_heads"]
+    )
     biases = stack["block_parameters"] - stack["block_linear_parameters"] - norms
     products = sum(stack[f"{name}_width"] for name in ("query", "key", "value"))
     beside = sizes["outside_parameters"] - sizes["embedding_parameters"] - sizes["head_parameters"]
     return {
-        **{name: _plain(sizes[name]) for name in ("layers", "hidden", "heads", "head_dim", "vocab", "max_position")},
-        "dense": _yes(len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max() and sizes["family"] not in NO_ALIBI),
+        **{
+            name: _plain(sizes[name])
+            for name in ("layers", "hidden", "heads", "head_dim", "vocab", "max_position")
+        },
+        "dense": _yes(
+            len(stacks) == 1
+            and sizes["kind"] == "decoder"
+            and not stacks["experts"].max()
+            and sizes["family"] not in NO_ALIBI
+        ),
         "rotary": _yes(beside < sizes["max_position"] * sizes["hidden"]),
         "biases": "no" if biases <= 0 else "qkv" if biases == products else "yes",
         "norms_heads": _yes(stack["norms_heads"]),
@@ -165,7 +228,9 @@ def _save_steps(row: Row, steps: int | None) -> int | None:
     """Steps between checkpoints: Daly's interval, at most half of the run. [steps]"""
     if not steps:
         return None
-    interval, step = (_plain(row.get(name)) for name in ("checkpoint_interval_seconds", "step_seconds"))
+    interval, step = (
+        _plain(row.get(name)) for name in ("checkpoint_interval_seconds", "step_seconds")
+    )
     return int(max(1, min(interval // step if interval and step else steps, steps // 2)))
 
 

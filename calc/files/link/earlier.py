@@ -9,7 +9,13 @@ from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, job_fields_of
 
 FIRST, VERSIONS = "1", ("1", "2")
 # The defaults of both versions that are others today.
-DEFAULTS = {"fewest_bits": "16", "confidence": "50", "first_token_seconds": 2, "token_seconds": 0.05, "markets": "on-demand"}
+DEFAULTS = {
+    "fewest_bits": "16",
+    "confidence": "50",
+    "first_token_seconds": 2,
+    "token_seconds": 0.05,
+    "markets": "on-demand",
+}
 COLUMNS = {
     **{name: BY_NAME[name] for name in ("scenario", "work", "tuning", "region")},
     "market": Input("market", "choice", "on-demand", PLAN_MARKETS),
@@ -41,7 +47,11 @@ def as_job(choices: dict[str, Any], complete: bool, catalogs: Catalogs) -> dict[
         job = {name: value for name, value in job.items() if name not in ("goal", "method")}
     if "market" in choices:
         job["markets"] = choices["market"]
-    others = {name: value for name, value in choices.items() if name not in COLUMNS and name not in BY_HAND and name not in JOB}
+    others = {
+        name: value
+        for name, value in choices.items()
+        if name not in COLUMNS and name not in BY_HAND and name not in JOB
+    }
     fields = {name: value for name, value in choices.items() if name in JOB and name not in BY_NAME}
     unlimited = dict.fromkeys(LIMITS, "") if complete else {}
     plain = {name: values[0] if len(values) == 1 else values for name, values in by_hand.items()}

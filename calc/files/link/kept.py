@@ -1,7 +1,8 @@
 """Kept scenarios in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
 
-The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer. So are
-the job in short, the machines that one has, and in_bill~yes of the answer of a job that is in the bill.
+The figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then`
+is the first answer. So are the job in short, the machines that one has, and in_bill~yes of the
+answer of a job that is in the bill.
 """
 
 import math
@@ -31,7 +32,9 @@ def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
     """The query of kept scenarios, the row on view and the answer; `word` writes values."""
     looked, answer = choices.get("looked"), choices.get("then")
     return {
-        "kept": [_joined([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []],
+        "kept": [
+            _joined([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []
+        ],
         "looked": [_joined([], looked, word)] if looked else [],
         "then": [_joined([], _pairs_of(answer), word)] if answer else [],
     }
@@ -44,10 +47,18 @@ def _pairs_of(entry: Row) -> dict[str, float | str]:
 
 
 def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
-    return BETWEEN.join([*first, *(part for name, value in pairs.items() for part in (name, word(value)))])
+    return BETWEEN.join(
+        [*first, *(part for name, value in pairs.items() for part in (name, word(value)))]
+    )
 
 
-def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: list[str], value_of: Callable[[str, str], Any]) -> None:
+def read_kept(
+    name: str,
+    texts: list[str],
+    choices: dict[str, Any],
+    complaints: list[str],
+    value_of: Callable[[str, str], Any],
+) -> None:
     """Add kept scenarios, the row on view or the answer to the choices."""
     if name != "kept":
         parts = texts[0][:LONGEST_TEXT].split(BETWEEN)
@@ -58,7 +69,9 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
         choices.update({name: entry} if entry else {})
         return
     if len(texts) > MOST_KEPT:
-        complaints.append(f"The link holds {len(texts)} kept scenarios; the first {MOST_KEPT} are used.")
+        complaints.append(
+            f"The link holds {len(texts)} kept scenarios; the first {MOST_KEPT} are used."
+        )
     for text in texts[:MOST_KEPT]:
         label, *parts = text[:LONGEST_TEXT].split(BETWEEN)
         entry = _entry(f"kept scenario {label[:40]}", parts, complaints, value_of)
@@ -66,7 +79,9 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
             choices.setdefault("kept", []).append({"name": scenario_name(label), **entry})
 
 
-def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
+def _entry(
+    whose: str, parts: list[str], complaints: list[str], value_of: Callable
+) -> dict[str, Any] | None:
     """Market, scenario and earlier figures; None and a complaint where the model is unknown."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
@@ -80,13 +95,18 @@ def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callab
     return {**fields, "market": market, "scenario": scenario} | ({"then": then} if then else {})
 
 
-def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, float | str]:
+def _pairs(
+    whose: str, parts: list[str], complaints: list[str], value_of: Callable
+) -> dict[str, float | str]:
     """Columns and values of a text; a complaint for each that cannot be read."""
     read: dict[str, Any] = {}
     for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):
         value = text if name == "answer" else _value(name, text, value_of)
         if value is None:
-            complaints.append(f"The link's {whose} has {name[:40]}={text[:40]} , which is not possible; the usual value is used instead.")
+            complaints.append(
+                f"The link's {whose} has {name[:40]}={text[:40]} , which is not possible; "
+                f"the usual value is used instead."
+            )
         else:
             read[name] = value
     return read
@@ -126,7 +146,9 @@ def linkable(text: str, longest: int) -> str:
     return " ".join(text.replace(BETWEEN, "-").split())[:longest].strip()
 
 
-def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:
+def differing(
+    scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()
+) -> dict[str, Any]:
     """The columns of a scenario that differ from the defaults of its work, and the model.
 
     Assumptions stay where they are set by hand (`assumed`).
@@ -136,7 +158,12 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
     kept = {}
     for name, value in scenario.items():
         possible = name in DEFAULTS or name in assumed
-        if possible and name != "scenario" and not _usual(name, value, scenario, catalogs) and (name in JOB or is_read(name, job)):
+        if (
+            possible
+            and name != "scenario"
+            and not _usual(name, value, scenario, catalogs)
+            and (name in JOB or is_read(name, job))
+        ):
             kept[name] = int(value) if isinstance(value, float) and value.is_integer() else value
     return kept
 
@@ -148,5 +175,9 @@ def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> 
     if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):
         return True
     if name == "loss":
-        return value == catalogs.implementations["default_loss"].get(scenario.get("implementation", "transformers"))
-    return (name == "gpu" and bool(scenario.get("instance"))) or (name not in ASSUMED and value == DEFAULTS[name])
+        return value == catalogs.implementations["default_loss"].get(
+            scenario.get("implementation", "transformers")
+        )
+    return (name == "gpu" and bool(scenario.get("instance"))) or (
+        name not in ASSUMED and value == DEFAULTS[name]
+    )

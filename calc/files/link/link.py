@@ -1,7 +1,8 @@
 """A job as a query string of plain ids, and back; unknown parts are reported.
 
-Every field of the job is written, so that a changed default never changes an old link; of the choices only those set
-by hand, for the rest are the answer's own. `v` grows when the meaning of a name changes.
+Every field of the job is written, so that a changed default never changes an old link; of the
+choices only those set by hand, for the rest are the answer's own. `v` grows when the meaning of a
+name changes.
 """
 
 import re
@@ -23,9 +24,27 @@ from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
 VIEWS = (  # tabs of pages
-    *("compare", "pay", "tuned", "team", "shelf", "step", "explore", "method", "instances", "models", "prices", "accuracy"),
+    *(
+        "compare",
+        "pay",
+        "tuned",
+        "team",
+        "shelf",
+        "step",
+        "explore",
+        "method",
+        "instances",
+        "models",
+        "prices",
+        "accuracy",
+    ),
 )
-VIEW_CHOICES = {"sort": ORDERS, "budget_for": tuple(PERIOD_MONTHS), "view": VIEWS, "tuned_rounds": ("0", "1", "2", "4")}
+VIEW_CHOICES = {
+    "sort": ORDERS,
+    "budget_for": tuple(PERIOD_MONTHS),
+    "view": VIEWS,
+    "tuned_rounds": ("0", "1", "2", "4"),
+}
 VIEW_INPUTS = {  # of the plan's bill, and of fine-tuning that is served
     "budget_usd": Input("budget_usd", "number", None),
     "tuned_models": Input("tuned_models", "count", None, most=1000),
@@ -35,7 +54,12 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 ONE_VALUE = ("v", "prices_as_of", "looked", "then")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
-COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a field of the job stands for the column of its name
+COLUMNS: dict[str, Input] = {
+    **BY_HAND,
+    **ASSUMED,
+    **JOB,
+    **VIEW_INPUTS,
+}  # a field of the job stands for the column of its name
 
 
 def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
@@ -44,11 +68,17 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     for name, value in choices.items():
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
             values = list(value) if isinstance(value, (list, tuple)) else [value]
-            query[name] = [link_word(item) for item in values] or ([ANYWHERE] if name == "regions" else [])
+            query[name] = [link_word(item) for item in values] or (
+                [ANYWHERE] if name == "regions" else []
+            )
     query |= link_kept.compose_kept(choices, link_word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
     query |= link_readings.compose_readings(choices.get("readings") or {}, link_word)
-    return {name: values for name, values in (query | compose_sets(choices, link_word)).items() if values}
+    return {
+        name: values
+        for name, values in (query | compose_sets(choices, link_word)).items()
+        if values
+    }
 
 
 def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
@@ -58,7 +88,8 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
     version = str((query.get("v") or [VERSION])[0])
     if version not in (VERSION, *link_earlier.VERSIONS):
         complaints.append(
-            f"The link is of version {version[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
+            f"The link is of version {version[:20]}, this is version {VERSION}; open it "
+            f"where it was made, or check every choice here."
         )
     custom = link_models.read_models(query, complaints)
     for written, raw in query.items():
@@ -74,9 +105,22 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             continue
         if name.startswith(PREFIXES):
             short = [text[:LONGEST_VALUE] for text in texts]
-            read_set(name, short, choices, complaints, lambda column, text: value_of(column, text, catalogs), catalogs)
+            read_set(
+                name,
+                short,
+                choices,
+                complaints,
+                lambda column, text: value_of(column, text, catalogs),
+                catalogs,
+            )
         elif name in link_kept.NAMES:
-            link_kept.read_kept(name, texts, choices, complaints, lambda column, text: value_of(column, text, catalogs, custom, {}))
+            link_kept.read_kept(
+                name,
+                texts,
+                choices,
+                complaints,
+                lambda column, text: value_of(column, text, catalogs, custom, {}),
+            )
         else:
             values, wrong = _read_choice(name, texts, catalogs, custom)
             complaints += wrong
@@ -86,7 +130,9 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
         choices = link_earlier.as_job(choices, version == link_earlier.FIRST, catalogs)
     if version in link_earlier.VERSIONS:
         choices = link_earlier.DEFAULTS | choices
-    on_one_line = [" ".join(complaint.split()) for complaint in complaints]  # a name or a value may hold a line break
+    on_one_line = [
+        " ".join(complaint.split()) for complaint in complaints
+    ]  # a name or a value may hold a line break
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
 
 
@@ -94,24 +140,40 @@ def link_word(value: Any) -> str:
     """A value as the link writes it."""
     if value is None or value != value:
         return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e16 else str(value)
+    return (
+        str(int(value))
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e16
+        else str(value)
+    )
 
 
-def _read_choice(name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]) -> tuple[list[Any], list[str]]:
+def _read_choice(
+    name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]
+) -> tuple[list[Any], list[str]]:
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_earlier.COLUMNS:
-        return [], [f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this page; it was ignored."]
+        return [], [
+            (
+                f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this "
+                f"page; it was ignored."
+            )
+        ]
     if name == "regions" and texts == [ANYWHERE]:
         return [[]], []
     values: list[Any] = []
     complaints: list[str] = []
     if len(texts) > MOST_VALUES:
-        complaints.append(f"The link asked for {len(texts)} values of {name}; the first {MOST_VALUES} are used.")
+        complaints.append(
+            f"The link asked for {len(texts)} values of {name}; the first {MOST_VALUES} are used."
+        )
     for text in texts[:MOST_VALUES]:
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
-            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
+            complaints.append(
+                f"The link asked for {name}={text[:40]} , which is not possible; the usual "
+                f"value is used instead."
+            )
         elif value not in values:
             values.append(value)
     if name in SEVERAL or name in COMPARED or name in link_earlier.COLUMNS:
@@ -123,10 +185,17 @@ def _second(name: str, values: list[Any]) -> list[str]:
     """A sentence where a choice that takes one value has several."""
     if len(values) < 2:
         return []
-    return [f"The link asked for {len(values)} values of {name[:40]}, which takes one; {link_word(values[0])[:40]} is used."]
+    return [
+        (
+            f"The link asked for {len(values)} values of {name[:40]}, which takes one; "
+            f"{link_word(values[0])[:40]} is used."
+        )
+    ]
 
 
-def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = (), fields: dict[str, Input] = JOB) -> Any:
+def value_of(
+    name: str, text: str, catalogs: Catalogs, custom: Any = (), fields: dict[str, Input] = JOB
+) -> Any:
     """The value of a text, None where it has none; `custom` names models beside the catalog.
 
     `fields` stand for the scenario columns of their names; a kept scenario has none.
@@ -134,7 +203,11 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = (), fields:
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
     column = (
-        VIEW_INPUTS.get(name) or fields.get(name) or bounded_inputs(catalogs).get(name) or BY_HAND.get(name) or link_earlier.COLUMNS[name]
+        VIEW_INPUTS.get(name)
+        or fields.get(name)
+        or bounded_inputs(catalogs).get(name)
+        or BY_HAND.get(name)
+        or link_earlier.COLUMNS[name]
     )
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
@@ -148,7 +221,9 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = (), fields:
 
 def _number(text: str, column: Input) -> float | str | None:
     if text == "":
-        may_be_empty = column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None
+        may_be_empty = (
+            column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None
+        )
         return "" if may_be_empty else None
     try:
         value = float(text)

@@ -30,12 +30,19 @@ def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str,
         model, _, field = name.removeprefix(PREFIX).rpartition(".")
         try:
             value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refused)
-            if not ID.fullmatch(model) or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
+            if (
+                not ID.fullmatch(model)
+                or not field
+                or not isinstance(value, (int, float, str, bool))
+                or value in (inf, -inf)
+            ):
                 raise ValueError
         except (ValueError, IndexError, RecursionError):
             complaints.append(f"The link's {name[:40]} is not a size of a model; it was ignored.")
             continue
-        models.setdefault(model, {})[field] = UNSAFE.sub("", str(value))[:60] if field == "name" else value
+        models.setdefault(model, {})[field] = (
+            UNSAFE.sub("", str(value))[:60] if field == "name" else value
+        )
     return models
 
 

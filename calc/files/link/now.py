@@ -7,16 +7,22 @@ from calc.files.link import link
 from calc.plan.aged import rows_now
 
 
-def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[dict[str, Any] | None]:
+def answers_now(
+    queries: list[dict[str, list[str]]], catalogs: Catalogs
+) -> list[dict[str, Any] | None]:
     """The answer of each query estimated today, with its earlier figures as then_*."""
     read = [link.parse(query, catalogs)[0] for query in queries]
     answers: list[dict[str, Any] | None] = [None] * len(read)
     plain = [
         place
         for place, choices in enumerate(read)
-        if "then" in choices and "readings" not in choices and choices["then"]["scenario"]["model"] in catalogs.models.index
+        if "then" in choices
+        and "readings" not in choices
+        and choices["then"]["scenario"]["model"] in catalogs.models.index
     ]
-    for place, row in zip(plain, rows_now([read[place]["then"] for place in plain], catalogs), strict=True):
+    for place, row in zip(
+        plain, rows_now([read[place]["then"] for place in plain], catalogs), strict=True
+    ):
         answers[place] = row
     for place, choices in enumerate(read):
         if "then" in choices and answers[place] is None:
@@ -26,9 +32,14 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
 
 def _with_its_own(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
     """The row of an answer whose model or runs are in its link; None where sizes are missing."""
-    entries = {model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()}
+    entries = {
+        model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()
+    }
     try:
         extended = add_models(catalogs, entries) if entries else catalogs
-        return rows_now([choices["then"]], with_readings(extended, choices["readings"]) if "readings" in choices else extended)[0]
+        return rows_now(
+            [choices["then"]],
+            with_readings(extended, choices["readings"]) if "readings" in choices else extended,
+        )[0]
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None

@@ -17,9 +17,16 @@ WORDS = {
 }
 
 
-def compose_readings(entries: dict[str, dict[str, Any]], word: Callable[[Any], str]) -> dict[str, list[str]]:
+def compose_readings(
+    entries: dict[str, dict[str, Any]], word: Callable[[Any], str]
+) -> dict[str, list[str]]:
     """The query of readings; `word` writes values."""
-    return {NAME: [BETWEEN.join(linkable(word(entry[name]), LONGEST_TEXT) for name in READING) for entry in entries.values()]}
+    return {
+        NAME: [
+            BETWEEN.join(linkable(word(entry[name]), LONGEST_TEXT) for name in READING)
+            for entry in entries.values()
+        ]
+    }
 
 
 def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str, Any]]:
@@ -29,7 +36,9 @@ def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str
         values = text.split(BETWEEN)
         entry = {name: _value(name, value) for name, value in zip(READING, values, strict=False)}
         if len(values) != len(READING) or None in entry.values():
-            complaints.append(f"The link's run {text[:40]} cannot be read; the figures do not rest on it.")
+            complaints.append(
+                f"The link's run {text[:40]} cannot be read; the figures do not rest on it."
+            )
         else:
             entries[f"run-{number:02d}"] = entry
     return entries
@@ -37,7 +46,11 @@ def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str
 
 def _value(name: str, text: str) -> Any:
     if name not in NUMBERS:
-        return linkable(text, LONGEST_TEXT) if name not in WORDS or WORDS[name].fullmatch(text) else None
+        return (
+            linkable(text, LONGEST_TEXT)
+            if name not in WORDS or WORDS[name].fullmatch(text)
+            else None
+        )
     low, high = NUMBERS[name]
     try:
         return float(text) if low <= float(text) <= high else None

@@ -17,8 +17,14 @@ MOST_VALUES = 64
 def compose_sets(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of the allowed sets and limits; `word` writes a value."""
     sets, limits = choices.get("allowed") or {}, choices.get("limits") or {}
-    query = {f"{ALLOW}{name}": [word(value) for value in values] or [""] for name, values in sets.items() if values or name in PLACES}
-    return query | {f"{LIMIT}{name}": [word(value)] for name, value in limits.items() if value not in (None, "")}
+    query = {
+        f"{ALLOW}{name}": [word(value) for value in values] or [""]
+        for name, values in sets.items()
+        if values or name in PLACES
+    }
+    return query | {
+        f"{LIMIT}{name}": [word(value)] for name, value in limits.items() if value not in (None, "")
+    }
 
 
 def read_set(
@@ -32,12 +38,17 @@ def read_set(
     """Add a name of the query to the allowed sets or the limits."""
     prefix, _, field = name.partition(".")
     if field not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
-        complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was ignored.")
+        complaints.append(
+            f"The link asked for {name[:40]} , which a search does not know; it was ignored."
+        )
         return
     if prefix + "." == LIMIT:
         limit = _limit(texts[0])
         if limit is None:
-            complaints.append(f"The link asked for {name}={texts[0][:40]} , which is not a number from 0; it was ignored.")
+            complaints.append(
+                f"The link asked for {name}={texts[0][:40]} , which is not a number from 0; "
+                f"it was ignored."
+            )
         else:
             choices.setdefault("limits", {})[field] = limit
         return
@@ -45,7 +56,9 @@ def read_set(
     for text in texts[:MOST_VALUES]:
         value = _place(field, text, catalogs) if field in PLACES else value_of(field, text)
         if value is None:
-            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was ignored.")
+            complaints.append(
+                f"The link asked for {name}={text[:40]} , which is not possible; it was ignored."
+            )
         elif not (field in PLACES and value == "") and value not in values:
             values.append(value)
     if values or field in PLACES:  # of a place no value means all of them

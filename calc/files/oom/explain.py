@@ -9,7 +9,13 @@ from calc.evaluate import Row
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
-from calc.files.oom.parts import MeasuredPart, cards_of_capacity, on_card, parts_of_failure, parts_of_figures
+from calc.files.oom.parts import (
+    MeasuredPart,
+    cards_of_capacity,
+    on_card,
+    parts_of_failure,
+    parts_of_figures,
+)
 from calc.files.oom.phases import findings_of_phase
 from calc.files.oom.snapshots import PICKLES, pickled_peaks
 from calc.say.numbers import counted
@@ -17,11 +23,14 @@ from calc.say.place import short_card
 
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
-    "A pickle or an archive can run code when it is read, and this one is not torch's memory snapshot of builtin containers alone; "
-    "give torch.cuda.memory._dump_snapshot's file, or text: the message, torch.cuda.memory_summary()."
+    "A pickle or an archive can run code when it is read, and this one is not torch's memory "
+    "snapshot of builtin containers alone; "
+    "give torch.cuda.memory._dump_snapshot's file, or text: the message, "
+    "torch.cuda.memory_summary()."
 )
 NOTHING = (
-    "No out-of-memory message, memory_summary or engine's log is in this text; paste the lines from 'CUDA out of memory' or "
+    "No out-of-memory message, memory_summary or engine's log is in this text; paste the "
+    "lines from 'CUDA out of memory' or "
     "'Tried to allocate' on."
 )
 HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimate, part by part."
@@ -40,7 +49,9 @@ class OomExplanation(NamedTuple):
     row: Row
     parts: list[MeasuredPart]
     sentences: list[str]
-    lacking_bytes: float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
+    lacking_bytes: (
+        float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
+    )
 
 
 def origin(result: OomExplanation, catalogs: Catalogs) -> str:
@@ -50,7 +61,11 @@ def origin(result: OomExplanation, catalogs: Catalogs) -> str:
     if result.failure is None:
         return f"From a card of {cards}'s capacity." if cards else "The log names no card."
     gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
-    several = f"{counted(result.messages, 'message')}; this one is the fullest card's, " if result.messages > 1 else ""
+    several = (
+        f"{counted(result.messages, 'message')}; this one is the fullest card's, "
+        if result.messages > 1
+        else ""
+    )
     release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
     start = f"{several}from" if several else "From"
     return f"{start} {gpu}{by_capacity}{release}."
@@ -84,11 +99,20 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     parts, sentences = [], list(meanings)
     if worst:
         parts += parts_of_failure(worst, here)
-        sentences += [*findings_of_failure(worst, here, catalogs), *findings_of_phase(text, here, catalogs)]
+        sentences += [
+            *findings_of_failure(worst, here, catalogs),
+            *findings_of_phase(text, here, catalogs),
+        ]
     if sizes:
         parts += parts_of_figures(sizes, here, catalogs)
         sentences += findings_of_figures(sizes, here)
     if not sentences:
         sentences = [HEALTHY]
-    lacking = worst.tried + SPARE_RATIO * (total or 0.0) if worst else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
-    return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking)
+    lacking = (
+        worst.tried + SPARE_RATIO * (total or 0.0)
+        if worst
+        else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
+    )
+    return OomExplanation(
+        worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking
+    )

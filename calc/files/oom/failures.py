@@ -1,6 +1,7 @@
 """Sizes in torch's out-of-memory message, in its four generations.
 
-c10/cuda/CUDACachingAllocator.cpp writes it: up to 2.0 "already allocated ... reserved in total by PyTorch" ("cached" before 1.4);
+c10/cuda/CUDACachingAllocator.cpp writes it: up to 2.0 "already allocated ... reserved in total by
+PyTorch" ("cached" before 1.4);
 2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
 """
 
@@ -12,15 +13,18 @@ from calc.files.oom.sizes import first_size, in_bytes, one_line
 
 BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
-OTHER = re.compile(r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use")
+OTHER = re.compile(
+    r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use"
+)
 
 
 class Failure(NamedTuple):
     """One message: sizes in bytes, None where the message does not give them.
 
-    tried: the request that failed. total, free: of the card. process: of this process, by the driver; others: of each other process,
-    by number. allocated: tensors alive at that moment, not the peak. private_pools: of CUDA graphs, inside allocated. unallocated:
-    reserved by the allocator and not in use. allowed: a limit that the program set.
+    tried: the request that failed. total, free: of the card. process: of this process, by the
+    driver; others: of each other process, by number. allocated: tensors alive at that moment, not
+    the peak. private_pools: of CUDA graphs, inside allocated. unallocated: reserved by the
+    allocator and not in use. allowed: a limit that the program set.
     """
 
     release: str
@@ -38,7 +42,11 @@ class Failure(NamedTuple):
     @property
     def reserved(self) -> float | None:
         """Allocated memory, and what the allocator has cached. [B]"""
-        return None if self.allocated is None or self.unallocated is None else self.allocated + self.unallocated
+        return (
+            None
+            if self.allocated is None or self.unallocated is None
+            else self.allocated + self.unallocated
+        )
 
     @property
     def others_bytes(self) -> float:
@@ -75,7 +83,9 @@ def _failure(text: str) -> Failure | None:
     if tried is None:
         return None
     gpu = re.search(r"GPU (\d{1,4})\b", text)
-    allocated = _first(text, r"Of the allocated memory {} is allocated by PyTorch", r"{} already allocated")
+    allocated = _first(
+        text, r"Of the allocated memory {} is allocated by PyTorch", r"{} already allocated"
+    )
     reserved = _first(text, r"{} reserved in total by PyTorch", r"{} cached\)")
     unallocated = first_size(r"and {} is reserved by PyTorch but unallocated", text)
     if unallocated is None and reserved is not None and allocated is not None:
@@ -85,8 +95,15 @@ def _failure(text: str) -> Failure | None:
     total = _first(text, r"total capaci?ty of {}", r"{} total capacity")
     free = _first(text, r"of which {} is free", r"{} free")
     held_bytes = (allocated or 0.0) + (unallocated or 0.0)
-    if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes:
-        process, others = next(iter(others.values())), {}  # in a container it is this process: both have no room
+    if (
+        process is None
+        and len(others) == 1
+        and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes
+    ):
+        process, others = (
+            next(iter(others.values())),
+            {},
+        )  # in a container it is this process: both have no room
     return Failure(
         next((release for words, release in printed()["releases"].items() if words in text), ""),
         int(gpu[1]) if gpu else None,
@@ -103,4 +120,7 @@ def _failure(text: str) -> Failure | None:
 
 
 def _first(text: str, *patterns: str) -> float | None:
-    return next((size for size in (first_size(pattern, text) for pattern in patterns) if size is not None), None)
+    return next(
+        (size for size in (first_size(pattern, text) for pattern in patterns) if size is not None),
+        None,
+    )

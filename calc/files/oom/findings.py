@@ -11,9 +11,21 @@ from calc.units import GIB
 
 FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
 SAME_RATIO = 0.02
-OF_ENGINES = ("kv_pool", "kv_tokens", "kv_needed", "activation_peak", "free_at_start", "sampled_sequences")
-OTHER_WORK = "This log is of a serving engine and the run trains: add the engine's command to compare them."
-HIDDEN = "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a loss kept with its graph"
+OF_ENGINES = (
+    "kv_pool",
+    "kv_tokens",
+    "kv_needed",
+    "activation_peak",
+    "free_at_start",
+    "sampled_sequences",
+)
+OTHER_WORK = (
+    "This log is of a serving engine and the run trains: add the engine's command to compare them."
+)
+HIDDEN = (
+    "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a "
+    "loss kept with its graph"
+)
 
 
 def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
@@ -25,28 +37,44 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
         sentences.append(f"The request of {size(tried)} has the size of {shape}.")
     if total and allocated > total:
         sentences.append(
-            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved some to CPU memory, which is slow; "
+            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had "
+            f"moved some to CPU memory, which is slow; "
             f"the run needs at least {size(allocated - total)} more than the card has."
         )
     elif total and tried > total:
-        sentences.append(f"One request of {size(tried)} is larger than the card: no allocator setting helps, so make that tensor smaller.")
+        sentences.append(
+            f"One request of {size(tried)} is larger than the card: no allocator setting "
+            f"helps, so make that tensor smaller."
+        )
     elif failure.allowed and allocated + cached + tried > failure.allowed:
-        sentences.append(f"The program allows itself only {size(failure.allowed)}: raise set_per_process_memory_fraction.")
+        sentences.append(
+            f"The program allows itself only {size(failure.allowed)}: raise "
+            f"set_per_process_memory_fraction."
+        )
     elif cached >= tried and cached > FRAGMENTED_RATIO * total:
         sentences.append(
-            f"Fragmentation: {size(cached)} are reserved and not in use, more than the {size(tried)} asked for. Set "
-            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack sequences of like length."
+            f"Fragmentation: {size(cached)} are reserved and not in use, more than the "
+            f"{size(tried)} asked for. Set "
+            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack "
+            f"sequences of like length."
         )
     elif free is not None and free > tried:
         sentences.append(
-            f"{size(free)} were free and {size(tried)} were refused: look for a limit below the card, a process that has since "
+            f"{size(free)} were free and {size(tried)} were refused: look for a limit below "
+            f"the card, a process that has since "
             "ended, or fragmented address space."
         )
     elif total:
-        sentences.append(f"The card was full: tensors took {size(allocated)} of {size(total)}, and {size(tried)} more did not fit.")
+        sentences.append(
+            f"The card was full: tensors took {size(allocated)} of {size(total)}, and "
+            f"{size(tried)} more did not fit."
+        )
     if failure.others_bytes > GIB:
         numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
-        sentences.append(f"Other processes take {size(failure.others_bytes)}{numbers} of the card: stop them first.")
+        sentences.append(
+            f"Other processes take {size(failure.others_bytes)}{numbers} of the card: stop "
+            f"them first."
+        )
     return [*sentences, *_against(allocated, "were allocated when it failed", row)]
 
 
@@ -54,29 +82,49 @@ def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """The meaning of a summary or a log."""
     sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
-        sentences.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the card is nearly full.")
+        sentences.append(
+            f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the "
+            f"card is nearly full."
+        )
     peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
     if peak and reserved - peak > FRAGMENTED_RATIO * reserved:
-        sentences.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments, or a short peak of another shape.")
+        sentences.append(
+            f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments, or "
+            f"a short peak of another shape."
+        )
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
         sentences.append(
-            f"At start {size(figures['free_at_start'])} were free and {size(wanted)} wanted: free the card, or lower "
-            f"gpu_memory_utilization to {floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
+            f"At start {size(figures['free_at_start'])} were free and {size(wanted)} wanted: "
+            f"free the card, or lower "
+            f"gpu_memory_utilization to "
+            f"{floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
         )
-    most, needed = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
+    most, needed = (
+        figures.get("most_tokens") or figures.get("kv_tokens"),
+        figures.get("request_tokens"),
+    )
     if needed and most and most < needed:
         sentences.append(
-            f"The cache has room for {most:,.0f} tokens and one request may need {needed:,.0f}: set max_model_len to at most {most:,.0f}."
+            f"The cache has room for {most:,.0f} tokens and one request may need "
+            f"{needed:,.0f}: set max_model_len to at most {most:,.0f}."
         )
     elif needed and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
         ratio = figures["kv_pool"] / figures["kv_needed"]
-        sentences.append(f"The cache has room for {ratio:.0%} of one longest request: lower max_model_len, or take an fp8 cache.")
+        sentences.append(
+            f"The cache has room for {ratio:.0%} of one longest request: lower "
+            f"max_model_len, or take an fp8 cache."
+        )
     if is_other_work(figures, row):
         return [*sentences, OTHER_WORK]
-    if "weights" in figures and row["weights_bytes"] > 0 and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO:
+    if (
+        "weights" in figures
+        and row["weights_bytes"] > 0
+        and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO
+    ):
         sentences.append(
-            f"The weights take {size(figures['weights'])} and {size(row['weights_bytes'])} in the plan: another model, "
+            f"The weights take {size(figures['weights'])} and {size(row['weights_bytes'])} "
+            f"in the plan: another model, "
             "number format or split."
         )
     return [*sentences, *(_against(peak, "were allocated at the peak", row) if peak else [])]
@@ -98,12 +146,25 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
         above = f"{size(allocated)} {when}, above the estimate's peak of {size(peak)} and its range"
         return [f"{above}: look for what the config does not say, {HIDDEN}."]
     if allocated < lower and "failed" in when:
-        return [f"It failed before its peak: {size(allocated)} {when}, and the estimate's peak is {size(peak)}."]
+        return [
+            (
+                f"It failed before its peak: {size(allocated)} {when}, and the estimate's peak "
+                f"is {size(peak)}."
+            )
+        ]
     if allocated < lower:
         return [
-            f"{size(allocated)} {when}, below the estimate's peak of {size(peak)} and its range: the run is smaller than the plan says."
+            (
+                f"{size(allocated)} {when}, below the estimate's peak of {size(peak)} and its "
+                f"range: the run is smaller than the plan says."
+            )
         ]
-    return [f"{size(allocated)} {when}: within the range of the estimate's peak, {size(lower)} to {size(upper)}."]
+    return [
+        (
+            f"{size(allocated)} {when}: within the range of the estimate's peak, {size(lower)} "
+            f"to {size(upper)}."
+        )
+    ]
 
 
 def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
@@ -112,12 +173,18 @@ def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
         return ""
     model = catalogs.models.loc[row["model"]]
     split = float(row["tensor_parallel"])
-    tokens = float(row["batch"]) * float(row["prompt_tokens"] if row["work"] == "inference" else row["sequence_tokens"])
+    tokens = float(row["batch"]) * float(
+        row["prompt_tokens"] if row["work"] == "inference" else row["sequence_tokens"]
+    )
     length = tokens / float(row["batch"])
     tensors = {
-        "the scores of eager attention: batch x heads x length x length": tokens * length * float(model["heads"]) / split,
+        "the scores of eager attention: batch x heads x length x length": tokens
+        * length
+        * float(model["heads"])
+        / split,
         "the logits: batch x length x vocabulary": tokens * float(model["outputs"]),
-        "the embedding or the head: vocabulary x hidden size": float(model["outputs"]) * float(model["hidden"]),
+        "the embedding or the head: vocabulary x hidden size": float(model["outputs"])
+        * float(model["hidden"]),
     }
     for name, elements in tensors.items():
         for width in (2, 4):

@@ -35,22 +35,34 @@ def logged_figures(text: str) -> dict[str, float]:
             peak = name.endswith("_peak") or name in ("used", "weights")
             figures[name] = max(figures.get(name, 0.0), value) if peak else value
     if (start := STARTUP.search(line)) and float(start[2]) > 0:
-        figures |= {"free_at_start": in_bytes(start[1], "GiB"), "card": in_bytes(start[2], "GiB"), "utilization": float(start[3])}
+        figures |= {
+            "free_at_start": in_bytes(start[1], "GiB"),
+            "card": in_bytes(start[2], "GiB"),
+            "utilization": float(start[3]),
+        }
     return figures | _summary(text[:MOST_CHARACTERS])
 
 
 def silent(text: str) -> list[str]:
     """The meaning of failures that give no size."""
     line = one_line(text)
-    return list(dict.fromkeys(meaning for words, meaning in printed()["silent"].items() if words in line))
+    return list(
+        dict.fromkeys(meaning for words, meaning in printed()["silent"].items() if words in line)
+    )
 
 
 def _values(kind: dict[str, Any], line: str) -> Iterator[float]:
     """The values of a kind of figure, in order."""
     pattern = kind["pattern"]
-    for match in re.finditer(pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER), line):
+    for match in re.finditer(
+        pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER), line
+    ):
         groups = [group for group in match.groups() if group is not None]
-        yield in_bytes(*groups[:2]) if "{}" in pattern else float(groups[0].replace(",", "")) * kind.get("each", 1)
+        yield (
+            in_bytes(*groups[:2])
+            if "{}" in pattern
+            else float(groups[0].replace(",", "")) * kind.get("each", 1)
+        )
 
 
 def _summary(text: str) -> dict[str, float]:
@@ -58,8 +70,17 @@ def _summary(text: str) -> dict[str, float]:
     names, counts = printed()["summary"]["rows"], printed()["summary"]["counts"]
     rows = re.findall(rf"\|\s{{0,40}}({'|'.join(names)})\s{{0,40}}\|{CELL}\|{CELL}\|", text)
     peaks = {names[name]: in_bytes(number, unit) for name, _, _, number, unit in rows}
-    matches = {name: re.search(pattern.replace("{count}", COUNT), text) for name, pattern in counts.items()} if peaks else {}
-    return peaks | {name: float(match[1].replace(",", "")) for name, match in matches.items() if match}
+    matches = (
+        {
+            name: re.search(pattern.replace("{count}", COUNT), text)
+            for name, pattern in counts.items()
+        }
+        if peaks
+        else {}
+    )
+    return peaks | {
+        name: float(match[1].replace(",", "")) for name, match in matches.items() if match
+    }
 
 
 def _stats(text: str) -> dict[str, float]:
@@ -68,5 +89,13 @@ def _stats(text: str) -> dict[str, float]:
         stats: Any = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    values: dict[str, Any] = {name: stats.get(key) for key, name in printed()["stats"].items()} if isinstance(stats, dict) else {}
-    return {name: float(value) for name, value in values.items() if type(value) in (int, float) and 0 <= value < 1e18}
+    values: dict[str, Any] = (
+        {name: stats.get(key) for key, name in printed()["stats"].items()}
+        if isinstance(stats, dict)
+        else {}
+    )
+    return {
+        name: float(value)
+        for name, value in values.items()
+        if type(value) in (int, float) and 0 <= value < 1e18
+    }

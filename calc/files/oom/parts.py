@@ -13,7 +13,9 @@ from calc.memory.moments import FORWARD_PASS
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
-DRIVER_KEEPS_RATIO = 0.035  # at most, of a card: torch's capacity is less than that of nvidia-smi (T4: 3 %)
+DRIVER_KEEPS_RATIO = (
+    0.035  # at most, of a card: torch's capacity is less than that of nvidia-smi (T4: 3 %)
+)
 ROUNDED_BYTES = 0.05 * GIB  # of sizes printed with two decimals
 
 
@@ -26,8 +28,13 @@ class MeasuredPart(NamedTuple):
     meaning: str
 
     def in_gib(self) -> dict[str, Any]:
-        """The part as a table row: measured, estimated and difference, None if incomparable. [GiB]"""
-        measured, estimated = self.measured / GIB, None if self.estimated is None else self.estimated / GIB
+        """The part as a table row: measured, estimated and difference, None if incomparable.
+        [GiB]
+        """
+        measured, estimated = (
+            self.measured / GIB,
+            None if self.estimated is None else self.estimated / GIB,
+        )
         difference = None if estimated is None else measured - estimated
         sizes = {"measured_gib": measured, "estimated_gib": estimated, "difference_gib": difference}
         return {"part": self.name, **sizes, "meaning": self.meaning}
@@ -40,7 +47,9 @@ def cards_of_capacity(total: float | None, catalogs: Catalogs) -> list[str]:
     memory = catalogs.gpus["memory_bytes"].astype(float)
     near = memory[(total >= (1 - DRIVER_KEEPS_RATIO) * memory) & (total <= 1.005 * memory)]
     sold = set(catalogs.instances["gpu"])
-    return sorted(map(str, near.index), key=lambda name: (name not in sold, abs(near[name] - total)))
+    return sorted(
+        map(str, near.index), key=lambda name: (name not in sold, abs(near[name] - total))
+    )
 
 
 def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
@@ -62,10 +71,15 @@ def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
         "total": row["gpu_memory_bytes"],
     }
     measured = {name: getattr(failure, name) for name in estimated}
-    return _parts(measured | ({} if failure.others_bytes > ROUNDED_BYTES else {"others_bytes": None}), estimated)
+    return _parts(
+        measured | ({} if failure.others_bytes > ROUNDED_BYTES else {"others_bytes": None}),
+        estimated,
+    )
 
 
-def parts_of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[MeasuredPart]:
+def parts_of_figures(
+    figures: Mapping[str, float], row: Row, catalogs: Catalogs
+) -> list[MeasuredPart]:
     """The parts of a summary or a log, each with its counterpart in the estimate."""
     estimated = {
         "allocated_peak": row["logged_peak_bytes"],
@@ -90,12 +104,22 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
 
 def changed(row: Row, changes: Row, catalogs: Catalogs) -> Row:
     """The estimate of a row's scenario with some columns changed."""
-    scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
+    scenario = {
+        name: row[name]
+        for name in BY_NAME
+        if name in row and row[name] == row[name] and row[name] is not None
+    }
     return estimate({**scenario, **changes}, catalogs, solve=False)
 
 
-def _parts(measured: Mapping[str, float | None], estimated: Mapping[str, float | None]) -> list[MeasuredPart]:
-    counterparts = {figure: float(value) for figure, value in estimated.items() if value is not None and value == value}
+def _parts(
+    measured: Mapping[str, float | None], estimated: Mapping[str, float | None]
+) -> list[MeasuredPart]:
+    counterparts = {
+        figure: float(value)
+        for figure, value in estimated.items()
+        if value is not None and value == value
+    }
     return [
         MeasuredPart(words["name"], size, counterparts.get(figure), words["meaning"])
         for figure, words in printed()["parts"].items()

@@ -12,8 +12,16 @@ from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
 from calc.units import GIB
 
-PHASES = {"generation": ("rollout",), "scoring": ("log-probs",), "update": ("forward", "backward", "step")}  # of a step, of memory
-NAMED = {"generation": "while answers were generated", "scoring": "while log-probabilities were taken", "update": "in the update"}
+PHASES = {
+    "generation": ("rollout",),
+    "scoring": ("log-probs",),
+    "update": ("forward", "backward", "step"),
+}  # of a step, of memory
+NAMED = {
+    "generation": "while answers were generated",
+    "scoring": "while log-probabilities were taken",
+    "update": "in the update",
+}
 CURES: dict[str, dict[str, Any]] = {  # what is tried, by the columns that it sets
     "the newest release": {"library_version": ""},
     "fused log-probabilities": {"loss": "fused"},
@@ -30,7 +38,10 @@ LEAST_BYTES = 0.25 * GIB  # less is not worth a change
 
 def phase_of(text: str) -> str:
     """The phase that the last line of a trace names; empty where none is named."""
-    last = {phase: max((text.rfind(word) for word in words), default=-1) for phase, words in printed()["phases"].items()}
+    last = {
+        phase: max((text.rfind(word) for word in words), default=-1)
+        for phase, words in printed()["phases"].items()
+    }
     phase = max(last, key=last.__getitem__)
     return phase if last[phase] >= 0 else ""
 
@@ -41,22 +52,47 @@ def findings_of_phase(text: str, row: Row, catalogs: Catalogs) -> list[str]:
         return []
     used = _held(row, catalogs)
     largest, phase = max(used, key=used.__getitem__), phase_of(text)
-    sentences = [f"It failed {NAMED[phase]}." if phase else f"The trace names no phase; by the estimate most is held {NAMED[largest]}."]
+    sentences = [
+        f"It failed {NAMED[phase]}."
+        if phase
+        else f"The trace names no phase; by the estimate most is held {NAMED[largest]}."
+    ]
     if phase and phase != largest:
-        sentences.append(f"By the estimate most is held {NAMED[largest]}: {size(used[largest])}, and {size(used.get(phase, 0.0))} here.")
+        sentences.append(
+            f"By the estimate most is held {NAMED[largest]}: {size(used[largest])}, and "
+            f"{size(used.get(phase, 0.0))} here."
+        )
     phase = phase or largest
-    saved = {words: used[phase] - after.get(phase, 0.0) for words, after in _after(row, catalogs) if phase in used}
-    helps = sorted((words for words in saved if saved[words] > LEAST_BYTES), key=saved.__getitem__, reverse=True)
+    saved = {
+        words: used[phase] - after.get(phase, 0.0)
+        for words, after in _after(row, catalogs)
+        if phase in used
+    }
+    helps = sorted(
+        (words for words in saved if saved[words] > LEAST_BYTES),
+        key=saved.__getitem__,
+        reverse=True,
+    )
     words = ", ".join(f"{name} ({size(saved[name])} less)" for name in helps)
-    sentences.append(f"What helps there: {words}." if helps else "Nothing of the objective's own helps there; see the changes below.")
+    sentences.append(
+        f"What helps there: {words}."
+        if helps
+        else "Nothing of the objective's own helps there; see the changes below."
+    )
     return sentences
 
 
 def _held(row: Row, catalogs: Catalogs) -> dict[str, float]:
     """Allocated bytes at the largest moment of each phase that the run has."""
-    scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
+    scenario = {
+        name: row[name]
+        for name in BY_NAME
+        if name in row and row[name] == row[name] and row[name] is not None
+    }
     total = phases_table(scenario, catalogs).groupby("phase")["bytes"].sum()
-    present = {phase: [name for name in names if name in total.index] for phase, names in PHASES.items()}
+    present = {
+        phase: [name for name in names if name in total.index] for phase, names in PHASES.items()
+    }
     return {phase: float(total[names].max()) for phase, names in present.items() if names}
 
 
@@ -64,7 +100,10 @@ def _after(row: Row, catalogs: Catalogs) -> list[tuple[str, dict[str, float]]]:
     """What each phase would hold with each cure that the run lacks and that is not refused."""
     tried = []
     for words, change in CURES.items():
-        change = {name: _halved(name, row[name]) if name in HALVED else value for name, value in change.items()}
+        change = {
+            name: _halved(name, row[name]) if name in HALVED else value
+            for name, value in change.items()
+        }
         if any(row.get(name) != value for name, value in change.items()):
             after = changed(row, change, catalogs)
             if not after["problem"]:

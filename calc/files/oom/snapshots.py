@@ -11,16 +11,61 @@ from typing import Any
 
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 MOST_BYTES, MOST_EVENTS = 100_000_000, 4_000_000  # of a pickle; of all its traces
-PLAIN = {  # what pickles of builtin containers, numbers and text consist of; nothing here imports or calls
-    *("PROTO", "FRAME", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "MEMOIZE", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET"),
-    *("EMPTY_DICT", "SETITEM", "SETITEMS", "EMPTY_LIST", "APPEND", "APPENDS", "EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"),
-    *("BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "SHORT_BINUNICODE", "BINUNICODE", "SHORT_BINBYTES", "BINBYTES"),
+# what pickles of builtin containers, numbers and text consist of; nothing here imports or calls
+PLAIN = {
+    *(
+        "PROTO",
+        "FRAME",
+        "STOP",
+        "MARK",
+        "NONE",
+        "NEWTRUE",
+        "NEWFALSE",
+        "MEMOIZE",
+        "BINPUT",
+        "LONG_BINPUT",
+        "BINGET",
+        "LONG_BINGET",
+    ),
+    *(
+        "EMPTY_DICT",
+        "SETITEM",
+        "SETITEMS",
+        "EMPTY_LIST",
+        "APPEND",
+        "APPENDS",
+        "EMPTY_TUPLE",
+        "TUPLE",
+        "TUPLE1",
+        "TUPLE2",
+        "TUPLE3",
+    ),
+    *(
+        "BININT",
+        "BININT1",
+        "BININT2",
+        "LONG1",
+        "BINFLOAT",
+        "SHORT_BINUNICODE",
+        "BINUNICODE",
+        "SHORT_BINBYTES",
+        "BINBYTES",
+    ),
 }
 CHANGES = {  # what is counted -> its size in a segment, and what changes it in a trace
     "allocated_bytes.all.peak": ("allocated_size", {"alloc": 1, "free_completed": -1}),
     "reserved_bytes.all.peak": ("total_size", {"segment_alloc": 1, "segment_free": -1}),
 }
-BROKEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, EOFError, pickle.UnpicklingError)
+BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    EOFError,
+    pickle.UnpicklingError,
+)
 
 
 class _Containers(pickle.Unpickler):
@@ -33,11 +78,14 @@ def pickled_peaks(content: bytes) -> str:
     """A pickled snapshot's peaks as memory_stats() has them, JSON; empty of other pickles.
 
     Every opcode is checked before anything is made, and none that imports or calls is taken.
-    Source: Python's documentation, pickle, Restricting Globals; torch/cuda/memory.py, _dump_snapshot.
+    Source: Python's documentation, pickle, Restricting Globals; torch/cuda/memory.py,
+    _dump_snapshot.
     """
     try:
         for opcode, place, _ in pickletools.genops(content):
-            if opcode.name not in PLAIN or (opcode.name == "LONG_BINPUT" and (place or 0) >= len(content)):
+            if opcode.name not in PLAIN or (
+                opcode.name == "LONG_BINPUT" and (place or 0) >= len(content)
+            ):
                 return ""
         peaks = peaks_of(_Containers(io.BytesIO(content)).load())
     except BROKEN:
@@ -48,19 +96,30 @@ def pickled_peaks(content: bytes) -> str:
 def peaks_of(snapshot: Any) -> dict[str, float]:
     """The fullest device's peaks of torch.cuda.memory._snapshot(); empty of anything else. [B]
 
-    Source: torch/cuda/memory.py, _snapshot: `segments` are what stands at the end, `device_traces` how it came to that.
+    Source: torch/cuda/memory.py, _snapshot: `segments` are what stands at the end, `device_traces`
+    how it came to that.
     """
     try:
         traces, segments = snapshot["device_traces"], snapshot["segments"]
         if sum(len(trace) for trace in traces) > MOST_EVENTS:
             return {}
-        return {name: peak for name, of in CHANGES.items() if (peak := max(_peaks(traces, segments, *of), default=0)) > 0}
+        return {
+            name: peak
+            for name, of in CHANGES.items()
+            if (peak := max(_peaks(traces, segments, *of), default=0)) > 0
+        }
     except BROKEN:
         return {}
 
 
-def _peaks(traces: list[Any], segments: list[Any], size: str, signs: dict[str, int]) -> Iterable[float]:
+def _peaks(
+    traces: list[Any], segments: list[Any], size: str, signs: dict[str, int]
+) -> Iterable[float]:
     for device, trace in enumerate(traces):
-        stands = sum(segment.get(size, 0) for segment in segments if segment.get("device", 0) == device)
-        changes = [signs[event["action"]] * event["size"] for event in trace if event["action"] in signs]
+        stands = sum(
+            segment.get(size, 0) for segment in segments if segment.get("device", 0) == device
+        )
+        changes = [
+            signs[event["action"]] * event["size"] for event in trace if event["action"] in signs
+        ]
         yield max(accumulate(changes, initial=stands - sum(changes)))

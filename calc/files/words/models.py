@@ -16,7 +16,10 @@ def take_model(line: Sentence, catalogs: Catalogs) -> str:
     for match in line.take(HUB.pattern):
         line.put(match[0], model=model_id(match[1], catalogs) or match[1])
         return ""
-    tokens = [(match[0].strip(EDGES), match.start(), match.end()) for match in re.finditer(r"[^\s|]+", line.text)]
+    tokens = [
+        (match[0].strip(EDGES), match.start(), match.end())
+        for match in re.finditer(r"[^\s|]+", line.text)
+    ]
     heads, close = _heads(catalogs), ""
     for size in range(LONGEST_NAME, 0, -1):
         for place in range(len(tokens) - size + 1):
@@ -24,7 +27,11 @@ def take_model(line: Sentence, catalogs: Catalogs) -> str:
             name = "-".join(words)
             if "/" in name and size > 1:  # a repository is one word
                 continue
-            if re.split(r"[-_:]", words[0])[0] not in heads and _letters(words[0]) not in heads and "/" not in name:
+            if (
+                re.split(r"[-_:]", words[0])[0] not in heads
+                and _letters(words[0]) not in heads
+                and "/" not in name
+            ):
                 continue
             if model := model_id(name, catalogs):
                 while size > 1 and model_id("-".join(words[: size - 1]), catalogs) == model:
@@ -35,7 +42,9 @@ def take_model(line: Sentence, catalogs: Catalogs) -> str:
                 line.cut(*stretch)
                 return ""
             if size > 1 or "/" in name or re.search(r"\d", name):
-                close = close or _close(line, words, tokens[place][1], tokens[place + size - 1][2], catalogs)
+                close = close or _close(
+                    line, words, tokens[place][1], tokens[place + size - 1][2], catalogs
+                )
                 if "model" in line.columns:
                     return ""
     return close
@@ -55,13 +64,19 @@ def _close(line: Sentence, words: list[str], start: int, end: int, catalogs: Cat
         line.put(" ".join(words), model=matches[0])
     if matches:
         line.cut(start, end)
-    return f"'{' '.join(words)}' may be {', '.join(matches[:4])}: name one of them." if len(matches) > 1 else ""
+    return (
+        f"'{' '.join(words)}' may be {', '.join(matches[:4])}: name one of them."
+        if len(matches) > 1
+        else ""
+    )
 
 
 @kept("models")
 def _heads(catalogs: Catalogs) -> frozenset[str]:
     """The words with which names of models begin: llama, qwen3, qwen."""
-    tails = (str(repository).rpartition("/")[2].lower() for repository in catalogs.models["hf_repo"])
+    tails = (
+        str(repository).rpartition("/")[2].lower() for repository in catalogs.models["hf_repo"]
+    )
     first = {name.split("-")[0] for name in (*map(str, catalogs.models.index), *tails) if name}
     return frozenset(first | {letters for head in first if len(letters := _letters(head)) > 2})
 

@@ -1,6 +1,7 @@
 """A job in plain words: what each phrase sets, and what no phrase reads.
 
-`show`, the agent's tools and the field on the page all read words here (catalogs/edited/vocabulary.yaml).
+`show`, the agent's tools and the field on the page all read words here
+(catalogs/edited/vocabulary.yaml).
 """
 
 import re
@@ -16,7 +17,10 @@ from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, inputs_by_name
 from calc.search.inputs import JOB_BY_NAME, SEVERAL
 from calc.search.job_fields import JOB, OF_SERVING, OF_TRAINING, is_read
 
-NAMED = {table: table.removesuffix("s") for table in ("optimizers", "precisions", "implementations", "objectives")} | {"regions": "regions"}
+NAMED = {
+    table: table.removesuffix("s")
+    for table in ("optimizers", "precisions", "implementations", "objectives")
+} | {"regions": "regions"}
 LISTS = ("regions", "markets", "instance")
 
 
@@ -47,13 +51,20 @@ def read_words(text: str, catalogs: Catalogs) -> Worded:
             meant = {**entry.get("sets", {}), **meant}
     for entry in vocabulary()["phrases"]:
         for match in line.take(entry["pattern"]):
-            sets = {name: value.split("+") if name in LISTS else value for name, value in entry["sets"].items()}
+            sets = {
+                name: value.split("+") if name in LISTS else value
+                for name, value in entry["sets"].items()
+            }
             line.put(match[0], **sets)
     for column, names in _names(catalogs).items():
         for match in line.take("|".join(map(re.escape, names))):
             _put_name(line, match[0], column, names[match[0]])
     columns = _settled({**meant, **line.columns}, catalogs)
-    for name in [name for name in columns if name in line.phrases and not is_read(name, {"goal": "tune", "method": "full", **columns})]:
+    for name in [
+        name
+        for name in columns
+        if name in line.phrases and not is_read(name, {"goal": "tune", "method": "full", **columns})
+    ]:
         del columns[name]
         line.unread.append(f"'{line.phrases[name]}'")
         line.read.pop(line.phrases[name], None)
@@ -74,10 +85,20 @@ def _named_columns(line: Sentence) -> None:
     line.text = re.sub(r"\bmodel\s?[=:]", "model ", line.text)  # whose name is read as any other
     for match in line.take(rf"(?P<name>{'|'.join(names)})\s?[=:]\s?(?P<value>[^\s,;]+)"):
         name, value = match["name"], match["value"]
-        if (number := re.fullmatch(NUMBER.format(0), value)) and names[name].kind not in ("text", "choice"):
+        if (number := re.fullmatch(NUMBER.format(0), value)) and names[name].kind not in (
+            "text",
+            "choice",
+        ):
             line.put(match[0], **{name: amount_of(number, {})})
         else:
-            line.put(match[0], **{name: value.split("+") if name in LISTS or (name in SEVERAL and "+" in value) else value})
+            line.put(
+                match[0],
+                **{
+                    name: value.split("+")
+                    if name in LISTS or (name in SEVERAL and "+" in value)
+                    else value
+                },
+            )
 
 
 @kept()
@@ -87,7 +108,11 @@ def _names(catalogs: Catalogs) -> dict[str, dict[str, str]]:
     for table, column in NAMED.items():
         frame = getattr(catalogs, table)
         words = {str(one): str(one) for one in frame.index}
-        words |= {str(name).lower(): str(one) for one, name in frame["name"].items()} if "name" in frame else {}
+        words |= (
+            {str(name).lower(): str(one) for one, name in frame["name"].items()}
+            if "name" in frame
+            else {}
+        )
         names[column] = {word: words[word] for word in sorted(words, key=len, reverse=True)}
     return names
 
@@ -106,7 +131,9 @@ def _settled(columns: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     trains = catalogs.implementations["trains"].get(columns.get("implementation"), True)
     if columns.keys() & {*OF_TRAINING, *TRAINING_ONLY} - {"sequence_tokens", "train_tokens"}:
         columns.setdefault("goal", "tune")
-    elif columns.keys() & {*OF_SERVING, *INFERENCE_ONLY} - {"context_tokens"} or not (trains and _is_trained(columns, catalogs)):
+    elif columns.keys() & {*OF_SERVING, *INFERENCE_ONLY} - {"context_tokens"} or not (
+        trains and _is_trained(columns, catalogs)
+    ):
         columns.setdefault("goal", "serve")
     serves = columns.get("goal") == "serve"
     if not serves and "context_tokens" in columns:

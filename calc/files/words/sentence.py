@@ -4,8 +4,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-NUMBER = r"(?P<n{0}>\d[\d,]*(?:\.\d+)?)\s?(?P<scale{0}>k|m|bn?|t|thousand|million|billion|trillion)?"
-SCALES = {"": 1.0, "k": 1e3, "t": 1e12, "m": 1e6, "b": 1e9, "bn": 1e9, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+NUMBER = (
+    r"(?P<n{0}>\d[\d,]*(?:\.\d+)?)\s?(?P<scale{0}>k|m|bn?|t|thousand|million|billion|trillion)?"
+)
+SCALES = {
+    "": 1.0,
+    "k": 1e3,
+    "t": 1e12,
+    "m": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+}
 EDGES = ".,;:?!()[]\"'"
 SHOWN = 3  # values of a list that are named
 
@@ -33,12 +46,18 @@ class Sentence:
 
     def put(self, phrase: str, **values: Any) -> None:
         """Set columns by a phrase; one that another phrase set otherwise is not understood."""
-        if any(self.columns.get(name, value) != value for name, value in values.items() if name != "goal"):
+        if any(
+            self.columns.get(name, value) != value
+            for name, value in values.items()
+            if name != "goal"
+        ):
             self.unread.append(f"'{phrase.strip()}'")
             return
         self.columns = {**values, **self.columns}
         self.phrases |= dict.fromkeys(values, phrase.strip())
-        self.read[phrase.strip()] = ", ".join(f"{name} {plain_value(value)}" for name, value in values.items())
+        self.read[phrase.strip()] = ", ".join(
+            f"{name} {plain_value(value)}" for name, value in values.items()
+        )
 
 
 def numbered(pattern: str) -> str:
@@ -49,9 +68,17 @@ def numbered(pattern: str) -> str:
 
 def amount_of(match: re.Match, entry: dict[str, Any]) -> int | float | str:
     """The number of a phrase, with its unit: 8k of context is 8,192, 50k examples 50,000."""
-    place = next(name.removeprefix("n") for name, text in match.groupdict().items() if text and name.startswith("n"))
+    place = next(
+        name.removeprefix("n")
+        for name, text in match.groupdict().items()
+        if text and name.startswith("n")
+    )
     number, scale = float(match[f"n{place}"].replace(",", "")), match[f"scale{place}"] or ""
-    scaled = entry.get("thousand", 1000) if scale == "k" and number.is_integer() and 128 % number == 0 else SCALES[scale]
+    scaled = (
+        entry.get("thousand", 1000)
+        if scale == "k" and number.is_integer() and 128 % number == 0
+        else SCALES[scale]
+    )
     amount = as_counted(number * scaled * entry.get("each", 1))
     return f"{amount} {entry['unit']}" if "unit" in entry else amount
 

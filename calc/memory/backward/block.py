@@ -1,6 +1,7 @@
 """The backward pass inside one block: products, attention, all gradients, their reduction.
 
-Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows); moments.py leaves empty stacks out.
+Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows);
+moments.py leaves empty stacks out.
 """
 
 import numpy as np
@@ -15,7 +16,13 @@ def keeps_this_input(keeps_input, implementation_fuses_norms, tensor_parallel):
     return keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
 
 
-def place_kept_bytes(stack_kept_bytes, stack_kept_microbatch_bytes, stack_layers_here, place_blocks_below, keeps_this_input):
+def place_kept_bytes(
+    stack_kept_bytes,
+    stack_kept_microbatch_bytes,
+    stack_layers_here,
+    place_blocks_below,
+    keeps_this_input,
+):
     """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
 
     Source: Chen et al. 2016, arXiv 1604.06174.
@@ -33,7 +40,11 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
     Source: torch/amp/autocast_mode.py.
     """
     of_block = stack_autocast_bytes / np.maximum(stack_layers_here, 1)
-    below = np.cumsum(stack_autocast_bytes, axis=0) - stack_autocast_bytes + place_blocks_below * of_block
+    below = (
+        np.cumsum(stack_autocast_bytes, axis=0)
+        - stack_autocast_bytes
+        + place_blocks_below * of_block
+    )
     return np.where(keeps_input > 0, 0, below) + of_block
 
 
@@ -54,14 +65,21 @@ def stack_passing_bytes(
 
 
 def place_buffers_bytes(
-    place_whole_bytes, place_live_bytes, place_reducing_bytes, place_reduced_bytes, place_autocast_bytes, stack_passing_bytes
+    place_whole_bytes,
+    place_live_bytes,
+    place_reducing_bytes,
+    place_reduced_bytes,
+    place_autocast_bytes,
+    stack_passing_bytes,
 ):
     """Whole weights, reductions, copies and buffers at this block. [B]"""
     weights = place_whole_bytes + place_live_bytes + place_autocast_bytes
     return weights + place_reducing_bytes + place_reduced_bytes + stack_passing_bytes
 
 
-def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
+def products_activations_bytes(
+    place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes
+):
     """Activations while the block's widest products run. [B]"""
     return place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes
 
@@ -69,40 +87,69 @@ def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token,
 def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place, adapts):
     """Weight gradients that stand while the block's widest products run. [matrices]
 
-    One where each product's activations are freed after it; two where all that was recomputed stays to the end, none if each is
-    added to those of earlier micro-batches; none where the product adds into the gradients' own buffer.
-    Source: simulated; Megatron-Core, core/tensor_parallel/layers.py.
+    One where each product's activations are freed after it; two where all that was recomputed stays
+    to the end, none if each is added to those of earlier micro-batches; none where the product adds
+    into the gradients' own buffer. Source: simulated; Megatron-Core,
+    core/tensor_parallel/layers.py.
     """
-    return np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients)) * (1 - implementation_adds_in_place) * (adapts == 0)
+    return (
+        np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients))
+        * (1 - implementation_adds_in_place)
+        * (adapts == 0)
+    )
 
 
 def products_working_bytes(
-    place_buffers_bytes, matrices_at_products, new_gradient_bytes_each, stack_largest_linear, tensor_parallel, stack_block_experts_here
+    place_buffers_bytes,
+    matrices_at_products,
+    new_gradient_bytes_each,
+    stack_largest_linear,
+    tensor_parallel,
+    stack_block_experts_here,
 ):
     """Working memory at the block's widest products, with its weight gradients so far. [B]"""
-    widest = np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)  # experts: a tensor per product
+    widest = np.maximum(
+        stack_largest_linear / tensor_parallel, stack_block_experts_here / 3
+    )  # experts: a tensor per product
     return place_buffers_bytes + matrices_at_products * new_gradient_bytes_each * widest
 
 
-def attention_activations_bytes(place_kept_bytes, stack_attention_peak_bytes_per_token, stack_tokens, outside_backward_bytes):
+def attention_activations_bytes(
+    place_kept_bytes, stack_attention_peak_bytes_per_token, stack_tokens, outside_backward_bytes
+):
     """Activations at attention's worst moment, where the block has one. [B]"""
-    kept = place_kept_bytes + stack_attention_peak_bytes_per_token * stack_tokens + outside_backward_bytes
+    kept = (
+        place_kept_bytes
+        + stack_attention_peak_bytes_per_token * stack_tokens
+        + outside_backward_bytes
+    )
     return (stack_attention_peak_bytes_per_token > 0) * kept
 
 
 def stack_made_at_attention_here(
-    stack_block_linear_here, stack_hidden, stack_query_width, stack_key_width, stack_value_width, tensor_parallel
+    stack_block_linear_here,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_value_width,
+    tensor_parallel,
 ):
     """Elements with gradients at attention: the network's, the output projection's. [elements]
 
     Source: simulated (fsdp_peaks.csv).
     """
-    to_come = stack_hidden * (stack_query_width + stack_key_width + stack_value_width) / tensor_parallel
+    to_come = (
+        stack_hidden * (stack_query_width + stack_key_width + stack_value_width) / tensor_parallel
+    )
     return np.maximum(stack_block_linear_here - to_come, 0)
 
 
 def attention_working_bytes(
-    place_buffers_bytes, new_gradient_bytes_each, stack_made_at_attention_here, keeps_new_gradients, stack_attention_peak_bytes_per_token
+    place_buffers_bytes,
+    new_gradient_bytes_each,
+    stack_made_at_attention_here,
+    keeps_new_gradients,
+    stack_attention_peak_bytes_per_token,
 ):
     """Working memory at attention's worst moment, where the block has one. [B]"""
     made = new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
@@ -110,25 +157,41 @@ def attention_working_bytes(
 
 
 def stack_norm_backward_bytes(
-    rms_norms, implementation_fuses_norms, stack_shares_form, stack_residual_bytes, stack_hidden, stack_tokens, sequence_split
+    rms_norms,
+    implementation_fuses_norms,
+    stack_shares_form,
+    stack_residual_bytes,
+    stack_hidden,
+    stack_tokens,
+    sequence_split,
 ):
     """Activations in the backward pass of the block's first norm. [B]
 
-    Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient twice and the last
-    product's where it is one kernel.
-    Source: simulated.
+    Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient
+    twice and the last product's where it is one kernel. Source: simulated.
     """
     composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
     fused = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
-    return np.where(composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused)
+    return np.where(
+        composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused
+    )
 
 
-def gradients_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_backward_bytes, stack_norm_backward_bytes):
+def gradients_activations_bytes(
+    place_kept_bytes, stack_residual_bytes, outside_backward_bytes, stack_norm_backward_bytes
+):
     """Activations once the block has all gradients: its input's, its own, its norm's. [B]"""
-    return place_kept_bytes + 2 * stack_residual_bytes + stack_norm_backward_bytes + outside_backward_bytes
+    return (
+        place_kept_bytes
+        + 2 * stack_residual_bytes
+        + stack_norm_backward_bytes
+        + outside_backward_bytes
+    )
 
 
-def gradients_working_bytes(place_buffers_bytes, new_gradient_bytes_each, stack_trained_here, keeps_new_gradients):
+def gradients_working_bytes(
+    place_buffers_bytes, new_gradient_bytes_each, stack_trained_here, keeps_new_gradients
+):
     """Working memory once the block has all its gradients. [B]"""
     return place_buffers_bytes + new_gradient_bytes_each * stack_trained_here * keeps_new_gradients
 
@@ -138,10 +201,12 @@ def reduction_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_
     return place_kept_bytes + stack_residual_bytes + outside_backward_bytes
 
 
-def reduction_working_bytes(place_buffers_bytes, place_reducing_bytes, block_reduce_bytes_each, stack_trained_here):
+def reduction_working_bytes(
+    place_buffers_bytes, place_reducing_bytes, block_reduce_bytes_each, stack_trained_here
+):
     """Working memory while FSDP reduces the block's gradients. [B]
 
-    The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight.
-    Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
+    The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in
+    flight. Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
     """
     return place_buffers_bytes - place_reducing_bytes + block_reduce_bytes_each * stack_trained_here

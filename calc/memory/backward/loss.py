@@ -1,6 +1,7 @@
 """Logits and loss: as computed, upcast, and their log-softmax, in one kernel, or by chunks.
 
-Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 2410.10989; by kind of head catalogs/read_off/heads.yaml.
+Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 2410.10989; by kind of
+head catalogs/read_off/heads.yaml.
 """
 
 import numpy as np
@@ -21,8 +22,8 @@ def logits_backward_bytes_each(head_coefficients, head_row, activation_format, v
 def loop_forward_bytes_each(adapts, batch_sequences, softcap):
     """Bytes per logit at the forward peak where the training loop keeps fp32 outputs. [B]
 
-    Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A cap keeps what its tanh gave.
-    Source: litgpt, finetune/full.py and finetune/lora.py.
+    Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A
+    cap keeps what its tanh gave. Source: litgpt, finetune/full.py and finetune/lora.py.
     """
     return 8.0 + 4.0 * (1 - adapts) * (batch_sequences > 1) + 2.0 * softcap
 
@@ -37,21 +38,33 @@ def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
     return 8.0 + np.where(adapts > 0, chunk, 4.0) + 2.0 * softcap
 
 
-def kernel_loss_bytes_each(loss_in_place, implementation_in_place_bytes_each, compiles, loss_compiled_bytes_each):
+def kernel_loss_bytes_each(
+    loss_in_place, implementation_in_place_bytes_each, compiles, loss_compiled_bytes_each
+):
     """Bytes per logit of a loss that works in place, or is compiled; 0 where neither. [B]"""
-    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each)
+    return np.where(
+        loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each
+    )
 
 
 def stored_forward_bytes_each(
-    logits_forward_bytes_each, loop_forward_bytes_each, implementation_holds_outputs, loss_forward_bytes_each, kernel_loss_bytes_each
+    logits_forward_bytes_each,
+    loop_forward_bytes_each,
+    implementation_holds_outputs,
+    loss_forward_bytes_each,
+    kernel_loss_bytes_each,
 ):
     """Bytes per logit at the forward peak: of kernel, loss, software or head. [B]"""
-    of_software = np.where(implementation_holds_outputs > 0, loop_forward_bytes_each, logits_forward_bytes_each)
+    of_software = np.where(
+        implementation_holds_outputs > 0, loop_forward_bytes_each, logits_forward_bytes_each
+    )
     of_loss = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, of_software)
     return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, of_loss)
 
 
-stored_backward_bytes_each = twin(stored_forward_bytes_each, {"forward peak": "backward peak", "forward": "backward"})
+stored_backward_bytes_each = twin(
+    stored_forward_bytes_each, {"forward peak": "backward peak", "forward": "backward"}
+)
 
 
 def chunk_tokens(logits_tokens, outputs, hidden):
@@ -63,27 +76,53 @@ def chunk_tokens(logits_tokens, outputs, hidden):
     return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
 
 
-def fused_loss_bytes(chunk_tokens, outputs, hidden, logits_tokens, trained_head_here, compute_bytes_each, vocabulary_split, holds_head):
+def fused_loss_bytes(
+    chunk_tokens,
+    outputs,
+    hidden,
+    logits_tokens,
+    trained_head_here,
+    compute_bytes_each,
+    vocabulary_split,
+    holds_head,
+):
     """Head and loss by chunks: one chunk, the gradients of inputs and of a trained head. [B]"""
     width = np.maximum(compute_bytes_each, 2)
     kept = width * hidden * logits_tokens + width * trained_head_here
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
-def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes, scores_by_release, scores_forward_bytes):
+def forward_logits_bytes(
+    logits_elements,
+    stored_forward_bytes_each,
+    fuses_loss,
+    fused_loss_bytes,
+    scores_by_release,
+    scores_forward_bytes,
+):
     """Logits and loss at the forward peak. [B]"""
-    of_loss = np.where(fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements)
+    of_loss = np.where(
+        fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements
+    )
     return np.where(scores_by_release > 0, scores_forward_bytes, of_loss)
 
 
 def head_gradients_bytes(
-    loss_head_gradients, loss_beside_gradients_bytes_each, logits_elements, head_elements_here, adapts, compute_bytes_each
+    loss_head_gradients,
+    loss_beside_gradients_bytes_each,
+    logits_elements,
+    head_elements_here,
+    adapts,
+    compute_bytes_each,
 ):
     """Chunks after the head: its gradient twice, and what is left of the logits. [B]
 
-    Source: torchtune, modules/loss/ce_chunked_output_loss.py; simulated (validation/data/parallel/ce.csv).
+    Source: torchtune, modules/loss/ce_chunked_output_loss.py; simulated
+    (validation/data/parallel/ce.csv).
     """
-    gradients = loss_head_gradients * np.maximum(compute_bytes_each, 2) * (1 - adapts) * head_elements_here
+    gradients = (
+        loss_head_gradients * np.maximum(compute_bytes_each, 2) * (1 - adapts) * head_elements_here
+    )
     return gradients + loss_beside_gradients_bytes_each * logits_elements
 
 
@@ -98,4 +137,8 @@ def backward_logits_bytes(
 ):
     """Logits and their gradients when the backward pass begins. [B]"""
     stored = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
-    return np.where(scores_by_release > 0, scores_backward_bytes, np.where(fuses_loss > 0, fused_loss_bytes, stored))
+    return np.where(
+        scores_by_release > 0,
+        scores_backward_bytes,
+        np.where(fuses_loss > 0, fused_loss_bytes, stored),
+    )

@@ -1,6 +1,7 @@
 """Where in the backward pass memory is looked at; what gradients and sharding hold there.
 
-The blocks above a place are done: their activations are freed, their gradients kept. Shape of place columns: (places, stacks, rows).
+The blocks above a place are done: their activations are freed, their gradients kept. Shape of place
+columns: (places, stacks, rows).
 """
 
 import numpy as np
@@ -29,7 +30,10 @@ def _of_stacks_above(of_stack):
 
 def place_parameters_above(stack_layers_here, stack_block_parameters_here, place_blocks_above):
     """Parameters of all blocks above this one. [elements]"""
-    return _of_stacks_above(stack_layers_here * stack_block_parameters_here) + place_blocks_above * stack_block_parameters_here
+    return (
+        _of_stacks_above(stack_layers_here * stack_block_parameters_here)
+        + place_blocks_above * stack_block_parameters_here
+    )
 
 
 def place_trained_above(place_parameters_above, trained_ratio):
@@ -37,26 +41,47 @@ def place_trained_above(place_parameters_above, trained_ratio):
     return place_parameters_above * trained_ratio
 
 
-def place_spread_above(stack_layers_here, place_blocks_above, stack_block_experts_here, expert_copies_ratio, gradient_shards, adapts):
+def place_spread_above(
+    stack_layers_here,
+    place_blocks_above,
+    stack_block_experts_here,
+    expert_copies_ratio,
+    gradient_shards,
+    adapts,
+):
     """What experts above count more because fewer ranks divide them. [elements]"""
     if not np.any(expert_copies_ratio > 1):
         return np.zeros(1)
-    of_block = stack_block_experts_here * (expert_copies_ratio - 1) * (gradient_shards > 1) * (1 - adapts)
+    of_block = (
+        stack_block_experts_here * (expert_copies_ratio - 1) * (gradient_shards > 1) * (1 - adapts)
+    )
     return _of_stacks_above(stack_layers_here * of_block) + place_blocks_above * of_block
 
 
 def place_unresharded_here(
-    pipeline_parallel, whole_parameters_here, stack_block_parameters_here, embedding_group_here, place_blocks_before
+    pipeline_parallel,
+    whole_parameters_here,
+    stack_block_parameters_here,
+    embedding_group_here,
+    place_blocks_before,
 ):
     """Parameters that were never sharded again after the forward pass. [elements]
 
     Source: torch/distributed/pipelining/stage.py, set_reshard_after_backward(False).
     """
     others = whole_parameters_here - stack_block_parameters_here + embedding_group_here
-    return np.where(pipeline_parallel > 1, others, stack_block_parameters_here * place_blocks_before)
+    return np.where(
+        pipeline_parallel > 1, others, stack_block_parameters_here * place_blocks_before
+    )
 
 
-def place_ahead_here(reshards_weights, place_unresharded_here, place_blocks_before, stack_group_here, embedding_group_here):
+def place_ahead_here(
+    reshards_weights,
+    place_unresharded_here,
+    place_blocks_before,
+    stack_group_here,
+    embedding_group_here,
+):
     """Whole parameters ahead of this block: all, or those of the next group. [elements]"""
     fetched = np.where(place_blocks_before >= 1, stack_group_here, embedding_group_here)
     return np.where(reshards_weights < 1, place_unresharded_here, fetched)
@@ -67,9 +92,15 @@ def root_head_here(root_group_here, implementation_groups_ends, trained_head_her
     return root_group_here + (1 - implementation_groups_ends) * trained_head_here
 
 
-def place_whole_bytes(fsdp_active, gathered_bytes_each, root_head_here, stack_block_parameters_here, place_ahead_here):
+def place_whole_bytes(
+    fsdp_active, gathered_bytes_each, root_head_here, stack_block_parameters_here, place_ahead_here
+):
     """Whole weights under FSDP: the root group, this block, and what is ahead of it. [B]"""
-    return fsdp_active * gathered_bytes_each * (root_head_here + stack_block_parameters_here + place_ahead_here)
+    return (
+        fsdp_active
+        * gathered_bytes_each
+        * (root_head_here + stack_block_parameters_here + place_ahead_here)
+    )
 
 
 def place_left_here(implementation_live_elements, stage_head_here, place_parameters_above):
@@ -77,7 +108,13 @@ def place_left_here(implementation_live_elements, stage_head_here, place_paramet
     return implementation_live_elements - stage_head_here - place_parameters_above
 
 
-def place_live_bytes(reused_bytes_each, place_left_here, stack_block_parameters_here, stack_fetched_ahead, stage_parameters_here):
+def place_live_bytes(
+    reused_bytes_each,
+    place_left_here,
+    stack_block_parameters_here,
+    stack_fetched_ahead,
+    stage_parameters_here,
+):
     """Whole weights under DeepSpeed's ZeRO 3: this block, and what is ahead or left of it. [B]
 
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
@@ -87,14 +124,23 @@ def place_live_bytes(reused_bytes_each, place_left_here, stack_block_parameters_
 
 
 def place_reducing_bytes(
-    block_reduce_bytes_each, stack_layers_here, place_blocks_above, head_reduction_here, stack_group_here, trained_ratio
+    block_reduce_bytes_each,
+    stack_layers_here,
+    place_blocks_above,
+    head_reduction_here,
+    stack_group_here,
+    trained_ratio,
 ):
     """Gradients of the block above, or of the head, while FSDP reduces them. [B]"""
     is_top = (_of_stacks_above(stack_layers_here) <= 0) & (place_blocks_above == 0)
-    return block_reduce_bytes_each * np.where(is_top, head_reduction_here, stack_group_here * trained_ratio)
+    return block_reduce_bytes_each * np.where(
+        is_top, head_reduction_here, stack_group_here * trained_ratio
+    )
 
 
-def place_reduced_bytes(place_trained_above, head_reduction_here, replicated_bytes_each, gradient_shards):
+def place_reduced_bytes(
+    place_trained_above, head_reduction_here, replicated_bytes_each, gradient_shards
+):
     """What hybrid sharding has all-reduced so far, still in the reduction's width. [B]"""
     return replicated_bytes_each * (place_trained_above + head_reduction_here) / gradient_shards
 
@@ -104,14 +150,25 @@ def tied_gradients_bytes(adds_gradients, tied, trained_head_here, gradient_width
     return adds_gradients * tied * trained_head_here * gradient_width_bytes_each
 
 
-def place_done_here(place_trained_above, place_spread_above, fsdp_active, implementation_groups_ends, trained_head_here):
+def place_done_here(
+    place_trained_above,
+    place_spread_above,
+    fsdp_active,
+    implementation_groups_ends,
+    trained_head_here,
+):
     """Elements whose gradients are done; a head in FSDP's root group waits. [elements]"""
     head = np.where(fsdp_active * (1 - implementation_groups_ends) > 0, 0, trained_head_here)
     return place_trained_above + place_spread_above + head
 
 
 def place_gradients_bytes(
-    place_done_here, gradient_width_bytes_each, gradient_shards, offloads_weights, earlier_gradients_bytes, tied_gradients_bytes
+    place_done_here,
+    gradient_width_bytes_each,
+    gradient_shards,
+    offloads_weights,
+    earlier_gradients_bytes,
+    tied_gradients_bytes,
 ):
     """Gradients of the head and of the blocks above, or more from earlier micro-batches. [B]"""
     done = place_done_here * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)

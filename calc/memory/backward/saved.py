@@ -1,8 +1,9 @@
 """What the forward pass leaves: activations, autocast's copies, a pipeline's buffers.
 
-Source of the buffers: torch/distributed/pipelining/stage.py, _RecvInfo and fwd_cache: a receive buffer for each micro-batch, and each
-stage's output until its backward pass; simulated (validation/data/parallel/pipeline.csv). Megatron-Core receives into new tensors
-and frees what it has sent (deallocate_pipeline_outputs).
+Source of the buffers: torch/distributed/pipelining/stage.py, _RecvInfo and fwd_cache: a receive
+buffer for each micro-batch, and each stage's output until its backward pass; simulated
+(validation/data/parallel/pipeline.csv). Megatron-Core receives into new tensors and frees what it
+has sent (deallocate_pipeline_outputs).
 """
 
 import numpy as np
@@ -17,11 +18,17 @@ def stack_kept_bytes(stack_kept_microbatch_bytes, microbatches_waiting):
 
 def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens):
     """Saved activations of all blocks but two, which offloading moves to CPU memory. [B]"""
-    return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
+    return np.sum(
+        np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0
+    )
 
 
 def saved_activations_bytes(
-    stack_kept_microbatch_bytes, microbatches_waiting_at_head, outside_saved_bytes, outside_backward_bytes, holds_head
+    stack_kept_microbatch_bytes,
+    microbatches_waiting_at_head,
+    outside_saved_bytes,
+    outside_backward_bytes,
+    holds_head,
 ):
     """All that waits for the backward pass, logits apart; the final norm where the head is. [B]
 
@@ -42,30 +49,43 @@ def stack_merged_experts_here(stack_adapts_experts, stack_block_experts_here):
 
 
 def stack_autocast_bytes(
-    stack_layers_here, stack_block_linear_here, autocast_bytes_each, autocast_active, stack_merged_experts_here, matrix_bytes_each
+    stack_layers_here,
+    stack_block_linear_here,
+    autocast_bytes_each,
+    autocast_active,
+    stack_merged_experts_here,
+    matrix_bytes_each,
 ):
     """Autocast's 16-bit copies of all but quantised matrices, and merged experts. [B]
 
     Source: torch/amp/autocast_mode.py, cache_enabled; peft 0.21.
     """
-    cast = stack_block_linear_here * autocast_bytes_each * autocast_active * (matrix_bytes_each >= 2)
+    cast = (
+        stack_block_linear_here * autocast_bytes_each * autocast_active * (matrix_bytes_each >= 2)
+    )
     return stack_layers_here * (cast + stack_merged_experts_here * matrix_bytes_each)
 
 
 def stack_merging_bytes(stack_merged_experts_here, adapter_bytes_each):
     """The gradient of adapted experts on its way back to their adapters. [B]
 
-    That of gate and up, two thirds of the experts, twice: before and after its scaling. The merged copy's own gradient stands
-    where the copy stood.
-    Source: peft, tuners/lora/layer.py, ParamWrapper.get_delta_weight.
+    That of gate and up, two thirds of the experts, twice: before and after its scaling. The merged
+    copy's own gradient stands where the copy stood. Source: peft, tuners/lora/layer.py,
+    ParamWrapper.get_delta_weight.
     """
     return stack_merged_experts_here * 2 / 3 * 2 * adapter_bytes_each
 
 
-def head_autocast_bytes(stage_head_here, autocast_active, autocast_bytes_each, scoring_fuses_head, hidden):
+def head_autocast_bytes(
+    stage_head_here, autocast_active, autocast_bytes_each, scoring_fuses_head, hidden
+):
     """Autocast's copy of the head's matrix, or of the rows of one tile. [B]"""
     of_tile = np.minimum(stage_head_here, TILE_OUTPUTS * hidden)
-    return np.where(scoring_fuses_head > 0, of_tile, stage_head_here) * autocast_active * autocast_bytes_each
+    return (
+        np.where(scoring_fuses_head > 0, of_tile, stage_head_here)
+        * autocast_active
+        * autocast_bytes_each
+    )
 
 
 def keeps_stage_tensors(implementation_torch_pipeline, pipeline_parallel):
@@ -73,7 +93,9 @@ def keeps_stage_tensors(implementation_torch_pipeline, pipeline_parallel):
     return implementation_torch_pipeline * (pipeline_parallel > 1)
 
 
-def stage_tensor_bytes(keeps_stage_tensors, activation_bytes_each, hidden, outside_tokens, sequence_split):
+def stage_tensor_bytes(
+    keeps_stage_tensors, activation_bytes_each, hidden, outside_tokens, sequence_split
+):
     """The hidden states of one micro-batch between two stages. [B]"""
     return keeps_stage_tensors * activation_bytes_each * hidden * outside_tokens / sequence_split
 
@@ -91,20 +113,36 @@ def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
     return logits_tokens * outputs / vocabulary_split * holds_head
 
 
-def stage_logits_bytes(holds_head, keeps_stage_tensors, loss_backward_bytes_each, fuses_loss, compute_bytes_each, logits_elements):
+def stage_logits_bytes(
+    holds_head,
+    keeps_stage_tensors,
+    loss_backward_bytes_each,
+    fuses_loss,
+    compute_bytes_each,
+    logits_elements,
+):
     """The last stage's output, its logits, which wait with their micro-batch. [B]"""
     stores = keeps_stage_tensors * (loss_backward_bytes_each == 0) * (1 - fuses_loss)
     return holds_head * stores * np.maximum(compute_bytes_each, 2) * logits_elements
 
 
 def stage_buffers_bytes(
-    stage_tensor_bytes, receive_buffers_bytes, microbatches_in_flight, stage_chunks, round_microbatches, holds_head, stage_logits_bytes
+    stage_tensor_bytes,
+    receive_buffers_bytes,
+    microbatches_in_flight,
+    stage_chunks,
+    round_microbatches,
+    holds_head,
+    stage_logits_bytes,
 ):
     """Receive buffers and outputs, less the buffers that the first blocks have saved. [B]
 
-    An output waits with its micro-batch; the last chunk's is its logits, and a last stage of one chunk sends one gradient.
+    An output waits with its micro-batch; the last chunk's is its logits, and a last stage of one
+    chunk sends one gradient.
     """
     waiting = microbatches_in_flight * stage_chunks
-    saved = np.where(holds_head > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting))
+    saved = np.where(
+        holds_head > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting)
+    )
     outputs = waiting - holds_head * (stage_chunks > 1)
     return receive_buffers_bytes + stage_tensor_bytes * (outputs - saved) + stage_logits_bytes

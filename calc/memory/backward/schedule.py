@@ -1,17 +1,20 @@
 """What waits on a pipeline's stage: micro-batches, and gradients of those that are done.
 
-Of chunks that take turns the model's last has its gradients first; where a step is one round, no two chunks have them while most
-micro-batches wait. Three turns are compared, on the first axis of shape (3, rows): the first backward pass, the second, and the
-second of the first chunk. Without a pipeline one micro-batch waits.
-Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2; torch/distributed/pipelining/schedules.py; Megatron-Core,
-pipeline_parallel/schedules.py; simulated (validation/data/parallel/pipeline.csv).
+Of chunks that take turns the model's last has its gradients first; where a step is one round, no
+two chunks have them while most micro-batches wait. Three turns are compared, on the first axis of
+shape (3, rows): the first backward pass, the second, and the second of the first chunk. Without a
+pipeline one micro-batch waits. Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2;
+torch/distributed/pipelining/schedules.py; Megatron-Core, pipeline_parallel/schedules.py; simulated
+(validation/data/parallel/pipeline.csv).
 """
 
 import numpy as np
 
 from calc.evaluate import twin
 
-AT_HEAD = {  # what makes a quantity at the fullest turn that of the turn that is fullest while the head is at work
+# what makes a quantity at the fullest turn that of the turn that is fullest while the head is at
+# work
+AT_HEAD = {
     "fullest_turn": "fullest_turn_at_head",
     "microbatches_waiting": "microbatches_waiting_at_head",
     "earlier_gradients": "head_earlier_gradients",
@@ -19,7 +22,9 @@ AT_HEAD = {  # what makes a quantity at the fullest turn that of the turn that i
 }
 
 
-def stack_kept_microbatch_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
+def stack_kept_microbatch_bytes(
+    stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations
+):
     """Kept by a stack for one micro-batch; offloaded, two blocks' worth. [B]
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
@@ -33,31 +38,51 @@ def round_microbatches(accumulation_steps, pipeline_parallel):
     return accumulation_steps / np.maximum(accumulation_steps // pipeline_parallel, 1)
 
 
-def microbatches_in_flight(pipeline_parallel, stages_before, stage_chunks, accumulation_steps, round_microbatches):
+def microbatches_in_flight(
+    pipeline_parallel, stages_before, stage_chunks, accumulation_steps, round_microbatches
+):
     """Micro-batches of the whole stage that wait at this place in the pipeline. [micro-batches]
 
-    1F1B: one for each stage on the first, one on the last. Of v chunks that take turns: v - 1 rounds and 1, and two more for each
-    stage behind.
+    1F1B: one for each stage on the first, one on the last. Of v chunks that take turns: v - 1
+    rounds and 1, and two more for each stage behind.
     """
     behind = pipeline_parallel - 1 - stages_before
     interleaved = ((stage_chunks - 1) * round_microbatches + 1 + 2 * behind) / stage_chunks
     return np.minimum(np.where(stage_chunks > 1, interleaved, 1 + behind), accumulation_steps)
 
 
-def _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, has_outside):
+def _chunk_ratio(
+    trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, has_outside
+):
     """Share of a stage's trained parameters in one chunk."""
     outside = trained_outside_here * np.where(stage_chunks > 1, has_outside, 1)
     return (trained_blocks_here / stage_chunks + outside) / np.maximum(trained_parameters_here, 1)
 
 
-def last_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head):
+def last_chunk_ratio(
+    trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head
+):
     """Share of this stage's trained parameters in its last chunk. [share]"""
-    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head)
+    return _chunk_ratio(
+        trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_head
+    )
 
 
-def first_chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_embedding):
+def first_chunk_ratio(
+    trained_blocks_here,
+    trained_outside_here,
+    trained_parameters_here,
+    stage_chunks,
+    holds_embedding,
+):
     """Share of this stage's trained parameters in its first chunk. [share]"""
-    return _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, holds_embedding)
+    return _chunk_ratio(
+        trained_blocks_here,
+        trained_outside_here,
+        trained_parameters_here,
+        stage_chunks,
+        holds_embedding,
+    )
 
 
 def reduces_at_end(fsdp_active, pipeline_parallel):
@@ -70,15 +95,26 @@ def chunks_in_turn(stage_chunks, round_microbatches, accumulation_steps):
     return (stage_chunks > 1) * (round_microbatches >= accumulation_steps) * 1.0
 
 
-def waiting_microbatches(microbatches_in_flight, stage_chunks, accumulation_steps, round_microbatches):
+def waiting_microbatches(
+    microbatches_in_flight, stage_chunks, accumulation_steps, round_microbatches
+):
     """Micro-batches of the whole stage that wait at each turn. [micro-batches]"""
     before = ((stage_chunks - 1) * round_microbatches + 1) / stage_chunks
-    left = np.stack(np.broadcast_arrays(accumulation_steps, accumulation_steps - 1 / stage_chunks, accumulation_steps - before))
+    left = np.stack(
+        np.broadcast_arrays(
+            accumulation_steps, accumulation_steps - 1 / stage_chunks, accumulation_steps - before
+        )
+    )
     return np.minimum(microbatches_in_flight, left)
 
 
 def last_turn_gradients_bytes(
-    accumulated_gradients_bytes, first_chunk_ratio, chunks_in_turn, reduces_at_end, full_gradients_bytes, gradient_shards
+    accumulated_gradients_bytes,
+    first_chunk_ratio,
+    chunks_in_turn,
+    reduces_at_end,
+    full_gradients_bytes,
+    gradient_shards,
 ):
     """Gradients at the third turn; those of chunks that are done FSDP has divided. [B]
 
@@ -89,7 +125,12 @@ def last_turn_gradients_bytes(
     return np.where(chunks_in_turn * reduces_at_end > 0, in_turn, accumulated_gradients_bytes)
 
 
-def waiting_gradients_bytes(accumulated_gradients_bytes, last_chunk_ratio, implementation_accumulates, last_turn_gradients_bytes):
+def waiting_gradients_bytes(
+    accumulated_gradients_bytes,
+    last_chunk_ratio,
+    implementation_accumulates,
+    last_turn_gradients_bytes,
+):
     """Gradients at each turn: none, the last chunk's, all; Megatron's from the start. [B]"""
     first = accumulated_gradients_bytes * implementation_accumulates
     second = accumulated_gradients_bytes * np.maximum(last_chunk_ratio, implementation_accumulates)
@@ -103,11 +144,20 @@ def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks
 
 
 def turn_bytes(
-    waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_microbatch_bytes, reduces_at_end, gathered_bytes_each
+    waiting_microbatches,
+    waiting_gradients_bytes,
+    waiting_parameters_here,
+    stack_kept_microbatch_bytes,
+    reduces_at_end,
+    gathered_bytes_each,
 ):
     """Activations, gradients and FSDP's whole weights at each turn; 0 without a micro-batch. [B]"""
     gathered = reduces_at_end * gathered_bytes_each * waiting_parameters_here
-    of_turn = waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0) + waiting_gradients_bytes + gathered
+    of_turn = (
+        waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0)
+        + waiting_gradients_bytes
+        + gathered
+    )
     return of_turn * (waiting_microbatches > 0)
 
 
@@ -119,13 +169,17 @@ def fullest_turn(turn_bytes):
 def fullest_turn_at_head(turn_bytes, chunks_in_turn):
     """The turn that holds the most while the head is at work. [0 to 2]"""
     first_chunk = np.arange(3)[:, None] == 2
-    return np.argmax(np.where(first_chunk & (chunks_in_turn > 0), 0, turn_bytes), axis=0, keepdims=True)
+    return np.argmax(
+        np.where(first_chunk & (chunks_in_turn > 0), 0, turn_bytes), axis=0, keepdims=True
+    )
 
 
 def _of_turn(turn, values):
     """The values of one turn in each row."""
     rows = np.broadcast_shapes(values.shape[1:], turn.shape[1:])
-    return np.take_along_axis(np.broadcast_to(values, (3, *rows)), np.broadcast_to(turn, (1, *rows)), axis=0)[0]
+    return np.take_along_axis(
+        np.broadcast_to(values, (3, *rows)), np.broadcast_to(turn, (1, *rows)), axis=0
+    )[0]
 
 
 def microbatches_waiting(waiting_microbatches, fullest_turn):

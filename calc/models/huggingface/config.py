@@ -28,10 +28,13 @@ def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
     return read_config(config, model_id, catalogs, index)
 
 
-def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+def read_config(
+    config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """The entry of a config, by the model types and families of the catalogs.
 
-    `index` is the index of its weights, which gives the parameter count of a type that is not covered.
+    `index` is the index of its weights, which gives the parameter count of a type that is not
+    covered.
     """
     try:
         return _read(config, model_id, catalogs, index)
@@ -45,30 +48,48 @@ def _read(config, model_id, catalogs, index):
     model_types, config = catalogs.model_types, ReadFields(config)
     part = text_part(vision_side(config, catalogs), model_types, catalogs.config_defaults)
     name = model_types.named(part.model_type)
-    if not (name in model_types.pairs or (name in model_types.types and _writes(part, catalogs.families, model_types.types[name]))):
+    if not (
+        name in model_types.pairs
+        or (name in model_types.types and _writes(part, catalogs.families, model_types.types[name]))
+    ):
         return _uncovered(config, part, model_id, catalogs, index)
     wraps = model_types.parts.get(config["model_type"])
     if part.outer and not (wraps and wraps.text) and part.config.get("auto_map"):
         why = f"its {part.model_type} brings code of its own, which may not be that of transformers"
-        raise ConfigError(f"model_type {short_value(config['model_type'])} is not covered: {why}; choose another model.")
+        raise ConfigError(
+            f"model_type {short_value(config['model_type'])} is not covered: {why}; choose "
+            f"another model."
+        )
     try:
-        entry = _pair(part, name, catalogs) if name in model_types.pairs else _single(config, part, name, catalogs)
+        entry = (
+            _pair(part, name, catalogs)
+            if name in model_types.pairs
+            else _single(config, part, name, catalogs)
+        )
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-        raise ConfigError(f"a field of this {short_value(name)} config is of a wrong kind ({short_value(error)}).") from None
+        raise ConfigError(
+            f"a field of this {short_value(name)} config is of a wrong kind ({short_value(error)})."
+        ) from None
     return {**_about(config, part, name, model_id), **entry}
 
 
 def _about(config, part, name, model_id):
     about = {"name": str(model_id), "family": name, "hf_repo": "", "checked_on": ""}
     about["source"] = f"its config.json, model_type {short_value(config.get('model_type', name))}"
-    about["notes"] = "The text part alone; the other parts of this config are not counted." if part.outer else ""
+    about["notes"] = (
+        "The text part alone; the other parts of this config are not counted." if part.outer else ""
+    )
     return about
 
 
 def _uncovered(config, part, model_id, catalogs, index):
     """A type that is not covered: the plain model of its sizes, else its index's total."""
     why = refusal(part.config, part.model_type, catalogs.model_types)
-    entry = None if "did you mean" in why else largest_part(part, catalogs, lambda inner: read_config(inner, "it", catalogs))
+    entry = (
+        None
+        if "did you mean" in why
+        else largest_part(part, catalogs, lambda inner: read_config(inner, "it", catalogs))
+    )
     total = total_entry(config, part.model_type, index, model_id, catalogs.model_types.not_covered)
     if not entry:
         if total:
@@ -76,24 +97,37 @@ def _uncovered(config, part, model_id, catalogs, index):
         raise ConfigError(why)
     if total:
         layers = entry.get("layers") or entry["encoder_layers"] + entry["decoder_layers"]
-        entry |= {"further_parameters": (total["total_parameters"] - counted_parameters(entry, catalogs)) / layers, "sized": 0}
+        entry |= {
+            "further_parameters": (total["total_parameters"] - counted_parameters(entry, catalogs))
+            / layers,
+            "sized": 0,
+        }
     counted = "its index counts its parameters" if total else "no count"
     why = why.partition("; the nearest")[0]
-    remark = f"M{why[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, by their usual names: {counted}."
+    remark = (
+        f"M{why[1:]}; it is estimated as a plain {entry['model_type']} of its sizes, by their "
+        f"usual names: {counted}."
+    )
     remark = " ".join(filter(None, (remark, entry.get("remark"))))
     return {**entry, **_about(config, part, entry["model_type"], model_id), "remark": remark}
 
 
 def _writes(part, families, model_type):
     """Whether the text part of a config of several writes; a config of one part always may."""
-    return part.outer is None or families.get(model_type.family, {"kind": "decoder"})["kind"] in ("decoder", "encoder-decoder")
+    return part.outer is None or families.get(model_type.family, {"kind": "decoder"})["kind"] in (
+        "decoder",
+        "encoder-decoder",
+    )
 
 
 def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
     """The entry of an image-text pair, with a remark where its class does not hold both sides."""
     entry, sides = pair_entry(part.config, name, catalogs)
     _, unknown_class = named_class(part.config, name, "dual", None)
-    defaults = {**catalogs.config_defaults[f"{name}_vision_model"], **catalogs.config_defaults[f"{name}_text_model"]}
+    defaults = {
+        **catalogs.config_defaults[f"{name}_vision_model"],
+        **catalogs.config_defaults[f"{name}_text_model"],
+    }
     unread = unread_fields(sides, defaults, catalogs.model_types.harmless_fields)
     remark = " ".join(filter(None, (unknown_class, sentence_of_unread(unread))))
     return entry | ({"remark": remark} if remark else {})
@@ -102,7 +136,8 @@ def _pair(part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
 def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dict[str, Any]:
     """The entry of one model, with remarks on what its config says besides sizes.
 
-    These are: parts left out, the class, custom code, how weights are stored, and fields that are not read.
+    These are: parts left out, the class, custom code, how weights are stored, and fields that are
+    not read.
     """
     model_types, model_type = catalogs.model_types, catalogs.model_types.types[name]
     entry = config_entry(part.config, model_type, catalogs, part.outer is not None)
@@ -113,22 +148,44 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     head |= decoder_alone(source, entry, family)
     remarks: dict[str, Any] = {"stored_precision": precision}
     if part.outer is not None:
-        remarks["left_out"], remarks["left_out_parameters"] = left_out(part.outer, entry["hidden"], model_types, catalogs.config_defaults)
+        remarks["left_out"], remarks["left_out_parameters"] = left_out(
+            part.outer, entry["hidden"], model_types, catalogs.config_defaults
+        )
         if not remarks["left_out_parameters"]:
-            remarks |= sized_parts(part.outer, catalogs, lambda inner: read_config(inner, "it", catalogs))
-        remarks |= image_sizes(part.outer, model_types, catalogs.config_defaults) if remarks["left_out_parameters"] else {}
+            remarks |= sized_parts(
+                part.outer, catalogs, lambda inner: read_config(inner, "it", catalogs)
+            )
+        remarks |= (
+            image_sizes(part.outer, model_types, catalogs.config_defaults)
+            if remarks["left_out_parameters"]
+            else {}
+        )
     harmless = [*model_types.harmless_fields, *model_type.unread, *model_type.rule_fields()]
-    unread = sentence_of_unread(unread_fields([part.config, source], catalogs.config_defaults[name], harmless))
+    unread = sentence_of_unread(
+        unread_fields([part.config, source], catalogs.config_defaults[name], harmless)
+    )
     sentences = (unknown_class, own_code(source, part.model_type), unknown_form, unread)
     remarks["remark"] = " ".join(filter(None, sentences))
     return {**entry, **head, **{field: value for field, value in remarks.items() if value}}
 
 
-def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any) -> dict[str, Any]:
+def custom_entry(
+    hidden: int,
+    layers: int,
+    heads: int,
+    kv_heads: int,
+    ffn: int,
+    vocab: int,
+    name: str,
+    catalogs: Any,
+) -> dict[str, Any]:
     """The entry of a Llama-like model of six sizes, whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
-    return {**read_config({"model_type": "llama", **sizes}, name, catalogs), "source": "six sizes given by hand"}
+    return {
+        **read_config({"model_type": "llama", **sizes}, name, catalogs),
+        "source": "six sizes given by hand",
+    }
 
 
 def refused_entry(model_id: str, why: str) -> dict[str, Any]:

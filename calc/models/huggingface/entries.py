@@ -5,7 +5,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from calc.models.expressions import worked_out
-from calc.models.huggingface.layers import check_layer_types, check_unread_layer_types, encodes, layer_kinds, window_tokens
+from calc.models.huggingface.layers import (
+    check_layer_types,
+    check_unread_layer_types,
+    encodes,
+    layer_kinds,
+    window_tokens,
+)
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
@@ -21,38 +27,77 @@ from calc.models.huggingface.values import (
 )
 
 TEXT_SIDE = "bert"  # the model_type with the fields of a pair's text side
-OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
-# These run in one kernel, which saves only its input; other activation functions are several operations that each save something.
+OF_PAIR = (
+    "layers",
+    "hidden",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "ffn",
+    "image",
+    "patch",
+    "patches",
+    "channels",
+    "pool_head",
+)
+# These run in one kernel, which saves only its input; other activation functions are several
+# operations that each save something.
 ONE_KERNEL = {"gelu", "gelu_pytorch_tanh", "silu", "swish", "mish", "sigmoid", "tanh"}
-LIKE = {"relu": "gelu", "gelu_fast": "gelu_new", "gelu_new": "gelu"}  # the substitute where no block was simulated with it
+LIKE = {
+    "relu": "gelu",
+    "gelu_fast": "gelu_new",
+    "gelu_new": "gelu",
+}  # the substitute where no block was simulated with it
 
 
-def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
+def config_entry(
+    config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False
+) -> dict[str, Any]:
     """The sizes of a model, and how it differs from its family.
 
     With `all_defaults` the defaults of its class also fill in its sizes.
     """
     class_defaults = catalogs.config_defaults[model_type.name]
-    config = config.over({name: class_defaults[name] for name in catalogs.model_types.rule_fields if name in class_defaults})
+    config = config.over(
+        {
+            name: class_defaults[name]
+            for name in catalogs.model_types.rule_fields
+            if name in class_defaults
+        }
+    )
     values = values_of(config, model_type, class_defaults, all_defaults)
     check_covered(config, model_type, class_defaults)
-    if model_type.derive and "hidden" in values and ("heads" in values or "heads" not in model_type.fields):
+    if (
+        model_type.derive
+        and "hidden" in values
+        and ("heads" in values or "heads" not in model_type.fields)
+    ):
         values |= _derived(model_type.derive, config, values)
     values |= model_type.sets
     need_sizes(values, model_type)
     entry: dict[str, Any] = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
-    must_divide(entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads"))
+    must_divide(
+        entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads")
+    )
     entry |= _head_sizes(entry)
     if "layers" in entry:
         entry |= _layer_sizes(config, model_type, entry)
     if encodes(config, model_type):
         entry["kind"] = "encoder"
-    entry = {name: value for name, value in entry.items() if name not in ("plain_head_dim", "shared_experts")}
+    entry = {
+        name: value
+        for name, value in entry.items()
+        if name not in ("plain_head_dim", "shared_experts")
+    }
     family = catalogs.families.get(entry["model_type"])
     if family is None:
-        raise ConfigError(f"catalogs/edited/families.yaml has no family {entry['model_type']}; add it.")
+        raise ConfigError(
+            f"catalogs/edited/families.yaml has no family {entry['model_type']}; add it."
+        )
     if "activation" in entry:
-        entry["activation"] = _activation_of(entry["activation"], family["block"], family["activation"], catalogs.blocks)
+        entry["activation"] = _activation_of(
+            entry["activation"], family["block"], family["activation"], catalogs.blocks
+        )
     return entry
 
 
@@ -63,11 +108,25 @@ def _derived(rule, config, values):
     """
     if callable(rule):
         return rule(config, values)
-    sizes = worked_out(rule, lambda name: values[name] if name in values else config if name == "config" else config.get(name))
+    sizes = worked_out(
+        rule,
+        lambda name: (
+            values[name] if name in values else config if name == "config" else config.get(name)
+        ),
+    )
     for name, size in sizes.items():
-        if isinstance(size, int | float) and (size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))):
-            raise ConfigError(f"its {name} would be {size:.12g}; correct the sizes that it follows from, so that it is a whole number.")
-    return {name: int(size) if isinstance(size, int | float) else size for name, size in sizes.items() if size is not None}
+        if isinstance(size, int | float) and (
+            size != int(size) or size > LARGEST**2 or (size < 0 and not name.startswith("further_"))
+        ):
+            raise ConfigError(
+                f"its {name} would be {size:.12g}; correct the sizes that it follows from, "
+                f"so that it is a whole number."
+            )
+    return {
+        name: int(size) if isinstance(size, int | float) else size
+        for name, size in sizes.items()
+        if size is not None
+    }
 
 
 def _head_sizes(entry):
@@ -79,7 +138,11 @@ def _head_sizes(entry):
         must_divide(entry["hidden"], entry["heads"], ("the hidden size", "the number of heads"))
         sizes["head_dim"] = entry["hidden"] // entry["heads"]
     if "encoder_heads" in entry:
-        must_divide(entry["hidden"], entry["encoder_heads"], ("the hidden size", "the number of the encoder's heads"))
+        must_divide(
+            entry["hidden"],
+            entry["encoder_heads"],
+            ("the hidden size", "the number of the encoder's heads"),
+        )
     if "shared_experts" in entry:
         sizes["shared_ffn"] = entry["shared_experts"] * entry["expert_ffn"]
     return sizes
@@ -91,7 +154,10 @@ def _layer_sizes(config, model_type, entry):
     check_layer_types(types, model_type, layers)
     try:
         kinds = layer_kinds(config, model_type, entry)
-        counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in of_layer.items()))) for kind, of_layer in kinds)
+        counts = Counter(
+            (kind, tuple(sorted((name, int(size)) for name, size in of_layer.items())))
+            for kind, of_layer in kinds
+        )
     except UnknownLayer as error:
         raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -102,22 +168,43 @@ def _layer_sizes(config, model_type, entry):
     for name, value in (size for _, of_layer in counts for size in of_layer):
         whole_number(value, 0, f"the {name} of some of its layers")
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
-        raise ConfigError(f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} experts; correct one of them.")
+        raise ConfigError(
+            f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} "
+            f"experts; correct one of them."
+        )
     sizes: dict[str, Any] = {}
     if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
-        sizes["layer_kinds"] = [{"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)} for kind, of_layer in sorted(counts)]
+        sizes["layer_kinds"] = [
+            {"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)}
+            for kind, of_layer in sorted(counts)
+        ]
     if any("windowed" in kind for kind, _ in counts):
-        sizes["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window")
+        sizes["window_tokens"] = whole_number(
+            window_tokens(config, model_type), 1, "its attention window"
+        )
     return sizes
 
 
 def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
     """The vision side of a pair whose config names only that side's class; else the config."""
-    if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(config).endswith(OF_VISION_SIDE):
+    if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(
+        config
+    ).endswith(OF_VISION_SIDE):
         return config
-    of_class = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
+    of_class = {
+        name: config[name]
+        for name in ("architectures", "num_labels", "id2label", "quantization_config")
+        if name in config
+    }
     side = f"{config['model_type']}_vision_model"
-    return ReadFields({**catalogs.config_defaults.get(side, {}), **_side(config, "vision_config"), **of_class, "model_type": side})
+    return ReadFields(
+        {
+            **catalogs.config_defaults.get(side, {}),
+            **_side(config, "vision_config"),
+            **of_class,
+            "model_type": side,
+        }
+    )
 
 
 def _side(config: Mapping[str, Any], name: str) -> ReadFields:
@@ -129,7 +216,9 @@ def _side(config: Mapping[str, Any], name: str) -> ReadFields:
     return ReadFields({**sides[name], **sides[f"{name}_dict"]})
 
 
-def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, Any], list[ReadFields]]:
+def pair_entry(
+    config: ReadFields, pair: str, catalogs: Any
+) -> tuple[dict[str, Any], list[ReadFields]]:
     """The entry of CLIP or SigLIP from both sides, and the configs that were read."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
@@ -137,7 +226,11 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, 
     text_config = text_config.over(defaults[of_text])
     vision = config_entry(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
     text = config_entry(text_config, types[TEXT_SIDE], catalogs)
-    shared = config.over(defaults.get(pair, {})).get("projection_dim") or text_config.get("projection_size") or text["hidden"]
+    shared = (
+        config.over(defaults.get(pair, {})).get("projection_dim")
+        or text_config.get("projection_size")
+        or text["hidden"]
+    )
     entry = {
         "model_type": catalogs.model_types.pairs[pair],
         **{name: vision[name] for name in OF_PAIR if name in vision},

@@ -1,8 +1,9 @@
 """Sizes of a vision or audio tower: patches, layers, and tokens for the text part.
 
-An image counts as one tile where a class cuts images into tiles, and as 1024 x 1024 pixels where a class takes any size,
-unless the scenario sets the tokens per image. A sound is 30 seconds long, as Whisper's encoder takes it, and its frames are the
-patches. Source: the classes of transformers 5.23.
+An image counts as one tile where a class cuts images into tiles, and as 1024 x 1024 pixels where a
+class takes any size, unless the scenario sets the tokens per image. A sound is 30 seconds long, as
+Whisper's encoder takes it, and its frames are the patches. Source: the classes of transformers
+5.23.
 """
 
 from collections.abc import Mapping
@@ -13,18 +14,31 @@ from calc.models.huggingface.model_types import ModelTypes, Parts
 from calc.models.huggingface.parts import Config, tower_of
 
 
-def image_sizes(outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]) -> dict[str, Any]:
+def image_sizes(
+    outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]
+) -> dict[str, Any]:
     """Sizes of the tower and of an image or a sound; {} without a tower that can be read."""
     usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
-    part = "audio_config" if usual and model_types.towers[usual].frames_per_token else "vision_config"
+    part = (
+        "audio_config" if usual and model_types.towers[usual].frames_per_token else "vision_config"
+    )
     if not usual or not isinstance(outer.get(part), dict):
         return {}
     try:
         kind, fields = tower_of(outer, part, usual, model_types, defaults)
         tower = model_types.towers[kind]
-        named = {name.removeprefix("vt_"): value for name, value in fields.items()} | vars(tower) | {"around": outer}
-        sizes = {"tower_block": tower.block} | worked_out({**model_types.tower_sizes, **tower.sizes}, named.get)
+        named = (
+            {name.removeprefix("vt_"): value for name, value in fields.items()}
+            | vars(tower)
+            | {"around": outer}
+        )
+        sizes = {"tower_block": tower.block} | worked_out(
+            {**model_types.tower_sizes, **tower.sizes}, named.get
+        )
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return {}
-    whole = {name: int(size) if isinstance(size, int | float) and size == int(size) else size for name, size in sizes.items()}
+    whole = {
+        name: int(size) if isinstance(size, int | float) and size == int(size) else size
+        for name, size in sizes.items()
+    }
     return {} if None in sizes.values() else {name: size for name, size in whole.items() if size}

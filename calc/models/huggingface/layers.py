@@ -1,7 +1,7 @@
 """The kinds of layers that a config describes: attention, network and sizes.
 
-The rules are those of the config and model classes in transformers 5.23. The config already holds the defaults of its class
-(catalogs/read_off/config_defaults.yaml).
+The rules are those of the config and model classes in transformers 5.23. The config already holds
+the defaults of its class (catalogs/read_off/config_defaults.yaml).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,27 @@ from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import ConfigError, short_value, word_of
 
 Config = Mapping[str, Any]
-LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees only a window
+LAYER_TYPES = {
+    "full_attention": False,
+    "sliding_attention": True,
+    "chunked_attention": True,
+}  # whether a layer sees only a window
 # The names in layer_types, of current and earlier files: what the layer attends to.
-WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
+WAYS = {
+    "full_attention": "",
+    "attention": "",
+    "linear_attention": "linear",
+    "mamba": "linear",
+    "conv": "linear",
+    "hybrid": "parallel",
+}
 WAYS |= {"sliding_attention": "windowed"}
-UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": "", "indexed_attention": ""}
+UNREAD_WAYS = {
+    **WAYS,
+    "chunked_attention": "windowed",
+    "deepseek_sparse_attention": "",
+    "indexed_attention": "",
+}
 
 
 def window_tokens(config: Config, model_type: ModelType) -> Any:
@@ -49,15 +65,34 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
     types = config.get("layer_types") if model_type.layer_types == "read" else None
     if types:
         return [LAYER_TYPES[name] for name in types]
-    return _by_layer(model_type.windowed_layers, config, layers) if model_type.windowed_layers else [True] * layers
+    return (
+        _by_layer(model_type.windowed_layers, config, layers)
+        if model_type.windowed_layers
+        else [True] * layers
+    )
 
 
-def _by_layer(formula: Any, config: Config, layers: int, values: Config = MappingProxyType({}), kinds: Sequence[str] = ()) -> list[Any]:
+def _by_layer(
+    formula: Any,
+    config: Config,
+    layers: int,
+    values: Config = MappingProxyType({}),
+    kinds: Sequence[str] = (),
+) -> list[Any]:
     """A formula's value by layer, from its index and kind, our sizes and the config's fields."""
 
     def of(index: int) -> Any:
         place = {"index": index, "layers": layers, **({"kind": kinds[index]} if kinds else {})}
-        return worked_out(formula, lambda name: place[name] if name in place else values[name] if name in values else config.get(name))
+        return worked_out(
+            formula,
+            lambda name: (
+                place[name]
+                if name in place
+                else values[name]
+                if name in values
+                else config.get(name)
+            ),
+        )
 
     return [of(index) for index in range(layers)]
 
@@ -67,20 +102,33 @@ def _ways(config: Config, model_type: ModelType, formula: Expression, layers: in
 
     The expression says what, or whether it attends at all.
     """
-    listed = config.get("layer_types") or config.get("layers_block_type") if model_type.layer_types == "by_rule" else None
+    listed = (
+        config.get("layer_types") or config.get("layers_block_type")
+        if model_type.layer_types == "by_rule"
+        else None
+    )
     if listed is not None:
         return [word_of(kind, WAYS) for kind in listed]
-    return [way if isinstance(way, str) else "" if way else "linear" for way in _by_layer(formula, config, layers)]
+    return [
+        way if isinstance(way, str) else "" if way else "linear"
+        for way in _by_layer(formula, config, layers)
+    ]
 
 
 def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
     """Whether each layer of a model with experts has none."""
     if model_type.dense_listed and config.get("mlp_layer_types"):
         return [kind == "dense" for kind in config["mlp_layer_types"]]
-    return _by_layer(model_type.dense_layers, config, layers) if model_type.dense_layers else [False] * layers
+    return (
+        _by_layer(model_type.dense_layers, config, layers)
+        if model_type.dense_layers
+        else [False] * layers
+    )
 
 
-def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
+def layer_kinds(
+    config: Config, model_type: ModelType, values: Mapping[str, Any]
+) -> list[tuple[str, dict[str, int]]]:
     """The kind of each layer, as calc/models/stacks.py names it, and its own sizes."""
     layers = values["layers"]
     if callable(model_type.layer_kinds):
@@ -91,10 +139,20 @@ def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]
     if model_type.mixed_layers:
         ways = _ways(config, model_type, model_type.mixed_layers, layers)
     else:
-        ways = ["windowed" if windowed else "" for windowed in windowed_layers(config, model_type, layers)]
-    networks = ["moe" if values.get("experts") and not dense else "dense" for dense in _dense(config, model_type, layers)]
+        ways = [
+            "windowed" if windowed else ""
+            for windowed in windowed_layers(config, model_type, layers)
+        ]
+    networks = [
+        "moe" if values.get("experts") and not dense else "dense"
+        for dense in _dense(config, model_type, layers)
+    ]
     kinds = ["-".join(filter(None, words)) for words in zip(networks, ways, strict=True)]
-    sizes = _by_layer(model_type.layer_sizes, config, layers, values, kinds) if model_type.layer_sizes else [{}] * layers
+    sizes = (
+        _by_layer(model_type.layer_sizes, config, layers, values, kinds)
+        if model_type.layer_sizes
+        else [{}] * layers
+    )
     return list(zip(kinds, map(_sized, sizes), strict=True))
 
 
@@ -111,7 +169,10 @@ def check_layer_types(types: Any, model_type: ModelType, layers: int) -> None:
         raise ConfigError(f"layer_types must name one kind for each of the {layers} layers.")
     for kind in types:
         if kind not in LAYER_TYPES and model_type.layer_types == "read":
-            raise ConfigError(f"layer_types holds {kind}, which is not covered; covered are {', '.join(LAYER_TYPES)}.")
+            raise ConfigError(
+                f"layer_types holds {kind}, which is not covered; covered are "
+                f"{', '.join(LAYER_TYPES)}."
+            )
 
 
 def check_unread_layer_types(types: Any, model_type: ModelType, kinds: list[str]) -> None:
@@ -120,6 +181,9 @@ def check_unread_layer_types(types: Any, model_type: ModelType, kinds: list[str]
         return
     for named, kind in zip(types or (), kinds, strict=False):
         if UNREAD_WAYS.get(str(named)) != kind.partition("-")[2]:
-            builds = f"for a layer that {model_type.name} builds otherwise, since its class does not read the list"
+            builds = (
+                f"for a layer that {model_type.name} builds otherwise, since its class does not "
+                f"read the list"
+            )
             cure = "remove layer_types, or give the model_type of a class that reads it"
             raise ConfigError(f"layer_types names {short_value(named)} {builds}; {cure}.")

@@ -41,7 +41,9 @@ class ModelType:
         """Fields of a config that its window and its expressions by layer may read."""
         expressions = filter(None, (self.windowed_layers, self.dense_layers, self.mixed_layers))
         named = {name for one in expressions for name in one.names}
-        return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {""}
+        return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {
+            ""
+        }
 
 
 @dataclass(frozen=True)

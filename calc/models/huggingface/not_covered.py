@@ -29,18 +29,24 @@ def read_documents(text: str) -> tuple[Any, Config]:
             json.loads(text)
     except (ValueError, RecursionError) as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ConfigError(f"this is not JSON{line}; give a config.json as the hub has it.") from None
+        raise ConfigError(
+            f"this is not JSON{line}; give a config.json as the hub has it."
+        ) from None
     configs: list[Any] = []
     indexes: list[Config] = []
     for document in documents:
-        is_index = isinstance(document, dict) and all(isinstance(document.get(name), dict) for name in INDEX)
+        is_index = isinstance(document, dict) and all(
+            isinstance(document.get(name), dict) for name in INDEX
+        )
         (indexes if is_index else configs).append(document)
     if len(configs) != 1:
         raise ConfigError("give one config.json and at most one index of its weights.")
     return configs[0], indexes[0] if indexes else {}
 
 
-def total_entry(config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]) -> dict[str, Any] | None:
+def total_entry(
+    config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]
+) -> dict[str, Any] | None:
     """The entry of a model of which only the total is known; None where it is not.
 
     None as well where `not_covered` explains the type.
@@ -49,7 +55,13 @@ def total_entry(config: Config, model_type: str, index: Config, model_id: str, n
     if not total or model_type.lower() in not_covered:
         return None
     source = {"source": "its model.safetensors.index.json", "checked_on": ""}
-    return {"name": model_id, "family": "", "model_type": short_value(model_type), "total_parameters": total, **source}
+    return {
+        "name": model_id,
+        "family": "",
+        "model_type": short_value(model_type),
+        "total_parameters": total,
+        **source,
+    }
 
 
 def _total_parameters(config: Config, index: Config) -> int:
@@ -61,7 +73,10 @@ def _total_parameters(config: Config, index: Config) -> int:
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     if any(part.get("quantization_config") or part.get("compression_config") for part in parts):
         return 0
-    named = [str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.") for part in parts]
+    named = [
+        str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.")
+        for part in parts
+    ]
     width = next((DTYPE_BYTES[name] for name in named if name in DTYPE_BYTES), 0)
     return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0
 
@@ -70,16 +85,28 @@ def refusal(config: Config, model_type: str, model_types: ModelTypes) -> str:
     """The reason for a refusal in one sentence, without the model's name."""
     lower, covered = model_type.lower(), model_types.covered()
     if lower != model_type and lower in covered:
-        return f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write it in small letters."
-    begins = (why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun))
+        return (
+            f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write "
+            f"it in small letters."
+        )
+    begins = (
+        why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun)
+    )
     why = model_types.not_covered.get(lower) or next(begins, "")
     nearest = _nearest(config, lower, covered, model_types)
-    return f"model_type {short_value(model_type)} is not covered{': ' * bool(why)}{why}; the nearest that is covered is {nearest}."
+    return (
+        f"model_type {short_value(model_type)} is not covered{': ' * bool(why)}{why}; the "
+        f"nearest that is covered is {nearest}."
+    )
 
 
 def _nearest(config: Config, lower: str, covered: Collection[str], model_types: ModelTypes) -> str:
     of_text = {*covered} - {name for name, parts in model_types.parts.items() if parts.text}
     candidates = covered if "vision_config" in config or "audio_config" in config else of_text
     by_name = get_close_matches(lower[:60], sorted(candidates), n=3, cutoff=0.7)
-    by_field = [like for field, like in model_types.nearest.items() if config.get(field) and like in covered]
-    return next((like for like in by_field if like in by_name), next(iter([*by_name, *by_field]), "llama"))
+    by_field = [
+        like for field, like in model_types.nearest.items() if config.get(field) and like in covered
+    ]
+    return next(
+        (like for like in by_field if like in by_name), next(iter([*by_name, *by_field]), "llama")
+    )

@@ -12,7 +12,16 @@ Config = Mapping[str, Any]
 # Names of the text part in a config, outermost first; a thinker has a text part of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 PARTS = {"vision_config": "vision", "audio_config": "audio"}
-LAYERED = {"num_hidden_layers", "num_layers", "n_layers", "layers", "depth", "depths", "encoder_layers", "model_type"}  # a part has some
+LAYERED = {
+    "num_hidden_layers",
+    "num_layers",
+    "n_layers",
+    "layers",
+    "depth",
+    "depths",
+    "encoder_layers",
+    "model_type",
+}  # a part has some
 
 
 class TextPart(NamedTuple):
@@ -23,7 +32,9 @@ class TextPart(NamedTuple):
     outer: ReadFields | None
 
 
-def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]) -> TextPart:
+def text_part(
+    config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]
+) -> TextPart:
     """The text part of a config, or the config itself.
 
     Early Qwen2-VL files hold the sizes of the text part next to the other parts.
@@ -33,14 +44,24 @@ def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str
     name = next((name for name in TEXT_PARTS if isinstance(config.get(name), dict)), None)
     if model_type in model_types.pairs or (name is None and not parts.text):
         return TextPart(config, model_type, None)
-    inner = dict(config[name]) if name else {key: value for key, value in config.items() if key not in ("architectures", "auto_map")}
+    inner = (
+        dict(config[name])
+        if name
+        else {
+            key: value for key, value in config.items() if key not in ("architectures", "auto_map")
+        }
+    )
     if not name:
         inner["model_type"] = parts.text
     if not inner.get("model_type"):
         inner["model_type"] = parts.text or f"{model_type}_text"
     if name == "thinker_config":
         thinker = text_part(ReadFields(inner), model_types, defaults)
-        return thinker._replace(outer=ReadFields({**parts_beside(config, defaults), **thinker.outer}) if thinker.outer else config)
+        return thinker._replace(
+            outer=ReadFields({**parts_beside(config, defaults), **thinker.outer})
+            if thinker.outer
+            else config
+        )
     tied = _tied(config, inner, parts.ties, defaults.get(model_type, {}))
     if tied is not None:
         inner["tie_word_embeddings"] = tied
@@ -82,12 +103,30 @@ def _instead(config):
 def parts_beside(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Config]:
     """The parts of a config beside its text: those in it, and those that its class fills in."""
     filled = defaults.get(str(outer.get("model_type")), {}).get("sub_configs", ())
-    named = [*PARTS, *filled, *(name for name, value in outer.items() if isinstance(value, dict) and LAYERED & value.keys())]
-    configs = {name: outer.get(name) for name in dict.fromkeys(named) if name not in (*TEXT_PARTS, "quantization_config")}
-    return {name: config or {} for name, config in configs.items() if name in filled or isinstance(config, dict)}
+    named = [
+        *PARTS,
+        *filled,
+        *(
+            name
+            for name, value in outer.items()
+            if isinstance(value, dict) and LAYERED & value.keys()
+        ),
+    ]
+    configs = {
+        name: outer.get(name)
+        for name in dict.fromkeys(named)
+        if name not in (*TEXT_PARTS, "quantization_config")
+    }
+    return {
+        name: config or {}
+        for name, config in configs.items()
+        if name in filled or isinstance(config, dict)
+    }
 
 
-def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
+def left_out(
+    outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]
+) -> tuple[str, int]:
     """The other parts of a config in words, and their count; 0 if unknown. [parameters]"""
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
     siblings = parts_beside(outer, defaults)
@@ -96,24 +135,44 @@ def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapp
         return ("its vision or audio tower", 0) if parts.projector else ("", 0)
     words = named_parts(named)
     several = "s" if len(named) > 1 else ""
-    usual = [parts.audio_tower if several and name == "audio_config" else parts.tower for name in named]
-    if parts.projector is None or not {*named} <= PARTS.keys() or (several and not parts.audio_tower):
+    usual = [
+        parts.audio_tower if several and name == "audio_config" else parts.tower for name in named
+    ]
+    if (
+        parts.projector is None
+        or not {*named} <= PARTS.keys()
+        or (several and not parts.audio_tower)
+    ):
         return f"its {words} part", 0
-    counts = [_tower_parameters(outer, name, tower, hidden, model_types, defaults) for name, tower in zip(named, usual, strict=True)]
-    return f"its {words} tower{several} and the projector{several}", sum(counts) if all(counts) else 0
+    counts = [
+        _tower_parameters(outer, name, tower, hidden, model_types, defaults)
+        for name, tower in zip(named, usual, strict=True)
+    ]
+    return f"its {words} tower{several} and the projector{several}", sum(counts) if all(
+        counts
+    ) else 0
 
 
 def named_parts(named: Sequence[str]) -> str:
     """Parts of a config as a note names them: vision and qformer."""
-    *first, last = [PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named]
+    *first, last = [
+        PARTS.get(name) or name.removesuffix("_config").replace("_", " ") for name in named
+    ]
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, Config]:
+def tower_of(
+    outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]
+) -> tuple[str, Config]:
     """The kind of a tower (the usual one if it names none), and its fields with defaults."""
     fields = outer[name]
-    kind = str(fields.get("model_type") if fields.get("model_type") in model_types.towers else usual)
-    return kind, {**defaults.get(kind, {}), **{field: value for field, value in fields.items() if value is not None}}
+    kind = str(
+        fields.get("model_type") if fields.get("model_type") in model_types.towers else usual
+    )
+    return kind, {
+        **defaults.get(kind, {}),
+        **{field: value for field, value in fields.items() if value is not None},
+    }
 
 
 def _tower_parameters(outer, name, usual, hidden, model_types, defaults):

@@ -36,14 +36,23 @@ class ReadFields(dict):
         return super().get(field, default)
 
 
-def unread_fields(configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]) -> list[str]:
+def unread_fields(
+    configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]
+) -> list[str]:
     """Fields that a config sets differently from its class and that were never looked up.
 
     `harmless` holds names or patterns of fields that change nothing.
     """
     read = {name for config in configs for name in config.read}
-    unread = {name for config in configs for name, value in config.items() if value and value != defaults.get(name)} - read
-    return sorted(name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless))
+    unread = {
+        name
+        for config in configs
+        for name, value in config.items()
+        if value and value != defaults.get(name)
+    } - read
+    return sorted(
+        name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless)
+    )
 
 
 def sentence_of_unread(names: Sequence[str]) -> str:
@@ -53,4 +62,7 @@ def sentence_of_unread(names: Sequence[str]) -> str:
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     *first, last = [*map(short_value, names[:MOST_NAMED]), *more]
     listed = f"{', '.join(first)} and {last}" if first else last
-    return f"Its config also sets {listed}, which {'is' if len(names) == 1 else 'are'} not read: what that changes is not in the estimate."
+    return (
+        f"Its config also sets {listed}, which {'is' if len(names) == 1 else 'are'} not read: "
+        f"what that changes is not in the estimate."
+    )

@@ -1,7 +1,8 @@
 """A type that is not covered, read by usual names of sizes as a plain model.
 
-No count: the range of its memory says how far such counts lie off (validation/results/parts_left_out.csv). The names and the
-plain models are the section `sketches` of catalogs/edited/model_types.yaml.
+No count: the range of its memory says how far such counts lie off
+(validation/results/parts_left_out.csv). The names and the plain models are the section `sketches`
+of catalogs/edited/model_types.yaml.
 """
 
 import math
@@ -20,24 +21,42 @@ WRITERS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Decoder")
 OF_WRITERS = ("rope_parameters", "rope_theta", "rms_norm_eps", "num_key_value_heads")
 
 
-def sketch(config: Config, model_types: ModelTypes, defaults: Config, of_text: bool = False) -> dict[str, Any] | None:
+def sketch(
+    config: Config, model_types: ModelTypes, defaults: Config, of_text: bool = False
+) -> dict[str, Any] | None:
     """The config of the plain model that stands for this one; None without its sizes."""
     fields = model_types.sketches["fields"]
-    stated_itself = () if of_text else {name for ours in OWN_SIZES & fields.keys() for name in fields[ours].split()}
+    stated_itself = (
+        ()
+        if of_text
+        else {name for ours in OWN_SIZES & fields.keys() for name in fields[ours].split()}
+    )
     filled = {name: value for name, value in defaults.items() if name not in stated_itself}
     filled |= {name: value for name, value in config.items() if value is not None}
     sizes = usual_sizes(filled, fields) | {"writes": writes(config, of_text)}
     for plain in model_types.sketches["plain"]:
         if all(sizes.get(name) for name in plain["needs"].split()):
-            theirs, sizes = model_types.types[plain["type"]].fields, {**plain.get("sets", {}), **sizes}
-            stated = {names.split()[0]: sizes[ours] for ours, names in theirs.items() if ours in sizes}
-            return {"model_type": plain["type"], **stated, **{name: config[name] for name in KEPT if config.get(name)}}
+            theirs, sizes = (
+                model_types.types[plain["type"]].fields,
+                {**plain.get("sets", {}), **sizes},
+            )
+            stated = {
+                names.split()[0]: sizes[ours] for ours, names in theirs.items() if ours in sizes
+            }
+            return {
+                "model_type": plain["type"],
+                **stated,
+                **{name: config[name] for name in KEPT if config.get(name)},
+            }
     return None
 
 
 def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
     """Our sizes by their usual names, with heads that divide the width and a network."""
-    filled = {ours: [config[name] for name in names.split() if _is_size(config.get(name))] for ours, names in fields.items()}
+    filled = {
+        ours: [config[name] for name in names.split() if _is_size(config.get(name))]
+        for ours, names in fields.items()
+    }
     sizes: dict[str, Any] = {ours: values[0] for ours, values in filled.items() if values}
     sizes |= _of_stages(sizes)
     if "layers" not in sizes and "decoder_layers" not in sizes and "encoder_layers" in sizes:
@@ -55,7 +74,9 @@ def usual_sizes(config: Config, fields: Config) -> dict[str, Any]:
 
 def _is_size(value: Any) -> bool:
     numbers = value if isinstance(value, list | tuple) else [value]
-    return bool(numbers) and all(isinstance(number, int | float) and 0 < number < math.inf for number in numbers)
+    return bool(numbers) and all(
+        isinstance(number, int | float) and 0 < number < math.inf for number in numbers
+    )
 
 
 def _of_stages(sizes: Config) -> dict[str, Any]:
@@ -68,7 +89,11 @@ def _of_stages(sizes: Config) -> dict[str, Any]:
     depths = lists.get("layers")
     if not depths:
         return single
-    first = sizes.get("stage_width", 0) or sizes.get("hidden", 0) // 2 ** (len(depths) - 1) if "hidden" not in lists else 0
+    first = (
+        sizes.get("stage_width", 0) or sizes.get("hidden", 0) // 2 ** (len(depths) - 1)
+        if "hidden" not in lists
+        else 0
+    )
     widths = lists.get("hidden") or [first * 2**stage for stage in range(len(depths))]
     if len(widths) != len(depths) or not widths[0]:
         return single | {"layers": sum(depths)}
@@ -88,47 +113,80 @@ def writes(config: Config, of_text: bool) -> bool:
     return of_text or any(config.get(name) for name in OF_WRITERS)
 
 
-def largest_part(part: TextPart, catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, Any] | None:
+def largest_part(
+    part: TextPart, catalogs: Any, read: Callable[[Config], dict[str, Any]]
+) -> dict[str, Any] | None:
     """The entry of the text part, else of the largest; the others are left out."""
     of_text, outer = part.outer is not None, part.config if part.outer is None else part.outer
     siblings = parts_beside(outer, catalogs.config_defaults)
     entries = readable(siblings, catalogs, read)
-    stated = sketch(part.config, catalogs.model_types, catalogs.config_defaults.get(part.model_type, {}), of_text)
+    stated = sketch(
+        part.config,
+        catalogs.model_types,
+        catalogs.config_defaults.get(part.model_type, {}),
+        of_text,
+    )
     itself = {**part.config} if part.model_type in catalogs.model_types.covered() else stated
     entries |= readable({"": itself} if itself else {}, catalogs, read)
     if not entries:
         return None
     if itself is stated and "" in entries:
-        entries[""] |= {"sized": 2, "learned_positions": 0} | dict.fromkeys(("block", "moe_block", "encoder_block"), "")
+        entries[""] |= {"sized": 2, "learned_positions": 0} | dict.fromkeys(
+            ("block", "moe_block", "encoder_block"), ""
+        )
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
     largest = "" if of_text and "" in entries else max(counts, key=lambda name: counts[name])
-    entry, rest = entries[largest], {name or "other": count for name, count in counts.items() if name != largest}
+    entry, rest = (
+        entries[largest],
+        {name or "other": count for name, count in counts.items() if name != largest},
+    )
     unknown = [name for name in siblings if name not in entries]
     if not rest and not unknown:
         return entry
-    return {**entry, **_left_out(rest, unknown, entry.get("left_out_parameters", 0)), "sized": entry.get("sized", 1)}
+    return {
+        **entry,
+        **_left_out(rest, unknown, entry.get("left_out_parameters", 0)),
+        "sized": entry.get("sized", 1),
+    }
 
 
-def sized_parts(outer: Config, catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, Any]:
+def sized_parts(
+    outer: Config, catalogs: Any, read: Callable[[Config], dict[str, Any]]
+) -> dict[str, Any]:
     """The parts beside a text part that nothing counts, by their sizes; {} without any."""
     parts = parts_beside(outer, catalogs.config_defaults)
-    counts = {name: counted_parameters(entry, catalogs) for name, entry in readable(parts, catalogs, read).items()}
-    return {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1} if counts else {}
+    counts = {
+        name: counted_parameters(entry, catalogs)
+        for name, entry in readable(parts, catalogs, read).items()
+    }
+    return (
+        {**_left_out(counts, [name for name in parts if name not in counts]), "sized": 1}
+        if counts
+        else {}
+    )
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> dict[str, Any]:
     """What a note says of other parts: sized, or of unknown size."""
     sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
-    left_out = " and ".join(filter(None, (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized)))
+    left_out = " and ".join(
+        filter(
+            None, (f"its {named_parts(unknown)} part, of unknown size" if unknown else "", sized)
+        )
+    )
     return {"left_out": left_out, "left_out_parameters": sum(counts.values()) + inside}
 
 
-def readable(configs: Mapping[str, Config], catalogs: Any, read: Callable[[Config], dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def readable(
+    configs: Mapping[str, Config], catalogs: Any, read: Callable[[Config], dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
     """The entries of the parts that can be read, over what their classes fill in."""
     entries = {}
     for name, config in configs.items():
         try:
-            entries[name] = read({**catalogs.config_defaults.get(str(config.get("model_type")), {}), **config})
+            entries[name] = read(
+                {**catalogs.config_defaults.get(str(config.get("model_type")), {}), **config}
+            )
         except ConfigError:
             continue
     return entries

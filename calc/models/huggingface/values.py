@@ -9,21 +9,68 @@ from calc.models.huggingface.model_types import ModelType
 
 LARGEST = 10**8  # far beyond any size of a model: a larger number is a mistake
 MOST_LAYERS = 10**4
-FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm", "convolution_bias", "mixer_bias", "head_bias"}
+FLAGS = {
+    "tied",
+    "qkv_bias",
+    "output_bias",
+    "mlp_bias",
+    "head_norm",
+    "convolution_bias",
+    "mixer_bias",
+    "head_bias",
+}
 FLAGS |= {"router_bias", "learned_positions", "embedding_norms", "head_gate"}
 FLAGS |= {"masked_head_bias", "pool_head", "mask_tokens", "stem_bias"}
 WORDS = {"activation"}
-SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config sets them above zero
-MAY_BE_ZERO = {"registers", "token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}
-MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
+SWITCHES = {
+    "hidden_dropout",
+    "attention_dropout",
+    "softcap",
+}  # on where the config sets them above zero
+MAY_BE_ZERO = {
+    "registers",
+    "token_types",
+    "shared_ffn",
+    "shared_experts",
+    "per_layer_width",
+    "low_rank",
+}
+MAY_BE_NULL = {
+    "kv_heads",
+    "head_dim",
+    "ffn",
+    "query_latent_rank",
+    "embedding_width",
+    "experts_per_token",
+}
 MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
 EXPERTS = {"experts", "experts_per_token", "expert_ffn"}
 NEEDED = (
-    *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
+    *(
+        "layers",
+        "encoder_layers",
+        "decoder_layers",
+        "hidden",
+        "heads",
+        "encoder_heads",
+        "ffn",
+        "encoder_ffn",
+        "vocab",
+    ),
     *("experts", "experts_per_token", "expert_ffn"),
 )
 # Sizes that a config must state itself: no default of its class replaces them.
-OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
+OWN_SIZES = {
+    "layers",
+    "encoder_layers",
+    "decoder_layers",
+    "hidden",
+    "heads",
+    "encoder_heads",
+    "ffn",
+    "encoder_ffn",
+    "vocab",
+}
 OWN_FIELDS = {"intermediate_size"}  # whatever our name for it
 
 
@@ -45,19 +92,25 @@ def whole_number(value: Any, least: int, field: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(f"{field} is {json.dumps(value)[:40]}; it must be a whole number.")
     if value != int(value) or not least <= value <= LARGEST:
-        raise ConfigError(f"{field} is {value:.12g}; it must be a whole number from {least} to {LARGEST}.")
+        raise ConfigError(
+            f"{field} is {value:.12g}; it must be a whole number from {least} to {LARGEST}."
+        )
     return int(value)
 
 
 def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
     """Refuse a total that is not a multiple of its part; `words` names both."""
     if total % part:
-        raise ConfigError(f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); correct one of them.")
+        raise ConfigError(
+            f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); correct one of them."
+        )
 
 
 def labels_of(config: Mapping[str, Any]) -> int:
     """Number of classes of a classifier; two where its config names none."""
-    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels")
+    return whole_number(
+        config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels"
+    )
 
 
 class UnknownLayer(Exception):
@@ -72,7 +125,10 @@ def word_of(kind: Any, names: Mapping[str, str]) -> str:
 
 
 def values_of(
-    config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False
+    config: Mapping[str, Any],
+    model_type: ModelType,
+    class_defaults: Mapping[str, Any],
+    all_defaults: bool = False,
 ) -> dict[str, int]:
     """Our fields with their values: from the config, else the default of its class.
 
@@ -84,7 +140,11 @@ def values_of(
         if not named:
             continue
         filled = [name for name in named if config[name] is not None]
-        if ours in EXPERTS and model_type.optional_experts and not any(config[name] for name in named):
+        if (
+            ours in EXPERTS
+            and model_type.optional_experts
+            and not any(config[name] for name in named)
+        ):
             continue
         if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
@@ -94,7 +154,9 @@ def values_of(
     return values
 
 
-def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
+def defaults_of(
+    model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False
+) -> dict[str, int]:
     """Our fields as the class fills them in; all flags except `tied` are traits of the family."""
     values: dict[str, int] = {}
     for ours, theirs in model_type.fields.items():
@@ -106,12 +168,17 @@ def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_de
     return {**values, **model_type.usual}
 
 
-def check_covered(config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any]) -> None:
+def check_covered(
+    config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any]
+) -> None:
     """Refuse a config that sets a field to a value which is not covered in its model_type."""
     for field, values in model_type.covered.items():
         value = config.get(field, class_defaults.get(field))
         if value is not None and value not in values:
-            raise ConfigError(f"{model_type.name} with {field} {json.dumps(value)[:40]} is not covered; choose another model.")
+            raise ConfigError(
+                f"{model_type.name} with {field} {json.dumps(value)[:40]} is not covered; "
+                f"choose another model."
+            )
 
 
 def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
@@ -119,7 +186,9 @@ def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
     for ours in NEEDED:
         if ours in model_type.fields and ours not in values:
             name = model_type.fields[ours].split()[0]
-            raise ConfigError(f"{name} is missing; a config of model_type {model_type.name} needs it.")
+            raise ConfigError(
+                f"{name} is missing; a config of model_type {model_type.name} needs it."
+            )
 
 
 def _value(ours, value, name):

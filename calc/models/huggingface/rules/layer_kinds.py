@@ -1,7 +1,7 @@
 """The kind of each layer and its own sizes, in model types with special rules.
 
-calc/models/stacks.py names the kinds. The rules are those of the config and model classes in transformers 5.23; the config
-already holds the defaults of its class.
+calc/models/stacks.py names the kinds. The rules are those of the config and model classes in
+transformers 5.23; the config already holds the defaults of its class.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,12 @@ from calc.models.huggingface.values import whole_number, word_of
 Config = Mapping[str, Any]
 Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and its own sizes
 PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
-PATTERN |= {"linear_attention": "none-linear", "mamba": "none-linear", "moe": "moe-alone", "mlp": "dense-alone"}
+PATTERN |= {
+    "linear_attention": "none-linear",
+    "mamba": "none-linear",
+    "moe": "moe-alone",
+    "mlp": "dense-alone",
+}
 PATTERN |= {"full_attention": "none", "attention": "none"}
 
 
@@ -23,17 +28,27 @@ def nemotron_layers(config: Config, _values: Config) -> Kinds:
 
 def nemotron_pattern(config: Config) -> list[str]:
     """The kinds of Nemotron-H's layers as a config writes them: a list, or a letter per layer."""
-    named = config.get("layers_block_type") or config.get("layer_types") or config.get("hybrid_override_pattern")
+    named = (
+        config.get("layers_block_type")
+        or config.get("layer_types")
+        or config.get("hybrid_override_pattern")
+    )
     return list(named) if named else ["M", "E", "*", "-"]
 
 
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
-    types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
-    return [word_of(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
+    types = config.get("layer_types") or [
+        "full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)
+    ]
+    return [
+        word_of(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types
+    ]
 
 
 def _shared(config: Config, layers: int) -> list[bool]:
-    unshared = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers")
+    unshared = layers - whole_number(
+        config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers"
+    )
     return [index >= unshared for index in range(layers)]
 
 
@@ -44,11 +59,19 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
         "head_dim": config.get("global_head_dim") or 512,
         "num_key_value_heads": config.get("num_global_key_value_heads"),
     }
-    if "per_layer_config" in config:  # the form of transformers 5, which leaves out what equals the windowed layers
-        full = {"head_dim": values["head_dim"], **next(iter((config["per_layer_config"] or {}).values()), {})}
+    if (
+        "per_layer_config" in config
+    ):  # the form of transformers 5, which leaves out what equals the windowed layers
+        full = {
+            "head_dim": values["head_dim"],
+            **next(iter((config["per_layer_config"] or {}).values()), {}),
+        }
     of_full = {"head_dim": full["head_dim"]}
     if config.get("attention_k_eq_v"):
-        of_full |= {"keys_are_values": 1, "kv_heads": full.get("num_key_value_heads") or values["kv_heads"]}
+        of_full |= {
+            "keys_are_values": 1,
+            "kv_heads": full.get("num_key_value_heads") or values["kv_heads"],
+        }
     wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
     norms = {"block_norms": 7} if network == "both" else {}
     ways = _gemma_ways(config, layers, 6)
@@ -64,10 +87,17 @@ def gemma3n_layers(config: Config, values: Config) -> Kinds:
     """The last layers share keys and values, the first are sparse; inner widths may differ."""
     layers, widths = values["layers"], config["intermediate_size"]
     inner_widths = widths if isinstance(widths, list) else [widths] * layers
-    sparse = config.get("activation_sparsity_pattern") or [layers > 10 and index < 10 for index in range(layers)]
-    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), sparse, inner_widths, strict=True)
+    sparse = config.get("activation_sparsity_pattern") or [
+        layers > 10 and index < 10 for index in range(layers)
+    ]
+    rows = zip(
+        _gemma_ways(config, layers, 5), _shared(config, layers), sparse, inner_widths, strict=True
+    )
     return [
-        ("dense" + way + "-shared" * shares + "-sparse" * bool(cut), {"ffn": ffn} if ffn != values["ffn"] else {})
+        (
+            "dense" + way + "-shared" * shares + "-sparse" * bool(cut),
+            {"ffn": ffn} if ffn != values["ffn"] else {},
+        )
         for way, shares, cut, ffn in rows
     ]
 
@@ -75,13 +105,23 @@ def gemma3n_layers(config: Config, values: Config) -> Kinds:
 def mimo_layers(config: Config, values: Config) -> Kinds:
     """Windowed layers have twice the heads of keys and values, and sinks; the first is dense."""
     layers = values["layers"]
-    windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
+    windowed = config.get("hybrid_layer_pattern") or [
+        kind == "sliding_attention" for kind in config.get("layer_types") or ()
+    ]
     windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
-    routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
+    routed = config.get("moe_layer_freq") or [
+        kind == "sparse" for kind in config.get("mlp_layer_types") or ()
+    ]
     routed = routed or [index > 0 for index in range(layers)]
-    sizes = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
+    sizes = {
+        "kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"],
+        "sinks": 1,
+    }
     networks = ["moe" if flag else "dense" for flag in routed]
-    return [(f"{network}-windowed", sizes) if flag else (network, {}) for network, flag in zip(networks, windowed, strict=True)]
+    return [
+        (f"{network}-windowed", sizes) if flag else (network, {})
+        for network, flag in zip(networks, windowed, strict=True)
+    ]
 
 
 # Sizes that differ in the windowed layers of dots3-note: our size, the field, its default.
@@ -98,18 +138,31 @@ DOTS3 = (
 def dots3_layers(config: Config, values: Config) -> Kinds:
     """The first two layers and every fourth attend by an indexer, the others to a window."""
     layers, listed = values["layers"], config.get("per_layer_config")
-    types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
+    types = config.get("layer_types") or [
+        "sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)
+    ]
     dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
     sizes = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
     if listed:
-        windowed: Config = next((layer for layer in listed.values() if "qk_nope_head_dim" in layer), {})
+        windowed: Config = next(
+            (layer for layer in listed.values() if "qk_nope_head_dim" in layer), {}
+        )
         sizes = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
-    sizes |= {"rope_head_dim": sizes["head_dim"] - sizes.pop("plain_head_dim"), "kv_heads": sizes["heads"], "index_ratio": 0}
-    chosen = config.get("use_dsa", None if listed else True)  # without the field, the list names the layers without an indexer
+    sizes |= {
+        "rope_head_dim": sizes["head_dim"] - sizes.pop("plain_head_dim"),
+        "kv_heads": sizes["heads"],
+        "index_ratio": 0,
+    }
+    chosen = config.get(
+        "use_dsa", None if listed else True
+    )  # without the field, the list names the layers without an indexer
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
-        network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
+        network, plain = (
+            "dense" if flat else "moe",
+            chosen is False or (chosen is None and kind == "full_attention"),
+        )
         full = (network, {"index_ratio": 0} if plain else {})
         kinds.append((f"{network}-windowed", sizes) if kind == "sliding_attention" else full)
     return kinds

@@ -1,10 +1,17 @@
 """Sizes that take more than an expression, as the classes of transformers 5.23 derive them.
 
-A rule reads a config, which already holds the defaults of its class, and our sizes so far; it returns further sizes.
+A rule reads a config, which already holds the defaults of its class, and our sizes so far; it
+returns further sizes.
 """
 
 from calc.models.huggingface.rules.layer_kinds import nemotron_pattern
-from calc.models.huggingface.values import ConfigError, labels_of, must_divide, short_value, whole_number
+from calc.models.huggingface.values import (
+    ConfigError,
+    labels_of,
+    must_divide,
+    short_value,
+    whole_number,
+)
 
 NO_EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn"), 0)
 STREAMS_READ = 4  # residual streams for which Gemma 3n's blocks were read off
@@ -31,9 +38,14 @@ def hy_v4_sizes(config, values):
     Source: hyper-connections, Zhu et al. 2024, arXiv 2409.19606.
     """
     layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
-    kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
+    kinds = config.get("indexer_types") or [
+        "full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)
+    ]
     mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
-    sizes = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    sizes = {
+        "further_parameters": mixing,
+        "further_outside_parameters": streams**2 * hidden + streams + 1,
+    }
     return sizes | {"indexed_layers": kinds.count("full")}
 
 
@@ -49,7 +61,11 @@ def gemma3n_sizes(config, values):
     """The largest inner width of the layers; blocks were read off with four streams."""
     widths = config.get("intermediate_size")
     listed = widths if isinstance(widths, list) and widths else [widths]
-    unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
+    unread = (
+        {}
+        if values.get("residual_streams") == STREAMS_READ
+        else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
+    )
     return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in listed), **unread}
 
 
@@ -58,24 +74,40 @@ def nemotron_sizes(config, values):
     layers = nemotron_pattern(config)
     none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
     latent = {"model_type": "nemotron_h_latent"} if values.get("expert_latent") else {}
-    wide = (config.get("mamba_ssm_dtype") or config.get("mamba_ssm_cache_dtype", "float32")) == "float32"
-    return {"layers": len(layers), "tied": 0, **({"recurrent_bytes_each": 4} if wide else {}), **none, **latent}
+    wide = (
+        config.get("mamba_ssm_dtype") or config.get("mamba_ssm_cache_dtype", "float32")
+    ) == "float32"
+    return {
+        "layers": len(layers),
+        "tied": 0,
+        **({"recurrent_bytes_each": 4} if wide else {}),
+        **none,
+        **latent,
+    }
 
 
 def falcon_h1_sizes(config, values):
     """Mamba-2 with or without a norm."""
     if bool(config.get("projectors_bias")) != bool(config.get("mamba_proj_bias")):
-        raise ConfigError("a falcon_h1 with one of projectors_bias and mamba_proj_bias is not covered; give both or none.")
+        raise ConfigError(
+            "a falcon_h1 with one of projectors_bias and mamba_proj_bias is not covered; "
+            "give both or none."
+        )
     inner = config.get("mamba_d_ssm") or config["mamba_expand"] * values["hidden"]
     must_divide(inner, values["state_heads"], ("the width of the mixer", "the number of its heads"))
-    return {"state_head_dim": inner // values["state_heads"], "mixer_norm": int(bool(config.get("mamba_rms_norm")))}
+    return {
+        "state_head_dim": inner // values["state_heads"],
+        "mixer_norm": int(bool(config.get("mamba_rms_norm"))),
+    }
 
 
 def deberta_sizes(config, values):
     """Learned positions, relative positions shared by all blocks, and a newer or older head."""
     for field in ("conv_kernel_size", "embedding_size"):
         if config.get(field) not in (0, None, values["hidden"]):
-            raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
+            raise ConfigError(
+                f"a deberta-v2 with {field} {config[field]} is not covered; leave it out."
+            )
     normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
     sizes = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
     if not config["legacy"]:
@@ -92,22 +124,37 @@ def deberta_sizes(config, values):
 
 def albert_sizes(_config, values):
     """Groups of layers share one block, after a matrix that exists at any width."""
-    must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"))
+    must_divide(
+        values["layers"], values["layer_groups"], ("the number of layers", "that of their groups")
+    )
     hidden = values["hidden"]
-    return {"further_outside_parameters": (hidden + 1) * hidden if values["embedding_width"] == hidden else 0}
+    return {
+        "further_outside_parameters": (hidden + 1) * hidden
+        if values["embedding_width"] == hidden
+        else 0
+    }
 
 
 def tapas_sizes(config, _values):
     """Several kinds of segments, each with its own table."""
-    return {"token_types": sum(whole_number(rows, 1, "type_vocab_sizes") for rows in config["type_vocab_sizes"])}
+    return {
+        "token_types": sum(
+            whole_number(rows, 1, "type_vocab_sizes") for rows in config["type_vocab_sizes"]
+        )
+    }
 
 
 def roformer_sizes(config, values):
     """The table of rotation angles is a parameter."""
     if config.get("embedding_size") not in (None, values["hidden"]):
-        raise ConfigError("a roformer whose embedding_size is not hidden_size is not covered; choose another model.")
+        raise ConfigError(
+            "a roformer whose embedding_size is not hidden_size is not covered; choose "
+            "another model."
+        )
     must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"))
-    return {"further_outside_parameters": values["max_position"] * (values["hidden"] // values["heads"])}
+    return {
+        "further_outside_parameters": values["max_position"] * (values["hidden"] // values["heads"])
+    }
 
 
 def vit_sizes(config, values):
@@ -123,7 +170,10 @@ def image_classes(config, _values):
 
 def dinov2_sizes(config, values):
     """The inner width is a multiple of hidden, or two thirds of that where gated."""
-    ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"), config["use_swiglu_ffn"]
+    ffn, gated = (
+        whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"),
+        config["use_swiglu_ffn"],
+    )
     narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
     sizes = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
     return {**sizes, **vit_sizes(config, values)}
@@ -133,7 +183,10 @@ def dinov3_sizes(config, values):
     """Keys without a bias, or no bias at all; a gated network is another family."""
     queries, keys, of_values = (bool(config[f"{name}_bias"]) for name in ("query", "key", "value"))
     if queries != of_values or (keys and not queries):
-        raise ConfigError("a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or false; correct one of them.")
+        raise ConfigError(
+            "a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or "
+            "false; correct one of them."
+        )
     return {
         **({"model_type": "dinov3_vit_gated"} if config["use_gated_mlp"] else {}),
         "keyless_bias": int(not keys),
@@ -142,37 +195,65 @@ def dinov3_sizes(config, values):
 
 
 # The seven convolutions of wav2vec 2.0 over a waveform: widths, strides and kernels.
-WAVEFORM = {"conv_dim": [512] * 7, "conv_stride": [5, 2, 2, 2, 2, 2, 2], "conv_kernel": [10, 3, 3, 3, 3, 2, 2]}
+WAVEFORM = {
+    "conv_dim": [512] * 7,
+    "conv_stride": [5, 2, 2, 2, 2, 2, 2],
+    "conv_kernel": [10, 3, 3, 3, 3, 2, 2],
+}
 
 
 def waves_sizes(config, values):
     """Norms among the convolutions, and a vector for masked frames where training masks some."""
     other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
-    added = [field for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm") if config.get(field)]
+    added = [
+        field
+        for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm")
+        if config.get(field)
+    ]
     if other or added:
         named, field = config["model_type"], (other + added)[0]
-        raise ConfigError(f"a {named} with {field} {short_value(config[field])} is not covered; choose another model.")
-    must_divide(values["hidden"], values["position_groups"], ("the hidden size", "num_conv_pos_embedding_groups"))
+        raise ConfigError(
+            f"a {named} with {field} {short_value(config[field])} is not covered; choose "
+            f"another model."
+        )
+    must_divide(
+        values["hidden"],
+        values["position_groups"],
+        ("the hidden size", "num_conv_pos_embedding_groups"),
+    )
     normed = config["feat_extract_norm"] == "layer"
     masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
     sizes = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
-    return {**sizes, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}
+    return {
+        **sizes,
+        "mask_tokens": int(masks),
+        "stem_norms": 7 if normed else 1,
+        "stem_block": "waveform_normed" if normed else "waveform",
+    }
 
 
 def switch_transformers_sizes(config, values):
     """The second layer of each period has experts; a token uses one of them."""
     sizes = {"experts_per_token": 1}
-    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+    for side, layers in (
+        ("encoder", values["encoder_layers"]),
+        ("decoder", values["decoder_layers"]),
+    ):
         sparse = whole_number(config[f"num_sparse_{side}_layers"], 0, f"num_sparse_{side}_layers")
         step = max(layers // sparse, 1) if sparse else layers
-        sizes[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
+        sizes[f"{side}_routed_layers"] = sum(
+            step == 1 or index % step == 1 for index in range(layers)
+        )
     return sizes
 
 
 def nllb_moe_sizes(config, values):
     """The last layer of each period has experts; a token uses two of them."""
     sizes = {"experts_per_token": 2, "encoder_sizes": {"expert_ffn": values["encoder_ffn"]}}
-    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+    for side, layers in (
+        ("encoder", values["encoder_layers"]),
+        ("decoder", values["decoder_layers"]),
+    ):
         step = whole_number(config[f"{side}_sparse_step"], 0, f"{side}_sparse_step")
         sizes[f"{side}_routed_layers"] = layers // step if step else 0
     return sizes
