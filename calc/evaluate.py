@@ -6,9 +6,8 @@ from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
 
-Columns = dict[
-    str, Any
-]  # column -> one value per row along the last axis, or one value for all rows
+# column -> one value per row along the last axis, or one value for all rows
+Columns = dict[str, Any]
 Row = dict[str, Any]  # column -> its value in one row
 
 
@@ -32,9 +31,8 @@ def reading(parts: Iterable[str | Callable]) -> Callable[[Callable], Callable]:
     )
 
     def mark(formula: Callable) -> Callable:
-        formula.__signature__ = Signature(
-            [Parameter(name, Parameter.KEYWORD_ONLY) for name in names]
-        )  # type: ignore[attr-defined]
+        parameters = [Parameter(name, Parameter.KEYWORD_ONLY) for name in names]
+        formula.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return formula
 
     return mark
@@ -83,7 +81,6 @@ def twin(formula: Callable, words: dict[str, str]) -> Callable:
 
     made.__name__ = made.__qualname__ = replaced(formula.__name__)
     made.__doc__ = replaced(formula.__doc__ or "")
-    made.__signature__ = Signature(
-        [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
-    )  # type: ignore[attr-defined]
+    parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    made.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return made
