@@ -12,7 +12,11 @@ import pytest
 from examples import recorded
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/api.md", "docs/scale.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+)
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 SOURCE = re.compile(
