@@ -1,29 +1,17 @@
-"""`python -m calc scenarios.csv -o estimates.csv`: scenarios in, results out.
+"""The command line: `python -m calc COMMAND`, or `headroom COMMAND` once it is installed.
 
-`python -m calc estimate 'scenarios-*.parquet' -o folder`: the same of many files, here or on a Dask
-cluster. `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each
-of them out. `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools
-in, a scenario for each run out. `python -m calc launch plan.csv -o folder`: a scenario in, the
-files that start it out. `python -m calc calibrate LOG... plan.csv -o calibration.yaml`: logs of
-runs in, what they say of the estimate out. `python -m calc simulate config.json`: what a model's
-own class keeps, read off on this machine. `schedule`, `tuned`, `show`, `serve-mcp`, `oom`, `diff`,
-`gate` and `solve`: see --help.
+`python -m calc scenarios.csv` without a command estimates. `python -m calc --help` lists the
+commands, which `calc/commands/command.py` names; each has `--help`.
 """
 
 import argparse
 import signal
 import sys
 from errno import EDQUOT, ENOSPC
+from pathlib import Path
 
 from calc import CatalogError, add_models, load_catalogs
-from calc.commands.command import (
-    INTERRUPTED,
-    UNUSABLE,
-    Command,
-    argument_type,
-    columns_of_flags,
-    every_command,
-)
+from calc.commands.command import COMMANDS, INTERRUPTED, UNUSABLE, columns_of_flags
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
 from calc.files.model_configs import added_models
@@ -40,12 +28,13 @@ def main(arguments: list[str] | None = None) -> int:
     `gate` returns 3 when a row is over a limit, `launch` when its plan does not run or fit.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words and words[0] in every_command() else ""
-    command = every_command()[name]
+    name = words.pop(0) if words and words[0] in COMMANDS else ""
+    command = COMMANDS[name or "estimate"]
     columns, words = columns_of_flags(words) if command.takes_columns else ({}, words)
-    options = _parser(name, command).parse_args(
-        words[1:] if name else words, argparse.Namespace(columns=columns)
-    )
+    module = command.load()
+    parser = _parser(name)
+    module.add_arguments(parser)
+    options = parser.parse_args(words, argparse.Namespace(columns=columns))
     target = "standard output" if options.output == "-" else options.output
     try:
         catalogs = with_simulated(load_catalogs())
@@ -54,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
             catalogs = add_models(
                 catalogs, models | dict(added_models(options.model_config, catalogs))
             )
-        return command.start(options, catalogs)
+        return module.main(options, catalogs)
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
@@ -84,35 +73,43 @@ def main(arguments: list[str] | None = None) -> int:
     return UNUSABLE
 
 
-def _parser(name: str, command: Command) -> argparse.ArgumentParser:
-    """The options of a command; -o, --model-config and --model are those of all."""
-    more = (
-        (
-            f"Other commands: {', '.join(filter(None, every_command()))}; python -m calc COMMAND "
-            f"--help."
-        )
-        if not name
-        else None
-    )
+def _parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a command, or of the program if `name` is empty."""
+    program = "headroom" if Path(sys.argv[0]).name.startswith("headroom") else "python -m calc"
     parser = argparse.ArgumentParser(
-        prog=f"python -m calc {name}".strip(), description=command.about, epilog=more
+        prog=f"{program} {name}".strip(),
+        description=COMMANDS[name].purpose if name else _overview(program),
+        formatter_class=(argparse.HelpFormatter if name else argparse.RawDescriptionHelpFormatter),
     )
-    for argument, details in command.arguments.items():
-        parser.add_argument(
-            argument,
-            **{
-                **details,
-                **({"type": argument_type(details["type"])} if "type" in details else {}),
-            },
-        )
-    parser.add_argument("-o", "--output", default="-", help="what to write; none: standard output")
-    config = "a Hugging Face config.json, or a folder of them"
+    output = "file or folder to write (default: standard output)"
+    parser.add_argument("-o", "--output", default="-", help=output)
+    config = "add a model: a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
-    hub = "a model of the Hugging Face hub; rows name it by its name in lower case"
+    hub = "add a model of the Hugging Face hub; rows name it by its name in lower case"
     parser.add_argument("--model", action="append", default=[], metavar="ORG/NAME", help=hub)
     return parser
 
 
-if __name__ == "__main__":
+def _overview(program: str) -> str:
+    """Return the table of commands for the help of the program."""
+    lines = [f"  {name:10} {command.purpose}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        (
+            "Plan GPU memory and AWS cost.",
+            "",
+            *lines,
+            "",
+            f"{program} COMMAND --help describes a command. Without a command, the scenarios of a",
+            "table are estimated.",
+        )
+    )
+
+
+def run() -> None:
+    """Run the program: the entry point of `headroom`."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

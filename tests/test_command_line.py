@@ -3,10 +3,12 @@ sentence on standard error.
 """
 
 import csv
+import importlib
 import io
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from examples import catalogs, recorded, written
 
 from calc import answer
 from calc.__main__ import main
+from calc.commands.command import COMMANDS
 from calc.scenarios.inputs import INPUTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -179,7 +182,7 @@ def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
     assert main(command) == 0
     answers = capsys.readouterr().out
     assert answers.count("fourth,") >= 1
-    monkeypatch.setattr("calc.commands.tables.CHUNK_JOBS", 1)
+    monkeypatch.setattr("calc.commands.answer.CHUNK_JOBS", 1)
     assert main(command) == 0
     assert capsys.readouterr().out == answers
 
@@ -207,3 +210,27 @@ def test_an_unusable_file_ends_with_2_and_one_sentence(
     assert error.removeprefix(f"{tmp_path}/").startswith(sentence)
     assert (written_out, error[-2:], error.count("\n")) == ("", ".\n", 1)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_installed_headroom_has_its_entry_point_and_every_data_file():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    module, _, function = project["project"]["scripts"]["headroom"].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    endings = {
+        path.suffix
+        for room in ("calc", "catalogs", "views", "shelf")
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc", ".md")
+    }
+    patterns = project["tool"]["setuptools"]["package-data"]["*"]
+    assert endings <= {pattern.removeprefix("*") for pattern in patterns}
+
+
+def test_each_command_says_what_it_takes(capsys):
+    for name, command in COMMANDS.items():
+        with pytest.raises(SystemExit) as ended:
+            main([name, "--help"])
+        printed = " ".join(capsys.readouterr().out.split())
+        assert ended.value.code == 0
+        assert command.purpose in printed
+        assert "--model-config" in printed

@@ -32,7 +32,7 @@ def many_rows(path, rows=50, last=""):
 @pytest.fixture
 def by_tens(monkeypatch):
     """Chunks of ten rows."""
-    monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", 10)
+    monkeypatch.setattr("calc.commands.estimate.CHUNK_ROWS", 10)
 
 
 @pytest.mark.parametrize("rows", [0, 45])
@@ -52,7 +52,7 @@ def test_the_numbers_are_those_of_python_and_chunks_give_what_one_table_gives(
     np.testing.assert_array_equal(
         results[numbers].to_numpy(float), expected[numbers].to_numpy(float)
     )
-    monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", 10)
+    monkeypatch.setattr("calc.commands.estimate.CHUNK_ROWS", 10)
     assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "chunks.csv")]) == 0
     assert (tmp_path / "chunks.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
 
@@ -80,7 +80,7 @@ LATE = {
 def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, monkeypatch):
     last, sentence = LATE[fault]
     if rows > 50:  # beyond the block that is read and checked at once
-        monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", rows // 3)
+        monkeypatch.setattr("calc.commands.estimate.CHUNK_ROWS", rows // 3)
         monkeypatch.setattr(
             "calc.commands.many_files.estimate", lambda table, *_, **__: table.assign(problem="")
         )

@@ -1,1 +1,1 @@
-"""The commands of `python -m calc` (commands.yaml): the `main` of a module runs one."""
+"""The commands of `python -m calc`, listed in `command.py`: one module each."""

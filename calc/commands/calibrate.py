@@ -15,6 +15,17 @@ from calc.files.oom.explain import LogProblem
 from calc.plan.figures import records
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `calibrate`."""
+    parser.epilog = "Put the result into catalogs/own/: later estimates are corrected by it."
+    logs = (
+        "a trainer's or an engine's log, a benchmark's JSON, nvidia-smi, memory_summary or a memory "
+        "snapshot"
+    )
+    parser.add_argument("logs", metavar="LOG", nargs="+", help=logs)
+    parser.add_argument("plan", metavar="plan.csv", help="CSV of the scenarios that were run")
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what the logs say of the plan's rows; 2 where none says anything."""
     catalogs = with_readings(catalogs, {})

@@ -1,18 +1,16 @@
-"""The shape of a command, and what several of them share: plans, texts, exit statuses."""
+"""The list of commands, and what several of them share: plans, texts, exit statuses."""
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.catalogs.strict_yaml import read_strictly
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
@@ -26,48 +24,50 @@ UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as 
 
 
 class Command(NamedTuple):
-    """A command of commands.yaml: purpose, module and function, columns as flags, arguments."""
+    """A command: its module in this folder, and its purpose in one line.
 
-    about: str
-    run: str
+    The module has `add_arguments(parser)` and `main(options, catalogs)`, which returns the exit
+    status. `takes_columns` says that any column may be given as a flag (--batch 4).
+    """
+
+    module: str
+    purpose: str
     takes_columns: bool = False
-    arguments: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
-    def start(self, options: argparse.Namespace, catalogs: Catalogs) -> int:
-        """Run the command; returns its exit status."""
-        module, _, function = self.run.partition(".")
-        return getattr(import_module(f"calc.commands.{module}"), function)(options, catalogs)
+    def load(self) -> ModuleType:
+        """Import the module of the command."""
+        return import_module(f"calc.commands.{self.module}")
 
 
-def argument_type(written: Any) -> Callable[[str], Any]:
-    """How an argument is read: as a number, or as a whole number from least to most."""
+COMMANDS = {
+    "estimate": Command("estimate", "Estimate memory, time and cost of each scenario in a table."),
+    "answer": Command("answer", "Find what to rent on AWS for each job in a table."),
+    "show": Command("show", "Show one estimate, from words, files or columns as flags.", True),
+    "import": Command("imports", "Turn configs and launch files into scenarios."),
+    "launch": Command("launch", "Write the files that start a plan."),
+    "oom": Command("oom", "Explain an out-of-memory message with the estimate of its run."),
+    "calibrate": Command("calibrate", "Compare your own runs with their plan."),
+    "diff": Command("diff", "List what changed between two plans."),
+    "gate": Command("gate", "Check a plan against limits, for use in CI."),
+    "solve": Command("solve", "Find the largest batch, context or number of users that works."),
+    "simulate": Command("simulate", "Simulate a model's own class on this machine without a GPU."),
+    "schedule": Command("schedule", "Plan the jobs of a team on its machines."),
+    "tuned": Command("tuned", "Plan fine-tuning and then serving, month by month."),
+    "serve-mcp": Command("serve_mcp", "Serve tools to an agent by the Model Context Protocol."),
+}
 
-    def count(text: str) -> int:
-        least, most = written["least"], written["most"]
+
+def bounded_number(least: int, most: int) -> Callable[[str], int]:
+    """Return a type for argparse: a whole number from `least` to `most`."""
+
+    def read(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
                 f"'{text}' is not a whole number from {least} to {most}"
             )
         return int(text)
 
-    return float if written == "number" else count
-
-
-@cache
-def command_table(name: str) -> dict[str, Any]:
-    """A table of this folder: commands or agent_tools."""
-    path = Path(__file__).with_name(f"{name}.yaml")
-    return read_strictly(path.read_text("utf-8"), path.name)
-
-
-@cache
-def every_command() -> dict[str, Command]:
-    """Every command by its name; the one without a name estimates."""
-    entries = command_table("commands")
-    return {
-        name: Command(**{"run": f"{name}.main", **entry})
-        for name, entry in {"": entries["estimate"], **entries}.items()
-    }
+    return read
 
 
 def columns_of_flags(words: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -23,6 +23,13 @@ FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, 
 }
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `diff`."""
+    parser.epilog = "The output is Markdown."
+    parser.add_argument("before", metavar="A.csv", help="CSV of scenarios")
+    parser.add_argument("after", metavar="B.csv", help="CSV of scenarios")
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write two plans as Markdown."""
     before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))

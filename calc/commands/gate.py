@@ -13,6 +13,20 @@ from calc.say.verdict import memory_of
 from calc.scenarios.problems import TableError
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gate`."""
+    parser.epilog = "Exit status 0: within the limits; 3: a limit is exceeded; 2: unusable input."
+    parser.add_argument("plan", metavar="plan.csv", help="CSV of scenarios")
+    fits = "require at least a 95 %% probability that the run fits"
+    parser.add_argument("--fits", action="store_true", help=fits)
+    usd = "maximum cost in USD (per run; per month for a service)"
+    parser.add_argument("--usd-most", type=float, metavar="USD", help=usd)
+    hours = "maximum hours of a run; a service has none"
+    parser.add_argument("--hours-most", type=float, metavar="HOURS", help=hours)
+    hourly = "maximum cost in USD of one hour of all instances"
+    parser.add_argument("--usd-per-hour-most", type=float, metavar="USD", help=hourly)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
     if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {

@@ -16,6 +16,12 @@ from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `import`."""
+    files = "a config or a launch command; join the files of one run with +"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=files)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 where none can be read."""
     table, refused = _imported(options.files, catalogs)

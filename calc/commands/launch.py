@@ -11,6 +11,21 @@ from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `launch`."""
+    parser.epilog = "Exit status 3: the plan does not run or fit."
+    parser.add_argument("plan", metavar="plan.csv", help="CSV of scenarios")
+    parser.add_argument("--scenario", default="", help="name of the row (default: the first)")
+    parser.add_argument(
+        "--tool", default="", help="the tool (default: the one that loses the least of the plan)"
+    )
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="also write a plan that does not run or fit, with a warning on top",
+    )
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the files of the named row, or of the first, into a folder."""
     if options.output == "-":

@@ -17,6 +17,14 @@ from calc.search.advice import advise
 CHANGES = 5
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `oom`."""
+    log = "text: the message, memory_summary or an engine's log"
+    parser.add_argument("log", metavar="LOG", help=log)
+    run = "CSV of a scenario, or the configs of the run joined by +"
+    parser.add_argument("run", metavar="RUN", help=run)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a message or a log as Markdown, beside the estimate of its run."""
     return write_result(options, _markdown(options.log, options.run, catalogs))

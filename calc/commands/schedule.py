@@ -10,6 +10,19 @@ from calc.files.streams import written
 from calc.schedule.schedule import next_to_buy, schedule
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `schedule`."""
+    jobs = "jobs with starts, deadline, every, until and priority"
+    parser.add_argument("jobs", metavar="jobs.csv", help=jobs)
+    pools = (
+        "machines: pool, instance, region, instances, market, starts, ends, usd, usd_per_hour, "
+        "quota_vcpus"
+    )
+    parser.add_argument("pools", metavar="pools.csv", help=pools)
+    following = "also show what one more instance of each pool would change"
+    parser.add_argument("--next", action="store_true", help=following)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each run; pools, the bill and what to buy next go to standard error."""
     jobs, pools = cells_of(options.jobs), cells_of(options.pools, "pool")

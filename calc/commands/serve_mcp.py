@@ -2,14 +2,16 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from inspect import Signature, signature
+from pathlib import Path
 from typing import Annotated, Any
 
 from calc.catalogs.load import CatalogError, Catalogs
+from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import GLOSSARY
 from calc.commands.agent import answer_tool, compare_tool, estimate_tool, explain_tool
-from calc.commands.command import command_table
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
@@ -27,6 +29,10 @@ TOOLS: dict[
 KINDS = {"count": "integer", "number": "number", "amount": "number"}
 
 
+def add_arguments(_parser: argparse.ArgumentParser) -> None:
+    """Add nothing: `serve-mcp` has no arguments of its own."""
+
+
 def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Answer an agent until its input ends."""
     if not find_spec("mcp"):
@@ -35,11 +41,18 @@ def main(_options: argparse.Namespace, catalogs: Catalogs) -> int:
     return 0
 
 
+@cache
+def agent_tools() -> dict[str, Any]:
+    """Return what an agent is told of the tools: agent_tools.yaml."""
+    path = Path(__file__).with_name("agent_tools.yaml")
+    return read_strictly(path.read_text("utf-8"), path.name)
+
+
 def server(catalogs: Catalogs) -> Any:
     """The tools, their inputs typed by the glossary; errors are the command line's sentences."""
     from mcp.server import MCPServer
 
-    words = command_table("agent_tools")
+    words = agent_tools()
     tools = MCPServer("headroom", instructions=words["instructions"], log_level="WARNING")
     for name, (tool, columns) in TOOLS.items():
         typed = _typed(tool, words.get(columns, ()), catalogs)
@@ -81,7 +94,7 @@ def _schema(names: Sequence[str]) -> dict[str, Any]:
     for name in names:
         choices = [choice for choice in columns[name].choices if choice]
         more = {"enum": choices} if choices else {}
-        about = command_table("agent_tools")["meanings"].get(name) or GLOSSARY[name].meaning
+        about = agent_tools()["meanings"].get(name) or GLOSSARY[name].meaning
         properties[name] = {
             "type": KINDS.get(columns[name].kind, "string"),
             "description": about,

@@ -11,6 +11,14 @@ from calc.commands.sheet import as_mapping, sheet
 from calc.files.request import PASTED, answered, request_of
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `show`."""
+    words = "a description in plain words, or files (join the files of one run with +)"
+    parser.add_argument("words", metavar="WORDS", nargs="*", help=words)
+    json_help = "print every column that has a value, for programs"
+    parser.add_argument("--json", action="store_true", help=json_help)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write one estimate of words, files and columns."""
     documents = [(name, content_of(name)) for word in options.words for name in _files(word)]

@@ -88,6 +88,18 @@ def read_off(
     return answer, write_simulated(simulated_model(config, model_id, answer, catalogs), model_id)
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `simulate`."""
+    parser.epilog = (
+        "Runs the model's own class from transformers on fake tensors: no GPU, no weights, no code "
+        "from a hub. Without --row its blocks are written into your own catalogs "
+        "(HEADROOM_CATALOGS, or ~/.headroom/catalogs), which later estimates read."
+    )
+    parser.add_argument("config", metavar="config.json", help="a Hugging Face config.json")
+    row = "simulate the whole step of each row of this plan instead"
+    parser.add_argument("--row", metavar="plan.csv", default="", help=row)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Simulate the rows of a plan whole, or read the model's blocks off."""
     config = _config(options.config)

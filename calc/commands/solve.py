@@ -27,6 +27,19 @@ Limited = tuple[
 ]  # of each row the present value, the most, and what limits it
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `solve`."""
+    parser.epilog = (
+        "Finds the largest value of a field that still works for every scenario, or the price at "
+        "which another plan costs the same."
+    )
+    field = "batch, sequence_tokens, users or price"
+    parser.add_argument("field", metavar="FIELD", help=field)
+    parser.add_argument("plan", metavar="plan.csv", help="CSV of scenarios")
+    other = "for price: the plan whose price is sought"
+    parser.add_argument("other", metavar="B.csv", nargs="?", default="", help=other)
+
+
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the most that each row holds, or the price at which two plans cost the same."""
     if options.field == "price":

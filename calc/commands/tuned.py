@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import cells_of
+from calc.commands.command import bounded_number, cells_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.plan.tuned import by_month
@@ -14,6 +14,24 @@ from calc.search.tuned import at_more_load, services, tuned_plan
 from calc.search.tuned_words import against_endpoint, plan_money, price_note, serving
 
 WORKS = ("training", "inference")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `tuned`."""
+    parser.epilog = (
+        "The output is the bill by month; standard error has the daily tokens above which your own "
+        "instances are cheaper than an endpoint."
+    )
+    jobs = "two jobs: one that trains, and one that serves the load of all tuned models"
+    parser.add_argument("jobs", metavar="jobs.csv", help=jobs)
+    for option, least, most, default, text in (
+        ("--models", 1, 1000, 1, "models tuned at the same time"),
+        ("--rounds", 0, 31, 1, "runs of each model in a month; 0 means once"),
+        ("--months", 1, 120, 12, "months of the service"),
+    ):
+        parser.add_argument(
+            option, type=bounded_number(least, most), metavar="N", default=default, help=text
+        )
 
 
 def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:

@@ -1,0 +1,20 @@
+"""`python -m calc answer`: what to rent for each job of a table."""
+
+import argparse
+
+from calc.catalogs.load import Catalogs
+from calc.commands.tables import write_in_chunks
+from calc.search.answer import answer
+
+CHUNK_JOBS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `answer`."""
+    table = "CSV of jobs (default: standard input)"
+    parser.add_argument("table", metavar="jobs.csv", nargs="?", default="-", help=table)
+
+
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write the answers of every job; return 0."""
+    return write_in_chunks(options, CHUNK_JOBS, lambda table: answer(table, catalogs), "jobs")
