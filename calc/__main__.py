@@ -11,6 +11,7 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from calc import CatalogError, add_models, load_catalogs
+from calc.catalogs.load import catalog_ids
 from calc.commands.command import COMMANDS, INTERRUPTED, UNUSABLE, columns_of_flags
 from calc.files.configs.problem import ConfigProblem
 from calc.files.hub import model_of, read_repository
@@ -18,6 +19,7 @@ from calc.files.model_configs import added_models
 from calc.files.oom.explain import LogProblem
 from calc.files.simulated import with_simulated
 from calc.files.streams import forget_standard_output
+from calc.models.foreign import free_id
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.problems import TableError
 
@@ -39,7 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         catalogs = with_simulated(load_catalogs())
         if options.model or options.model_config:
-            models = {model_of(name): read_repository(name, catalogs) for name in options.model}
+            models = {
+                free_id(model_of(name), catalog_ids(catalogs)): read_repository(name, catalogs)
+                for name in options.model
+            }
             catalogs = add_models(
                 catalogs, models | dict(added_models(options.model_config, catalogs))
             )

@@ -94,8 +94,8 @@ def test_a_reader_that_stops_early_is_no_fault():
     assert (done.stdout, done.stderr, done.returncode) == (b"owner,scen", b"", 0)
 
 
-def test_a_config_becomes_a_model_by_the_name_of_its_file_and_stands_for_one_of_the_catalog(
-    tmp_path,
+def test_a_config_becomes_a_model_by_the_name_of_its_file_and_never_replaces_one_of_the_catalog(
+    tmp_path, capsys
 ):
     (folder := tmp_path / "configs").mkdir()
     for name in ("my-model", "gpt2"):
@@ -103,27 +103,13 @@ def test_a_config_becomes_a_model_by_the_name_of_its_file_and_stands_for_one_of_
     (tmp_path / "in.csv").write_text("model\nmy-model\ngpt2\n")
     block = 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 128 + 2 * 64
     small = str(2 * 64 * 1000 + 64 + 2 * block)
-    for configs, parameters in (
-        (folder / "my-model.json", [small, "124439808"]),
-        (folder, [small, small]),
-    ):
-        assert (
-            main(
-                [
-                    str(tmp_path / "in.csv"),
-                    "-o",
-                    str(tmp_path / "out.csv"),
-                    "--model-config",
-                    str(configs),
-                ]
-            )
-            == 0
-        )
-        rows = written(tmp_path / "out.csv")
-        assert ([row["parameters"] for row in rows], [row["problem"] for row in rows]) == (
-            parameters,
-            ["", ""],
-        )
+    table, result = str(tmp_path / "in.csv"), str(tmp_path / "out.csv")
+    assert main([table, "-o", result, "--model-config", str(folder / "my-model.json")]) == 0
+    rows = written(tmp_path / "out.csv")
+    assert [row["parameters"] for row in rows] == [small, "124439808"]
+    assert [row["problem"] for row in rows] == ["", ""]
+    assert main([table, "-o", result, "--model-config", str(folder)]) == 2
+    assert "already has a model 'gpt2'" in capsys.readouterr().err
 
 
 def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path, capsys):

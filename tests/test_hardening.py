@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from calc import answer, estimate
 from calc.files.link.link import parse
+from calc.models.foreign import foreign_entry
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.rules.layouts import nearest_divisor
 from calc.search.options import options
@@ -63,7 +64,9 @@ def test_repeated_values_of_a_link_count_once_and_a_models_id_and_name_hold_no_m
         "custom.m.layers": ["2"],
     }
     choices, complaints = parse(link, catalogs())
-    assert choices["custom_models"] == {"m": {"name": "Sign in(http//x/y) p(q) 8B_v2", "layers": 2}}
+    (entry,) = choices["custom_models"].values()
+    assert entry["layers"] == 2
+    assert foreign_entry("m", entry)["name"] == "Sign in(http//x/y) p(q) 8B_v2 · own"
     assert len(complaints) == 1
 
 

@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/files/configs/yaml_text.py": {"calc", "yaml"},
+    "calc/files/launch/formats.py": {"calc", "yaml"},
     "calc/files/hub.py": {"calc", "huggingface_hub"},
     "calc/files/parts.py": {"calc", "numpy", "pandas", "pyarrow"},
     "calc/schedule/solver.py": {"calc", "ortools"},

@@ -294,11 +294,12 @@ def test_machines_are_set_up_rented_and_left_as_the_plan_says():
     assert "MarketType=capacity-block" in kit.files["aws.sh"]
     assert "--placement" not in kit.files["aws.sh"]
     _, kit = made(SERVED, "vllm")
-    assert (
-        yaml.safe_load(kit.files["sky.yaml"])["resources"]["ports"]
-        == yaml.safe_load(kit.files["vllm.yaml"])["port"]
-        == 8000
-    )
+    assert yaml.safe_load(kit.files["vllm.yaml"])["port"] == 8000
+    assert "ports" not in yaml.safe_load(kit.files["sky.yaml"])["resources"]  # opened by hand alone
+    for tool in ("vllm", "sglang"):
+        launch = made(SERVED, tool)[1].files["launch.sh"]
+        assert '--host "$HOST"' in launch
+        assert "API_KEY" in launch
 
 
 def test_setup_installs_the_releases_whose_parsers_are_asked():

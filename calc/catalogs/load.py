@@ -29,6 +29,7 @@ from calc.catalogs.schema_check import check_order, check_ranges, check_referenc
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
 from calc.models.architecture import model_table
+from calc.models.foreign import MODEL_ID, foreign_entry, free_id, model_id_of, visible
 from calc.models.huggingface.model_types import ModelTypes
 
 __all__ = [
@@ -214,7 +215,24 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
-    """The catalogs with added models (id -> entry as in models.yaml); equal ids are replaced."""
+    """Return the catalogs with models of one's own (id -> entry as in models.yaml).
+
+    An entry says what a foreign model may say (calc/models/foreign.py), and its name carries a
+    mark. It replaces a model of one's own with the same id, never one of the catalog: that raises
+    CatalogError.
+    """
+    for model in entries:
+        if not MODEL_ID.fullmatch(model):
+            raise CatalogError(
+                f"A model cannot have the id '{visible(model)}'; use letters, digits, dots, dashes "
+                f"and underscores, for example '{model_id_of(model)}'."
+            )
+        if model in catalog_ids(catalogs):
+            raise CatalogError(
+                f"The catalog already has a model '{model}', which cannot be replaced; give yours "
+                f"another name, for example '{free_id(model, catalog_ids(catalogs))}'."
+            )
+    entries = {model: foreign_entry(model, entry) for model, entry in entries.items()}
     check_families(entries, {}, catalogs.families)
     added, stacks = model_table(entries, catalogs.families)
     check_blocks(stacks, catalogs.blocks)
@@ -230,6 +248,14 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
         version=digest.hexdigest()[:10],
         base=catalogs,
     )
+
+
+def catalog_ids(catalogs: Catalogs) -> frozenset[str]:
+    """Return the ids of the models that the catalog itself has, without one's own."""
+    base = catalogs
+    while base.base is not None:
+        base = base.base
+    return frozenset(base.models.index)
 
 
 def with_readings(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:

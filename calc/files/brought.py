@@ -4,7 +4,7 @@ import json
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import Catalogs, add_models
+from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.calibration.logs import runs
@@ -12,6 +12,7 @@ from calc.files.configs.lines import Line
 from calc.files.configs.run import read_run
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated import model_entry
+from calc.models.foreign import free_id
 from calc.scenarios.inputs import BY_NAME
 
 Documents = list[tuple[str, bytes]]
@@ -73,7 +74,7 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
 def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
     """The entries of the Hugging Face configs among the documents, by id."""
     ids = {
-        model_name(name): content.decode("utf-8-sig")
+        free_id(model_name(name), catalog_ids(catalogs)): content.decode("utf-8-sig")
         for name, content in documents
         if is_model(content)
     }

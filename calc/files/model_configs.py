@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.models.foreign import model_id_of
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
 
 INDEX = ".safetensors.index.json"
@@ -25,12 +26,13 @@ def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str
             )
         for file in files:
             try:
-                yield file.stem, read_config_text(_text(file) + _index(file), file.stem, catalogs)
+                text = _text(file) + _index(file)
+                yield model_id_of(file.stem), read_config_text(text, file.stem, catalogs)
             except ConfigError as error:
                 if not path.is_dir():
                     raise
                 print(f"{error} Rows that name it are refused.", file=sys.stderr)
-                yield file.stem, refused_entry(file.stem, str(error))
+                yield model_id_of(file.stem), refused_entry(file.stem, str(error))
 
 
 def _text(file: Path) -> str:

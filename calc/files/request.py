@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
-from calc.catalogs.load import Catalogs, add_models
+from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.brought import (
@@ -26,6 +26,7 @@ from calc.files.configs.texts import format_of
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
 from calc.files.words.read import read_words
+from calc.models.foreign import free_id
 from calc.models.huggingface.config import custom_entry
 from calc.plan.bill import billed
 from calc.plan.figures import records
@@ -143,8 +144,9 @@ def request_of(
     if len(sizes) == len(SIZES):
         models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
     elif "/" in str(named.get("model", "")) and named["model"] not in catalogs.models.index:
-        models[model_of(named["model"])] = read_repository(named["model"], catalogs)
-        named["model"] = model_of(named["model"])
+        own_id = free_id(model_of(named["model"]), catalog_ids(catalogs))
+        models[own_id] = read_repository(named["model"], catalogs)
+        named["model"] = own_id
     catalogs = add_models(catalogs, models) if models else catalogs
     if models and named.get("model", "") not in catalogs.models.index:
         named["model"] = next(iter(models))

@@ -1,41 +1,55 @@
 """Dotted fields as the text of a JSON, YAML or TOML file, with comments where possible."""
 
 import json
-import re
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from calc.evaluate import Row
-from calc.files.launch.specs import Raw
+import yaml
 
-AMBIGUOUS = re.compile(
-    r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?"
-)  # text that needs quotes in YAML
-PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
+from calc.evaluate import Row
+from calc.files.launch.shell import comment_line, shell_word
+
+WIDTH = 1000  # columns, so that YAML breaks no line
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML as people write it: a text of several lines as a block."""
+
+
+def _as_block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else "")
+
+
+_Dumper.add_representer(str, _as_block)
 
 
 def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
-    """The text of a file; JSON cannot hold the comments."""
+    """Return the text of a file; JSON cannot hold the comments."""
     tree = _nested(fields)
     if form == "json":
         return json.dumps(tree, indent=2) + "\n"
-    head = "".join(f"# {line}\n" for line in comments)
-    return head + "\n".join(_toml(tree) if form == "toml" else _yaml(tree)).rstrip() + "\n"
+    head = "".join(f"{comment_line(line)}\n" for line in comments)
+    return head + (_toml_text(tree) if form == "toml" else yaml_text(tree))
+
+
+def yaml_text(tree: dict[str, Any]) -> str:
+    """Return a tree as YAML, in the order of its keys."""
+    look: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": WIDTH}
+    return yaml.dump(tree, Dumper=_Dumper, **look)
 
 
 def flags(fields: Row) -> list[str]:
-    """The fields as flags, --a-field value: true without a value, false left out."""
+    """Return the fields as flags, --a-field value: true without a value, false left out."""
     return [
-        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {shell_word(value)}")
         for name, value in fields.items()
         if value is not False
     ]
 
 
 def settings(fields: Row) -> list[str]:
-    """The fields as overrides, a.field=value, quoted for the shell where they need it."""
-    return [shlex.quote(f"{name}={_setting(value)}") for name, value in fields.items()]
+    """Return the fields as overrides, a.field=value, each one word of a shell."""
+    return [shell_word(f"{name}={_setting(value)}") for name, value in fields.items()]
 
 
 def _setting(value: Any) -> str:
@@ -53,29 +67,14 @@ def _nested(fields: Row) -> dict[str, Any]:
     return tree
 
 
-def _yaml(tree: dict[str, Any], indent: str = "") -> Iterator[str]:
-    for name, value in tree.items():
-        if isinstance(value, dict):
-            yield f"{indent}{name}:"
-            yield from _yaml(value, indent + "  ")
-        else:
-            yield f"{indent}{name}: {_yaml_value(value)}"
+def _toml_text(tree: dict[str, dict[str, Any]]) -> str:
+    return "\n".join(_toml_lines(tree)).rstrip() + "\n"
 
 
-def _yaml_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_yaml_value, value))}]"
-    if isinstance(value, Raw | bool | int | float):
-        return json.dumps(value) if isinstance(value, bool) else str(value)
-    return (
-        value
-        if PLAIN.fullmatch(value) and not AMBIGUOUS.fullmatch(value)
-        else f"'{value.replace(chr(39), chr(39) * 2)}'"
-    )
-
-
-def _toml(tree: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _toml_lines(tree: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Lines of TOML, whose strings, numbers and lists are written as those of JSON."""
     for section, fields in tree.items():
         yield f"[{section}]"
-        yield from (f"{name} = {json.dumps(value)}" for name, value in fields.items())
+        for name, value in fields.items():
+            yield f"{name} = {json.dumps(value, ensure_ascii=False)}"
         yield ""

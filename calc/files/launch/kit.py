@@ -12,7 +12,15 @@ from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import idle_inputs, read_run
 from calc.files.launch.formats import file_text, flags, settings
-from calc.files.launch.specs import KitSpec, Spec, filled, kit_specs, matches, place_files
+from calc.files.launch.shell import Script, comment_line, filled_script, filled_text
+from calc.files.launch.specs import (
+    KitSpec,
+    Spec,
+    kit_specs,
+    matches,
+    place_files,
+    rented_file,
+)
 from calc.files.launch.values import launch_values
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 from calc.units import GIB
@@ -77,10 +85,11 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
     }
     values["resumed"] = spec.files[spec.resume][0] if spec.resume else "no"
     values |= {
-        name: filled(getattr(spec, name), values) for name in ("packages", "setup", "before")
+        name: filled_script(getattr(spec, name), values) for name in ("packages", "setup", "before")
     }
     words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
-    values["command"] = values["before"] + " \\\n  ".join([filled(spec.command, values), *words])
+    command = " \\\n  ".join([filled_script(spec.command, values), *words])
+    values["command"] = Script(values["before"] + command)
     written = _written(spec, values, ["read back"])
     read = {name: text for name, text in written.items() if name not in NOT_READ}
     differences = [
@@ -99,7 +108,7 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) ->
         *tight,
         f"{_what(row, values)}. Brought back by `python -m calc import` {same}.",
         *missing,
-        filled(spec.about, values),
+        filled_text(spec.about, values),
     ]
     return Kit(spec.id, spec.name, _written(spec, values, head, missing), differences)
 
@@ -112,7 +121,20 @@ def _written(
         name: file_text(_fields(specs, values), form, comments)
         for name, (form, specs) in spec.files.items()
     }
-    return files | place_files({**values, "head": "\n".join(f"# {line}" for line in head)})
+    if values["instance"]:
+        files["sky.yaml"] = _sky_text(values)
+    return files | place_files({**values, "head": Script("\n".join(map(comment_line, head)))})
+
+
+def _sky_text(values: dict[str, Any]) -> str:
+    """The SkyPilot task that rents the machines and runs the scripts."""
+    comments, fields = rented_file()
+    head = [
+        filled_text(line["text"], values)
+        for line in comments
+        if matches(line.get("when", {}), values)
+    ]
+    return file_text(_fields(fields, values), "yaml", head)
 
 
 def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:

@@ -1,36 +1,42 @@
 """Which field of each launch file holds which column (catalogs/edited/launch_files.yaml)."""
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document
 from calc.evaluate import Row
+from calc.files.launch.shell import Script, filled_script, filled_text
 
-RENTED = ("sky.yaml", "aws.sh")  # files that name the instance
+RENTED = ("aws.sh",)  # files that name the instance
 TYPED = {"true": True, "false": False}
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """One field of a file and where its value comes from; `raw` is written as it stands."""
+    """One field of a file and where its value comes from.
+
+    `script` is a word of a shell as it stands; `values` a list or mapping of a structured file.
+    """
 
     field: str
     column: str = ""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     constant: str = ""
-    raw: str = ""
+    script: str = ""
+    values: Any = None
     when: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def value(self, values: Row) -> Any:
+    def value(self, row: Row) -> Any:
         """The value that the file gets, or None where the field is left out."""
-        if not matches(self.when, values):
+        if not matches(self.when, row):
             return None
-        if self.constant or self.raw:
-            return Raw(self.raw) if self.raw else _typed(self.constant)
-        setting = values.get(self.column)
+        if self.values is not None:
+            return self.values
+        if self.constant or self.script:
+            return Script(self.script) if self.script else _typed(self.constant)
+        setting = row.get(self.column)
         if self.words:
             word = self.words.get(str(setting))
             return None if word is None else _typed(word)
@@ -59,10 +65,6 @@ class KitSpec:
     )  # name -> form, fields
 
 
-class Raw(str):
-    """Text that is written as it stands."""
-
-
 @cache
 def kit_specs() -> tuple[KitSpec, ...]:
     """Every tool that files are written for."""
@@ -73,7 +75,7 @@ def place_files(values: Row) -> dict[str, str]:
     """The scripts that set up, start, rent the machines and watch them: name -> text."""
     blocks = {
         name: [
-            filled(block["text"], values)
+            filled_script(block["text"], values)
             for block in blocks
             if matches(block.get("when", {}), values)
         ]
@@ -87,19 +89,21 @@ def place_files(values: Row) -> dict[str, str]:
 
 
 @cache
+def rented_file() -> tuple[tuple[Mapping[str, Any], ...], tuple[Spec, ...]]:
+    """The comments and the fields of the SkyPilot task."""
+    entry = launch_document()["sky"]
+    return tuple(entry["comments"]), tuple(map(_spec, entry["fields"]))
+
+
+@cache
 def torchtune_recipes() -> frozenset[str]:
     """The configs that torchtune ships."""
     return frozenset(launch_document()["torchtune_recipes"])
 
 
 def check_file(limits: str) -> str:
-    """The workflow that checks a plan in a repository, with the gate's limits."""
-    return filled(launch_document()["check"], {"limits": limits})
-
-
-def filled(text: str, values: Row) -> str:
-    """A text with each {name} of the values filled in; other braces stay."""
-    return re.sub(r"\{(\w+)\}", lambda match: str(values.get(match[1], match[0])), text)
+    """The workflow that checks a plan in a repository, with the gate's limits (numbers)."""
+    return filled_text(launch_document()["check"], {"limits": limits})
 
 
 def matches(when: Mapping[str, str], values: Row) -> bool:

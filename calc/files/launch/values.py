@@ -7,6 +7,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.configs.fields import tools
+from calc.files.launch.shell import Script
 from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
@@ -26,6 +27,7 @@ NO_ALIBI = ("bloom", "mpt")  # families whose positions Megatron-LM has no word 
 FAMILY = re.compile(
     r"(llama3_[123]|qwen2_5|[a-z]+\d*)_"
 )  # torchtune's module of a builder: how its name begins
+RENDEZVOUS = Script('--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ')
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
@@ -82,7 +84,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "mixes": _yes(
             values["objective"] != "kto" or values["batch"] > 1
         ),  # KTO of TRL refuses rows one by one
-        "engine": "vllm" if values["rollout"] in ("colocated", "own gpus") else "",
+        "engine": Script("vllm" if values["rollout"] in ("colocated", "own gpus") else ""),
         "ranked": str(values["objective"] in ("dpo", "orpo", "reward")).lower(),
         "alone": _yes(gpus == 1),
         "several_nodes": _yes(nodes > 1),
@@ -110,9 +112,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "target_names": ",".join(MODULES[target] for target in targets if target in MODULES),
         "trainer_recomputes": _yes(not sharded or values["implementation"] == "deepspeed"),
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
-        "rendezvous": '--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" '
-        if nodes > 1
-        else "",
+        "rendezvous": RENDEZVOUS if nodes > 1 else Script(""),
         **_place(row, catalogs, market, nodes),
         **_names(values),
         **_sizes(values["model"], catalogs),
@@ -126,6 +126,7 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
     usd = _plain(row.get("instance_usd_per_hour_on_demand"))
     return {
         "arch": "arm64" if card.get("arm") else "x86_64",
+        "infra": f"aws/{row.get('region') or ''}",
         "efa_interfaces": int(card.get("efa_interfaces", 0)),
         "efa": _yes(nodes > 1 and card.get("efa_interfaces", 0) > 0),
         "many_cards": _yes(card.get("efa_interfaces", 0) > 1),
@@ -138,7 +139,7 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
         ),  # a block lies close together of itself
         "priced": _yes(usd),
         "usd_per_hour": usd,
-        "limit": f'"MaxPrice": "{usd}", ' if usd else "",
+        "limit": Script(f'"MaxPrice": "{float(usd)}", ' if usd else ""),
     }
 
 

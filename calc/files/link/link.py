@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.catalogs.load import Catalogs
+from calc.catalogs.load import Catalogs, catalog_ids
 from calc.files.link import earlier as link_earlier
 from calc.files.link import kept as link_kept
 from calc.files.link import models as link_models
@@ -91,7 +91,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             f"The link is of version {version[:20]}, this is version {VERSION}; open it "
             f"where it was made, or check every choice here."
         )
-    custom = link_models.read_models(query, complaints)
+    custom = link_models.read_models(query, catalog_ids(catalogs), complaints)
     for written, raw in query.items():
         texts = [str(item) for item in raw] or [""]
         name, words = EARLIER.get(written, (written, {}))

@@ -2,13 +2,14 @@
 
 import json
 import re
-from math import inf
+from collections.abc import Container
 from typing import Any
+
+from calc.models.foreign import left_out_fields, visible
 
 PREFIX = "custom."
 LONGEST_SIZE = 600
-ID = re.compile(r"[a-z0-9.-]{1,60}")
-UNSAFE = re.compile(r"[^\w .,()+/&'-]")  # characters that Markdown reads and no model's name needs
+ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
 
 
 def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -21,29 +22,39 @@ def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     }
 
 
-def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str, dict[str, Any]]:
-    """The models of a query; a complaint for each value that is no size."""
+def read_models(
+    query: dict[str, list[str]], taken: Container[str], complaints: list[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the models of a query, without those whose ids are `taken` by the catalog.
+
+    A complaint names each value that is not a size of a model, and each model that is left out.
+    """
     models: dict[str, dict[str, Any]] = {}
     for name, texts in query.items():
         if not name.startswith(PREFIX):
             continue
         model, _, field = name.removeprefix(PREFIX).rpartition(".")
-        try:
-            value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refused)
-            if (
-                not ID.fullmatch(model)
-                or not field
-                or not isinstance(value, (int, float, str, bool))
-                or value in (inf, -inf)
-            ):
-                raise ValueError
-        except (ValueError, IndexError, RecursionError):
-            complaints.append(f"The link's {name[:40]} is not a size of a model; it was ignored.")
+        value = _value(texts)
+        if not ID.fullmatch(model) or value is None or left_out_fields({field: value}):
+            complaints.append(f"Ignored {visible(name, 40)} from the link: not a size of a model.")
             continue
-        models.setdefault(model, {})[field] = (
-            UNSAFE.sub("", str(value))[:60] if field == "name" else value
+        models.setdefault(model, {})[field] = value
+    for model in [model for model in models if model in taken]:
+        del models[model]
+        complaints.append(
+            f"Ignored the link's own model {model}: the catalog has a model of that name, and that "
+            f"one is used."
         )
     return models
+
+
+def _value(texts: list[str]) -> Any:
+    """The first text as JSON: a number, a flag or a text; None for anything else."""
+    try:
+        value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refused)
+    except (ValueError, IndexError, RecursionError):
+        return None
+    return value if isinstance(value, int | float | str | bool) else None
 
 
 def _refused(word: str) -> None:
