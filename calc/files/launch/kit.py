@@ -67,7 +67,8 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
     """The estimate of the files as `import` reads them, and the columns that they leave open."""
     run = read_run([(name, text.encode()) for name, text in files.items()], catalogs)
     choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
-    return estimate(choices, catalogs, solve=False), set(BY_NAME) - set(choices)
+    row = estimate({"model": "", **choices}, catalogs, solve=False)
+    return row, set(BY_NAME) - set(choices)
 
 
 def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs) -> Kit:
