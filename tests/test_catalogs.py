@@ -209,12 +209,14 @@ def test_what_code_and_documents_say_of_a_catalog_leads_to_its_file():
     assert {name for _, name in gone} == {"catalogs/x.yaml"}  # an invented name of the tests
 
 
-def test_an_added_model_stands_for_its_id(catalogs):
+def test_an_added_model_stands_beside_those_of_the_catalog(catalogs):
     models = entries("models")
     name, other = list(models)[:2]
-    changed = add_models(catalogs, {name: models[other], "my-model": models[other]})
+    with pytest.raises(CatalogError, match="cannot be replaced"):
+        add_models(catalogs, {name: models[other]})
+    changed = add_models(catalogs, {"my-model": models[other]})
     assert len(changed.models) == len(catalogs.models) + 1
-    assert changed.models.loc[name, "parameters"] == catalogs.models.loc[other, "parameters"]
+    assert changed.models.loc["my-model", "parameters"] == catalogs.models.loc[other, "parameters"]
     assert (changed.stacks["model"] == "my-model").sum() == (
         catalogs.stacks["model"] == other
     ).sum()

@@ -50,7 +50,7 @@ def test_prices_of_another_day_are_messages_of():
 
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     app = pasted(opened(), "16 layers, hidden 4096, 32 heads, 8 kv heads, ffn 14336, vocab 128256")
-    assert job_line(app).startswith("Fine-tune all weights of my-model on ")
+    assert job_line(app).startswith("Fine-tune all weights of my-model · own on ")
     choices, complaints = link.parse(address(app), catalogs)
     assert (choices["custom_models"]["my-model"]["layers"], complaints) == (16, [])
     assert title(opened(**address(app))) == title(app)
@@ -77,7 +77,9 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     assert (
         job_line(app)
         .lower()
-        .startswith(("serve my-model,", "fine-tune all weights of my-model on ")[goal == "tune"])
+        .startswith(
+            ("serve my-model · own,", "fine-tune all weights of my-model · own on ")[goal == "tune"]
+        )
     )
     assert by_hand(app, "precision") == precision
 

@@ -66,7 +66,7 @@ def tolerances(file, config, scenario):
 def test_a_step_peaks_where_the_simulation_did(file):
     steps = recorded(file)
     models = {
-        f"step {place}": read_config(step["config"], "it", CATALOGS)
+        f"step-{place}": read_config(step["config"], "it", CATALOGS)
         for place, step in enumerate(steps)
     }
     rows = [
