@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from calc.catalogs.commitments import COMMITMENTS
-from calc.catalogs.load import FILES, add_models
+from calc.catalogs.load import FILES, CatalogError, add_models
 from calc.catalogs.prices import SAGEMAKER, price_table
 from calc.catalogs.rooms import FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of, schema_of
 from calc.cost.offers import is_old
