@@ -23,7 +23,7 @@ from calc.schedule.problem import (
     total_usd,
     weights,
 )
-from calc.schedule.schedule import HEURISTIC, next_to_buy, schedule
+from calc.schedule.schedule import HEURISTIC, how_good, next_to_buy, schedule
 from calc.schedule.tables import Occurrence, Pool, runs_of
 from calc.schedule.ways import Way
 from calc.search.options import options
@@ -164,7 +164,7 @@ def test_runs_wait_for_machines_that_are_paid_and_rent_where_time_is_short(catal
         },
     )
     plan = schedule(jobs, table(OWNED, RENTED), catalogs, prove=False)
-    assert plan.how == HEURISTIC
+    assert plan.how.startswith(HEURISTIC)
     runs = plan.runs.set_index("run")
     assert list(runs.loc[["first", "second"], "pool"]) == ["ours", "ours"]
     assert runs.loc["second", "begins"] == runs.loc["first", "ends"]
@@ -202,7 +202,7 @@ def test_a_job_is_repeated_until_a_day():
         ({}, {"instance": "p4d.24xlarg"}, "instance 'p4d.24xlarg' is not known; use p4d.24xlarge"),
         ({}, {"market": "auction"}, "market 'auction' is not known"),
         ({}, {"instances": "-1"}, "instances '-1' is not a whole number from 0 up"),
-        ({"priority": "1.5"}, {}, "priority '1.5' is not a whole number from 0 up"),
+        ({"priority": "1.5"}, {}, "priority '1.5' is not a whole number from 0 to 9"),
         ({"every": "week", "until": "2026-11-01"}, {}, "jobs, line 2: until is before the start"),
         (
             {},
@@ -210,11 +210,107 @@ def test_a_job_is_repeated_until_a_day():
             "pools, line 2: a pool ends after it starts",
         ),
         ({}, {"region": "mars"}, "region 'mars' is not known"),
+        ({}, {"instances": "513"}, "pools, line 2: a pool has at most 512 instances.* not 513"),
+        ({}, {"usd": "1e12"}, "pools, line 2: usd '1e12' is not a number from 0 to 100,000,000"),
+        ({}, {"quota_vcpus": "1e300"}, "pools, line 2: quota_vcpus '1e300' is not a number"),
+        ({"priority": "10"}, {}, "jobs, line 2: priority '10' is not a whole number from 0 to 9"),
     ],
 )
 def test_a_bad_cell_is_one_sentence(job, pool, says, catalogs):
     with pytest.raises(TableError, match=says):
         schedule(table(JOB | job), table(RENTED | pool), catalogs)
+
+
+@pytest.mark.parametrize(
+    ("every", "until", "runs"),
+    [
+        ("day", "2028-12-01", 732),
+        ("day", "2028-11-30 23:59", 731),
+        ("week", "2036-11-30", 522),
+        ("month", "2066-12-01", 481),
+        ("day", "2200-01-01", 63_219),
+    ],
+)
+def test_more_runs_than_are_planned_are_counted_and_refused(every, until, runs):
+    jobs = table(JOB, JOB | {"every": every, "until": until})
+    count = rf"make {runs + 1:,} runs \(jobs, line 3: {runs:,} of them\); give 1 to 400"
+    with pytest.raises(TableError, match=count):
+        runs_of(jobs)
+
+
+@given(
+    first=st.datetimes(pd.Timestamp("2026-01-01"), pd.Timestamp("2028-12-31")),
+    days=st.integers(0, 399),
+    every=st.sampled_from(["day", "week", "month"]),
+)
+def test_every_run_until_the_last_day_is_there_and_none_later(first, days, every):
+    starts = pd.Timestamp(first).floor("min")
+    until = (starts + pd.Timedelta(days=days)).date()
+    dates = {"starts": f"{starts}", "deadline": f"{starts + pd.Timedelta(days=1)}"}
+    runs = runs_of(table(JOB | dates | {"every": every, "until": f"{until}"}))
+    step = pd.DateOffset(**{f"{every}s": 1})
+    assert [run.starts for run in runs] == [starts + n * step for n in range(len(runs))]
+    assert runs[-1].starts.date() <= until < (starts + len(runs) * step).date()
+
+
+def test_four_hundred_runs_are_all_placed(catalogs):
+    daily = JOB | {"deadline": "2026-12-02", "every": "day", "until": "2028-01-04", "epochs": "3"}
+    tuned = daily | {"examples": "50000", "example_tokens": "1000"}
+    plan = schedule(table(tuned), table(OWNED), catalogs, prove=False)
+    assert (len(plan.runs), plan.left_out) == (400, 0)
+    assert plan.how == HEURISTIC
+
+
+def test_a_pool_of_the_largest_size_takes_a_run_and_is_offered_no_more(catalogs):
+    pools = table(RENTED | {"instances": "512"})
+    job = JOB | {"examples": "50000", "example_tokens": "1000", "epochs": "3"}
+    assert schedule(table(job), pools, catalogs, prove=False).left_out == 0
+    assert next_to_buy(table(job), pools, catalogs).empty
+
+
+def test_what_is_left_out_is_never_proven(catalogs):
+    """One run fits on no pool of the table, the other does."""
+    large = JOB | {"job": "large", "model": "llama-3.1-405b", "method": "full"}
+    job = JOB | {"examples": "50000", "example_tokens": "1000", "epochs": "3"}
+    for prove in (True, False):
+        plan = schedule(table(job, large), table(OWNED), catalogs, prove)
+        assert plan.left_out == 1
+        assert "proven" not in plan.how
+        assert plan.how.endswith("1 run is left out, so the bill is not that of all jobs")
+        assert pd.isna(plan.least_usd)
+
+
+@pytest.mark.parametrize(
+    ("usd", "least_usd", "says"),
+    [
+        (100.0, 100.0, "proven: no plan costs less"),
+        (110.0, 100.0, "at most 10.0% above the least possible"),
+        (110.0, 0.0, "at most $110 above the least possible"),
+        (110.0, float("nan"), "no bound was found in time"),
+    ],
+)
+def test_a_search_that_ends_early_states_its_gap(usd, least_usd, says):
+    assert how_good(usd, least_usd, 0).startswith(says)
+
+
+@proves
+def test_a_search_without_time_or_with_too_many_priorities_says_that_nothing_is_proven(
+    monkeypatch,
+):
+    drawn = problem([(run, 0, 1, 5, 3.0) for run in range(3)], [(1, 0.0)], [(0, 60)] * 3)
+    hint = cheapest_first(drawn)
+    monkeypatch.setattr(solver, "SEARCH_SECONDS", 0.0)
+    placed, least = solver.solved(drawn, hint)
+    assert (placed, pd.isna(least)) == (hint, True)
+    monkeypatch.setattr(solver, "SEARCH_SECONDS", 4.0)
+    many = problem(
+        [(run, 0, 1, 5, 3.0) for run in range(400)],
+        [(1, 0.0)],
+        [(0, 600)] * 400,
+        {run: run % 9 + 1 for run in range(400)},
+    )
+    placed, least = solver.solved(many, hint)
+    assert (placed, pd.isna(least)) == (hint, True)
 
 
 def test_a_run_without_a_place_says_why(catalogs):

@@ -51,7 +51,8 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         )
     for row in next_to_buy(jobs, pools, catalogs).to_dict("records") if options.next else ():
         print(
-            f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD.",
+            f"One more of {row['pool']}: {row['placed_runs']:+d} runs, {row['usd']:+,.0f} USD; "
+            f"{row['how']}.",
             file=sys.stderr,
         )
     return 0

@@ -21,7 +21,7 @@ from calc.schedule.problem import (
     pushed_forward,
     total_usd,
 )
-from calc.schedule.tables import Occurrence, Pool, pools_of, runs_of
+from calc.schedule.tables import MOST_INSTANCES, Occurrence, Pool, pools_of, runs_of
 from calc.schedule.ways import ways_of
 from calc.units import HOUR_MINUTES
 
@@ -51,6 +51,7 @@ POOL_COLUMNS = (
     "idle_hours",
     "usd",
 )
+NEXT_COLUMNS = ("pool", "instance", "placed_runs", "usd", "how")
 HEURISTIC = (
     "placed run by run where each is cheapest, without a proof: a better plan may exist; `make "
     "schedule` installs what proves one"
@@ -60,7 +61,8 @@ HEURISTIC = (
 class Schedule(NamedTuple):
     """Runs in order of their start, those without a place last; pools with idle hours; the bill.
 
-    `least_usd` is proven: no placement of these runs costs less; NaN without the solver.
+    No placement of these runs costs less than `least_usd`; NaN where nothing is proven: without the
+    solver, without a bound in time, or where a run has no place.
     """
 
     runs: pd.DataFrame
@@ -83,11 +85,17 @@ def schedule(
 
 
 def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """What one more instance of each pool changes: runs placed and dollars, the best first."""
+    """What one more instance of each pool changes: runs placed and dollars, the best first.
+
+    A pool that is as large as a pool may be is left out. `how` says what is known of the larger
+    plan, as Schedule.how.
+    """
     runs, those = runs_of(jobs), pools_of(pools, catalogs)
     before = _schedule(runs, those, catalogs, True)
     rows = []
     for place, pool in enumerate(those):
+        if pool.instances == MOST_INSTANCES:
+            continue
         after = _schedule(
             runs,
             [*those[:place], pool._replace(instances=pool.instances + 1), *those[place + 1 :]],
@@ -101,9 +109,10 @@ def next_to_buy(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> 
                 "instance": pool.instance,
                 "placed_runs": placed,
                 "usd": after.usd - before.usd,
+                "how": after.how,
             }
         )
-    return pd.DataFrame(rows).sort_values(
+    return pd.DataFrame(rows, columns=list(NEXT_COLUMNS)).sort_values(
         ["placed_runs", "usd"], ascending=[False, True], ignore_index=True
     )
 
@@ -113,19 +122,36 @@ def _schedule(
 ) -> Schedule:
     ways, problems = ways_of(runs, pools, catalogs)
     problem = problem_of(runs, pools, ways, catalogs)
-    placed, least, how = cheapest_first(problem), float("nan"), HEURISTIC
+    placed, least, searched = cheapest_first(problem), float("nan"), False
     if prove and solver.installed():
         placed, least = solver.solved(problem, placed)
-        placed, how = pushed_forward(placed, problem), ""
-    usd = total_usd(placed, problem)
-    if not how:
-        bound = (
-            f"at most {usd / least - 1:.1%} above the least possible"
-            if least > 0
-            else "not proven in time: a better plan may exist"
-        )
-        how = "proven: no plan costs less" if usd - least < 0.01 else bound
+        placed, searched = pushed_forward(placed, problem), True
+    usd, out = total_usd(placed, problem), len(runs) - len(placed)
+    how = how_good(usd, least, out) if searched else HEURISTIC + _left_out(out)
+    least = least if out == 0 else float("nan")
     return Schedule(_runs(placed, problems, problem), _pools(placed, problem), usd, least, how)
+
+
+def how_good(usd: float, least_usd: float, left_out: int) -> str:
+    """What the search found out about a plan: its gap to the bound, and what no proof covers."""
+    if not least_usd >= 0:
+        found = "no bound was found in time: a better plan may exist, by how much is not known"
+    elif usd - least_usd >= 0.01:
+        gap = f"at most {usd / least_usd - 1:.1%} above the least possible" if least_usd else ""
+        found = gap or f"at most ${usd:,.0f} above the least possible"
+    elif left_out:
+        found = "no cheaper plan was found for the runs that have a place"
+    else:
+        found = "proven: no plan costs less"
+    return found + _left_out(left_out)
+
+
+def _left_out(runs: int) -> str:
+    """The reservation of a plan that leaves runs out."""
+    if not runs:
+        return ""
+    are = "1 run is" if runs == 1 else f"{runs:,} runs are"
+    return f"; {are} left out, so the bill is not that of all jobs"
 
 
 def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from calc.schedule.problem import Placed, Problem, total_usd, weights
 
 CENTS = 100
 SEARCH_SECONDS, WORKERS = 4.0, 2
+LARGEST_SUM = 2**60  # of weights in cents: CP-SAT counts in 64 bits
 
 
 def installed() -> bool:
@@ -20,9 +21,10 @@ def installed() -> bool:
 
 
 def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
-    """The placement of most runs for the least money, and the proven least. [USD]
+    """The placement of most runs for the least money, and a bound below it. [USD]
 
-    It starts from `hint` and is never worse.
+    It starts from `hint` and is never worse. The bound is NaN where the search found nothing within
+    SEARCH_SECONDS, or where its priorities are more than it can weigh.
     """
     from ortools.sat.python import cp_model
 
@@ -59,6 +61,8 @@ def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
     )
     dearest += sum(pool.usd * pool.instances for pool in problem.pools)
     penalties = [round(weight * CENTS) for weight in weights(problem, dearest)]
+    if sum(penalties) > LARGEST_SUM:
+        return hint, float("nan")
     model.minimize(
         sum(
             [
@@ -79,7 +83,7 @@ def solved(problem: Problem, hint: list[Placed]) -> tuple[list[Placed], float]:
         solver.parameters.random_seed,
     ) = WORKERS, True, 1
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return hint, 0.0
+        return hint, float("nan")
     placed = [
         Placed(way, solver.value(start))
         for way, start, on in zip(ways, starts, taken, strict=True)

@@ -11,7 +11,7 @@ from calc.cost.markets import BY_USE
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quoted
 from calc.scenarios.read import number
-from calc.search.job_row import blank
+from calc.search.job_row import MOST_MACHINES, blank
 
 OWNED = "owned"  # the market of machines that are paid whatever runs on them
 EVERY: dict[str, Any] = {
@@ -20,6 +20,7 @@ EVERY: dict[str, Any] = {
     "week": pd.DateOffset(weeks=1),
     "month": pd.DateOffset(months=1),
 }
+EVERY_DAYS = {"day": 1, "week": 7}
 JOB_DATES = ("starts", "deadline", "every", "until", "priority")
 POOL_COLUMNS = (
     "pool",
@@ -33,7 +34,9 @@ POOL_COLUMNS = (
     "usd_per_hour",
     "quota_vcpus",
 )
-MOST_RUNS = 400
+MOST_RUNS, MOST_POOLS, LAST_PRIORITY = 400, 50, 9
+MOST_INSTANCES = MOST_MACHINES  # of a pool: as many as one job may take
+MOST_USD, MOST_VCPUS = 1e8, 1e7  # of an instance or its hour; of a quota
 MOST_RENTED = 2  # instances of the pool that is there at first
 
 
@@ -110,23 +113,46 @@ def runs_of(jobs: pd.DataFrame) -> list[Occurrence]:
     """Every run of the jobs, repeated as they say; raises TableError.
 
     A job runs once between `starts` and `deadline`; with `every` (day, week, month) both move on to
-    `until`.
+    `until`, the last day on which a run may start. All runs are counted before any is planned.
     """
     _need(jobs, "jobs", ("model", "starts", "deadline"))
-    runs = [
-        run
+    repetitions = [
+        _repetition(cells, f"jobs, line {line}")
         for line, cells in enumerate(jobs.to_dict("records"), start=2)
-        for run in _runs(cells, f"jobs, line {line}")
     ]
-    if not 1 <= len(runs) <= MOST_RUNS:
+    count = sum(repetition.runs for repetition in repetitions)
+    if not 1 <= count <= MOST_RUNS:
+        largest = max(repetitions, key=lambda one: one.runs, default=None)
+        most = f" ({largest.where}: {largest.runs:,} of them)" if largest else ""
         raise TableError(
-            f"The jobs make {len(runs):,} runs; give 1 to {MOST_RUNS}: shorten 'until', or "
+            f"The jobs make {count:,} runs{most}; give 1 to {MOST_RUNS}: shorten 'until', or "
             f"plan fewer jobs at once."
         )
-    return runs
+    return [run for repetition in repetitions for run in repetition.occurrences()]
 
 
-def _runs(cells: Mapping[str, Any], where: str) -> Iterator[Occurrence]:
+class Repetition(NamedTuple):
+    """A job of the table with its first run, and how often it runs."""
+
+    where: str
+    first: Occurrence
+    step: Any
+    runs: int
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        """The runs, numbered where the job is repeated."""
+        if self.step is None:
+            yield self.first
+            return
+        for place in range(self.runs):
+            yield self.first._replace(
+                name=f"{self.first.name} #{place + 1}",
+                starts=self.first.starts + place * self.step,
+                deadline=self.first.deadline + place * self.step,
+            )
+
+
+def _repetition(cells: Mapping[str, Any], where: str) -> Repetition:
     starts, deadline = (_day(cells, name, where) for name in ("starts", "deadline"))
     every = str(cells.get("every") or "once").strip().lower()
     if every not in EVERY:
@@ -143,25 +169,23 @@ def _runs(cells: Mapping[str, Any], where: str) -> Iterator[Occurrence]:
         )
     if until is not None and until < starts.normalize():
         raise TableError(f"{where}: until is before the start; correct one of the two.")
-    priority = int(_amount(cells, "priority", where, usual=1, whole=True))
+    priority = int(_amount(cells, "priority", where, usual=1, most=LAST_PRIORITY, whole=True))
     job = {
         name: value for name, value in cells.items() if name not in JOB_DATES and not blank(value)
     }
-    name, count = str(job.get("job") or job["model"]), 0
-    while count == 0 or (
-        EVERY[every] is not None and until is not None and starts <= until and count < MOST_RUNS
-    ):
-        count += 1
-        yield Occurrence(
-            f"{name} #{count}" if EVERY[every] is not None else name,
-            job,
-            starts,
-            deadline,
-            priority,
-        )
-        starts, deadline = (
-            day + EVERY[every] if EVERY[every] is not None else day for day in (starts, deadline)
-        )
+    name = str(job.get("job") or job.get("model") or where)
+    runs = 1 if until is None else _repeats(starts, until, every)
+    return Repetition(where, Occurrence(name, job, starts, deadline, priority), EVERY[every], runs)
+
+
+def _repeats(starts: pd.Timestamp, until: pd.Timestamp, every: str) -> int:
+    """How many runs start until the end of a day, without listing them."""
+    days = (until.normalize() - starts.normalize()).days
+    if every == "month":
+        months = 12 * (until.year - starts.year) + until.month - starts.month
+        last = starts + months * EVERY[every]
+        return months + int(last.normalize() <= until.normalize())
+    return 1 if EVERY[every] is None else days // EVERY_DAYS[every] + 1
 
 
 def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
@@ -177,6 +201,11 @@ def pools_of(table: pd.DataFrame, catalogs: Catalogs) -> list[Pool]:
             f"Two pools are named '{quoted(min(doubled))}'; name each once."
             if doubled
             else "The table of pools is empty."
+        )
+    if len(pools) > MOST_POOLS:
+        raise TableError(
+            f"The table has {len(pools):,} pools; plan at most {MOST_POOLS} at once, or join "
+            f"pools of the same machines."
         )
     return pools
 
@@ -200,14 +229,19 @@ def _pool(cells: Mapping[str, Any], where: str, catalogs: Catalogs) -> Pool:
             f"{where}: region '{quoted(region)}' is not known; use "
             f"{similar(region, catalogs.regions.index) or 'us-east-1'}."
         )
-    usd = _amount(cells, "usd", where, usual=0.0)
+    usd = _amount(cells, "usd", where, usual=0.0, most=MOST_USD)
     hourly, quota = (
-        None if blank(cells.get(column)) else _amount(cells, column, where)
-        for column in ("usd_per_hour", "quota_vcpus")
+        None if blank(cells.get(column)) else _amount(cells, column, where, most=most)
+        for column, most in (("usd_per_hour", MOST_USD), ("quota_vcpus", MOST_VCPUS))
     )
     instances = int(_amount(cells, "instances", where, whole=True))
     if instances < 1:
         raise TableError(f"{where}: a pool has at least one instance; correct 'instances'.")
+    if instances > MOST_INSTANCES:
+        raise TableError(
+            f"{where}: a pool has at most {MOST_INSTANCES} instances, as many as one job may take, "
+            f"not {instances:,}; split the pool into several, each with a name of its own."
+        )
     starts, ends = (_day(cells, column, where) for column in ("starts", "ends"))
     if starts is not None and ends is not None and starts >= ends:
         raise TableError(f"{where}: a pool ends after it starts; correct one of the two.")
@@ -240,16 +274,18 @@ def _amount(
     column: str,
     where: str,
     usual: float | None = None,
+    most: float = float("inf"),
     whole: bool = False,
 ) -> float:
-    """A number from 0 up, or a whole one."""
+    """A number from 0 to the most that is allowed, or a whole one."""
     if blank(cells.get(column)) and usual is not None:
         return usual
     amount = number(str(cells.get(column)))
-    if not 0 <= amount < float("inf") or (whole and amount % 1):
+    if not 0 <= amount < float("inf") or amount > most or (whole and amount % 1):
         kind = "a whole number" if whole else "a number"
+        bounds = "from 0 up" if most == float("inf") else f"from 0 to {most:,.0f}"
         raise TableError(
-            f"{where}: {column} '{quoted(cells.get(column))}' is not {kind} from 0 up; "
+            f"{where}: {column} '{quoted(cells.get(column))}' is not {kind} {bounds}; "
             f"correct that cell."
         )
     return amount

@@ -125,6 +125,7 @@ def _next(jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: Catalogs) -> None:
             "Machines": row["pool"],
             "More runs": f"{row['placed_runs']:+d}",
             "Money": signed(row["usd"], billed_usd),
+            "Known of the larger plan": row["how"],
         }
         for row in next_to_buy(jobs, pools, catalogs).to_dict("records")
     ]
