@@ -3,7 +3,6 @@ neither loses anything.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -20,6 +19,10 @@ Run = Callable[
 
 class ShelfError(Exception):
     """One sentence: what the shelf cannot do, and what still works."""
+
+
+class ShelfBusyError(ShelfError):
+    """Another program holds the shelf for longer than the patience of a call."""
 
 
 class Plan(NamedTuple):
@@ -61,6 +64,9 @@ NEWEST, TAKEN_OFF = (
     PLANS.format("place = 1 AND link = :off"),
 )
 VERSIONS = PLANS.format("name = :name")
+LAST_TO_OPEN = f"""SELECT {", ".join(Plan._fields)} FROM (
+    {NUMBERED} WHERE link <> :off) AS opened
+    WHERE place = 1 AND name IN (SELECT name FROM ({NUMBERED}) AS numbered WHERE place = 1 AND link = :off)"""
 
 
 def save(
@@ -125,6 +131,12 @@ def taken_off(run: Run) -> list[Plan]:
     return [Plan(*row) for row in run(TAKEN_OFF, {"most": MOST_SHOWN, "off": OFF})]
 
 
+def last_to_open(run: Run) -> dict[str, Plan]:
+    """Of each plan that was taken off, by name, the newest version that can be opened."""
+    _ready(run)
+    return {plan.name: plan for plan in (Plan(*row) for row in run(LAST_TO_OPEN, {"off": OFF}))}
+
+
 def versions(run: Run, name: str) -> list[Plan]:
     """Every version of a plan, the newest first, at most MOST_SHOWN."""
     _ready(run)
@@ -141,6 +153,13 @@ def one_line(text: str) -> str:
 
 
 def _ready(run: Run) -> None:
-    """The table is there. Two that make it at once may fail at that, and find it made."""
-    with suppress(ShelfError):
+    """The table is there. Two that make it at once may fail at that, and find it made.
+
+    A busy shelf is reported at once: the statement itself would only wait again.
+    """
+    try:
         run(TABLE, {})
+    except ShelfBusyError:
+        raise
+    except ShelfError:
+        pass

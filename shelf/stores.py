@@ -10,10 +10,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from shelf.plans import Run, ShelfError
+from shelf.plans import Run, ShelfBusyError, ShelfError
 
 FILE = Path(__file__).resolve().parents[1] / "shelf.sqlite3"
-WAIT_SECONDS = 20  # for another that is writing
+WAIT_SECONDS = 2  # for another that is writing
 
 
 def in_file(path: Path | str) -> Run:
@@ -26,6 +26,11 @@ def in_file(path: Path | str) -> Run:
             with closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as connection, connection:
                 return connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise ShelfBusyError(
+                    f"The shelf's file has been locked by another program for {WAIT_SECONDS} "
+                    f"seconds; try again, or pass the plan on as a link."
+                ) from None
             raise ShelfError(
                 f"The shelf's file cannot be used ({error}); a link holds the whole plan "
                 f"without it."

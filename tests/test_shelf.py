@@ -5,10 +5,11 @@ once nobody loses anything.
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,18 @@ from examples import recorded
 from pages import opened, title
 
 from shelf import stores
-from shelf.plans import MOST_SHOWN, OFF, ShelfError, newest, save, take_off, taken_off, versions
+from shelf.plans import (
+    MOST_SHOWN,
+    OFF,
+    ShelfBusyError,
+    ShelfError,
+    last_to_open,
+    newest,
+    save,
+    take_off,
+    taken_off,
+    versions,
+)
 
 MARK = "O'Brien; DROP TABLE headroom_plans; 模型 <b> :name %s ?"
 PLAN = {
@@ -140,6 +152,36 @@ def test_a_plan_that_is_taken_off_keeps_its_versions_and_is_put_back_by_saving_i
     ]
     save(run, "tune", **PLAN)
     assert ([plan.name for plan in newest(run)], taken_off(run)) == (["tune", "serve"], [])
+
+
+def test_a_plan_that_is_taken_off_many_times_can_still_be_opened(run):
+    saved = save(run, "tune", **PLAN)
+    save(run, "serve", **PLAN)
+    for _ in range(MOST_SHOWN):
+        take_off(run, "tune", "Ben")
+    take_off(run, "never saved", "Ben")
+    assert {plan.name for plan in taken_off(run)} == {"tune", "never saved"}
+    assert last_to_open(run) == {"tune": saved}
+
+
+def test_a_locked_file_is_waited_for_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(stores, "WAIT_SECONDS", 0.05)
+    path = tmp_path / "shelf.sqlite3"
+    run, calls = stores.in_file(path), []
+    save(run, "tune", **PLAN)
+
+    def counted(statement, values):
+        calls.append(statement)
+        return run(statement, values)
+
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for ask in (newest, taken_off, lambda shelf: save(shelf, "serve", **PLAN)):
+            calls.clear()
+            with pytest.raises(ShelfBusyError, match="locked by another program"):
+                ask(counted)
+            assert len(calls) == 1
+    assert [plan.name for plan in newest(run)] == ["tune"]
 
 
 def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):

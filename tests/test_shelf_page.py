@@ -11,7 +11,7 @@ from examples import recorded
 from pages import address, job_line, opened, run, title, turned
 
 from shelf import stores
-from shelf.plans import newest, save, versions
+from shelf.plans import MOST_SHOWN, newest, save, take_off, versions
 
 NAME = "[Plan](http://example.com) $x$ <b>"
 
@@ -112,6 +112,16 @@ def test_a_plan_is_taken_off_by_name_and_can_be_opened_all_the_same(shelf):
     assert [version.saved_by for version in versions(shelf, "Ours")] == ["Ben", "Ana"]
     run(labelled(app, "Open").click())
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
+
+
+def test_a_plan_that_was_taken_off_two_hundred_times_is_still_listed(shelf):
+    save(shelf, "tune", saved_by="Ana", answer="about $245", link="v=2&model=gpt2")
+    for _ in range(MOST_SHOWN):
+        take_off(shelf, "tune", "Ben")
+    app = opened("shelf")
+    assert not app.exception
+    assert "by Ben" in texts(app)
+    assert "before: about" in texts(app)
 
 
 def test_what_is_typed_is_text_and_without_a_name_nothing_is_saved(shelf):

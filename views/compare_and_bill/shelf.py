@@ -90,21 +90,13 @@ def draw(title: DeltaGenerator) -> None:
     else:
         st.markdown(EMPTY)
     if gone := shelf_plans.taken_off(run):
+        before = shelf_plans.last_to_open(run)
         with st.expander(f"Taken off the shelf ({len(gone)})", key="shelf_off"):
             for plan in gone:
-                before = next(
-                    version
-                    for version in shelf_plans.versions(run, plan.name)
-                    if version.link != shelf_plans.OFF
-                )
-                _line(
-                    before,
-                    (
-                        f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}; before: "
-                        f"{before.answer}"
-                    ),
-                    catalogs,
-                )
+                words = f"**{plan.name}**, by {plan.saved_by}, {_when(plan.saved_at)}"
+                earlier = before.get(plan.name, plan)
+                answer = "" if earlier is plan else f"; before: {earlier.answer}"
+                _line(earlier, words + answer, catalogs)
 
 
 def _rows_now(plans: list[Plan], catalogs: Catalogs) -> list[Row | None]:
@@ -316,7 +308,7 @@ def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
         if seen
         else []
     )
-    sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
+    sentence = f"**{plan.name}** is on the shelf, version {stand[0].versions}."
     names = ", ".join(dict.fromkeys(version.saved_by for version in others))
     return (
         f"{sentence} {names} saved this name too since you looked: both stand."
