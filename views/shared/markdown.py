@@ -2,17 +2,20 @@
 
 import re
 
-MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`]")
-ADDRESS = re.compile(r"://?|www\.|@(?=\w)", re.IGNORECASE)
+MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`&]")
+# Inside what makes an address: between scheme and colon, after www, before the @ of a mailbox. A
+# mark further on does not help: Markdown takes every character without a picture into the address.
+INSIDE_ADDRESS = re.compile(r"(?=:/)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)|(?=@)", re.I)
+JOINER = "\u2060"  # has no width
 
 
 def plain(text: str) -> str:
     """Text that may hold words of a link or a file, with all Markdown and HTML escaped.
 
     Bold, italics and lists stay ours to use; an address that Markdown would link by itself gets a
-    mark of no width.
+    mark of no width in its scheme, and an entity that would become part of one stays as typed.
     """
-    return ADDRESS.sub("\\g<0>\u2060", MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
+    return INSIDE_ADDRESS.sub(JOINER, MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
 
 
 def faint(text: str) -> str:
