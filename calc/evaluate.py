@@ -1,7 +1,8 @@
 """Runs formulas over a table: each makes the column of its name from the columns it reads."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, reduce, wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
@@ -67,20 +68,30 @@ def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
     )
 
 
-def twin(formula: Callable, words: dict[str, str]) -> Callable:
-    """The same formula for other columns: `words` replaced in name, parameters and docstring."""
+def variant(formula: Callable, *, rename: Mapping[str, str], doc: str) -> Callable:
+    """Return the same formula for other columns, under a name and a docstring of its own.
 
-    def replaced(text: str) -> str:
-        return reduce(lambda changed, word: changed.replace(*word), words.items(), text)
+    Each word of `rename` is replaced in the formula's name and in the columns that it reads, the
+    longest word first and each place once, so that two words may change places. Assign the variant
+    to the name that results: `NAME = variant(...)`.
 
-    names = {replaced(name): name for name in parameters_of(formula)}
+    Raises ValueError if the formula's name stays the same.
+    """
+    words = re.compile("|".join(map(re.escape, sorted(rename, key=len, reverse=True))))
+
+    def renamed(name: str) -> str:
+        return words.sub(lambda match: rename[match[0]], name)
+
+    if renamed(formula.__name__) == formula.__name__:
+        raise ValueError(f"`rename` must change the name of {formula.__name__}.")
+    original_names = {renamed(name): name for name in parameters_of(formula)}
 
     @wraps(formula)
     def made(*values: Any, **columns: Any) -> Any:
-        return formula(*values, **{names[name]: value for name, value in columns.items()})
+        return formula(*values, **{original_names[name]: value for name, value in columns.items()})
 
-    made.__name__ = made.__qualname__ = replaced(formula.__name__)
-    made.__doc__ = replaced(formula.__doc__ or "")
-    parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    made.__name__ = made.__qualname__ = renamed(formula.__name__)
+    made.__doc__ = doc
+    parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in original_names]
     made.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return made

@@ -6,14 +6,11 @@ A missing price is NaN, and so is all that follows from it.
 import numpy as np
 
 from calc.cost.machines import resting_instances
-from calc.evaluate import twin
+from calc.evaluate import variant
 from calc.table import Words
 from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
 
-ON_SPOT = {
-    "on_demand": "spot",
-    "on demand": "on spot",
-}  # what makes the formula of a price on demand that of one on spot
+ON_SPOT = {"on_demand": "spot"}
 
 
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
@@ -65,10 +62,26 @@ def usd_per_month_on_demand(
     ) * hours_per_month
 
 
-usd_per_gpu_hour_spot = twin(usd_per_gpu_hour_on_demand, ON_SPOT)
-usd_per_gib_hour_spot = twin(usd_per_gib_hour_on_demand, ON_SPOT)
-usd_per_pflop_hour_spot = twin(usd_per_pflop_hour_on_demand, ON_SPOT)
-usd_per_month_spot = twin(usd_per_month_on_demand, ON_SPOT)
+usd_per_gpu_hour_spot = variant(
+    usd_per_gpu_hour_on_demand,
+    rename=ON_SPOT,
+    doc="One whole GPU on Spot; a fraction of a card is scaled up to it. [USD per GPU-hour]",
+)
+usd_per_gib_hour_spot = variant(
+    usd_per_gib_hour_on_demand,
+    rename=ON_SPOT,
+    doc="One GiB of GPU memory, as the driver reports it, for an hour on Spot. [USD per GiB-hour]",
+)
+usd_per_pflop_hour_spot = variant(
+    usd_per_pflop_hour_on_demand,
+    rename=ON_SPOT,
+    doc="A dense 16-bit rate of one PFLOP a second, for an hour on Spot. [USD per PFLOP-hour]",
+)
+usd_per_month_spot = variant(
+    usd_per_month_on_demand,
+    rename=ON_SPOT,
+    doc="A month on Spot for the hours in use, without the instances at rest. [USD per month]",
+)
 
 
 def prices_as_of(on_demand_as_of, spot_as_of):
@@ -103,7 +116,9 @@ def run_low_hours(work_hours, time_low_ratio, start_low_hours):
     return start_low_hours + work_hours * time_low_ratio
 
 
-run_high_hours = twin(run_low_hours, {"low": "high", "fast": "slow"})
+run_high_hours = variant(
+    run_low_hours, rename={"low": "high"}, doc="Slow end of the hours of the run. [h]"
+)
 
 
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
@@ -172,12 +187,11 @@ def paid_usd_per_million_input_tokens(
     )
 
 
-SWAPPED = {
-    "input": "OUTPUT",
-    "output": "input",
-    "OUTPUT": "output",
-}  # makes the price of output of that of input
-paid_usd_per_million_output_tokens = twin(paid_usd_per_million_input_tokens, SWAPPED)
+paid_usd_per_million_output_tokens = variant(
+    paid_usd_per_million_input_tokens,
+    rename={"input": "output", "output": "input"},
+    doc="A million output tokens at an endpoint: as set, else as Amazon Bedrock lists it. [USD]",
+)
 
 
 def endpoint_usd_per_million_tokens(

@@ -9,7 +9,7 @@ counted.
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 from calc.units import HOUR_SECONDS
 
 PUBLISHED_BYTES_EACH = (
@@ -78,14 +78,46 @@ def usual_first_seconds(
     return np.where(np.isnan(start_seconds), phases, start_seconds)
 
 
-low_launch_seconds, high_launch_seconds = (twin(usual_launch_seconds, end) for end in (LOW, HIGH))
-low_training_seconds, high_training_seconds = (
-    twin(usual_training_seconds, end) for end in (LOW, HIGH)
+low_launch_seconds = variant(
+    usual_launch_seconds,
+    rename=LOW,
+    doc="Shortest launch and boot, until all machines that work together have joined. [s]",
 )
-low_serving_seconds, high_serving_seconds = (
-    twin(usual_serving_seconds, end) for end in (LOW, HIGH)
+high_launch_seconds = variant(
+    usual_launch_seconds,
+    rename=HIGH,
+    doc="Longest launch and boot, until all machines that work together have joined. [s]",
 )
-low_first_seconds, high_first_seconds = (twin(usual_first_seconds, end) for end in (LOW, HIGH))
+low_training_seconds = variant(
+    usual_training_seconds,
+    rename=LOW,
+    doc="Shortest start of the training software: process group and compilation. [s]",
+)
+high_training_seconds = variant(
+    usual_training_seconds,
+    rename=HIGH,
+    doc="Longest start of the training software: process group and compilation. [s]",
+)
+low_serving_seconds = variant(
+    usual_serving_seconds,
+    rename=LOW,
+    doc="Shortest start of a serving engine. [s]",
+)
+high_serving_seconds = variant(
+    usual_serving_seconds,
+    rename=HIGH,
+    doc="Longest start of a serving engine. [s]",
+)
+low_first_seconds = variant(
+    usual_first_seconds,
+    rename=LOW,
+    doc="Shortest time from the request for machines to the first step or token. [s]",
+)
+high_first_seconds = variant(
+    usual_first_seconds,
+    rename=HIGH,
+    doc="Longest time from the request for machines to the first step or token. [s]",
+)
 
 
 def weights_read_seconds(
@@ -128,5 +160,13 @@ def start_hours(ends, attempts, usual_first_seconds, weights_read_seconds, last_
     return starts * (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
 
 
-start_low_hours = twin(start_hours, LOW | {"start_hours": "start_low_hours"})
-start_high_hours = twin(start_hours, HIGH | {"start_hours": "start_high_hours"})
+start_low_hours = variant(
+    start_hours,
+    rename=LOW | {"start_hours": "start_low_hours"},
+    doc="Fast end of the hours that starts and last saves take. [h]",
+)
+start_high_hours = variant(
+    start_hours,
+    rename=HIGH | {"start_hours": "start_high_hours"},
+    doc="Slow end of the hours that starts and last saves take. [h]",
+)

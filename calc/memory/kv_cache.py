@@ -6,7 +6,7 @@ Source: layers · elements per token · tokens · bytes each / GPUs that divide 
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
 
 def stack_cached_bytes_per_token(stack_cached_elements_per_token, kv_bytes_each, stack_cache_split):
@@ -131,13 +131,20 @@ def decode_cache_bytes(
     return cached * (1 + draft_cached_ratio) + cross_cache_bytes + states_bytes
 
 
-AFTER_PROMPT = {
-    "decode": "prefill",
-    "stack_window_cached": "stack_prefilled",
-    "of all sequences": "after the prompts",
-}
-stack_prefill_tokens = twin(stack_decode_tokens, AFTER_PROMPT)
-prefill_cache_bytes = twin(decode_cache_bytes, AFTER_PROMPT)
+AFTER_PROMPT = {"decode": "prefill", "stack_window_cached": "stack_prefilled"}
+stack_prefill_tokens = variant(
+    stack_decode_tokens,
+    rename=AFTER_PROMPT,
+    doc="""Tokens that a layer caches after the prompts; a shared prefix is cached once. [tokens]
+
+    Source: as stack_decode_tokens.
+    """,
+)
+prefill_cache_bytes = variant(
+    decode_cache_bytes,
+    rename=AFTER_PROMPT,
+    doc="Cache after the prompts: blocks · bytes per token · tokens, and a draft's. [B]",
+)
 
 
 def kv_offload_tokens(

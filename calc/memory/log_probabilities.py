@@ -8,7 +8,7 @@ kernels/chunked_logprob.py.
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
 TILE_TOKENS, TILE_OUTPUTS = 4096, 32768
 
@@ -126,7 +126,11 @@ def scores_forward_bytes(
     return np.where(scoring_fuses_head > 0, tiled_scores_forward_bytes, stored_scores_forward_bytes)
 
 
-scores_backward_bytes = twin(scores_forward_bytes, {"forward": "backward"})
+scores_backward_bytes = variant(
+    scores_forward_bytes,
+    rename={"forward": "backward"},
+    doc="Log-probabilities of the objective at the peak of the backward pass. [B]",
+)
 
 
 def scores_quiet_bytes(

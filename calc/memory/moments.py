@@ -4,13 +4,12 @@ A moment names, for each component that comes and goes, the column that holds it
 that no moment of either kind of work names is alive all the time, under the column of its own name.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.columns import ALLOCATED, COMPONENTS
-from calc.evaluate import Columns, reading
+from calc.evaluate import Columns
 
 PHASES = ("load", "prefill", "decode", "rollout", "log-probs", "forward", "backward", "step")
 WHERE = {
@@ -214,18 +213,3 @@ def _largest_place(parts: dict[str, Any], total: np.ndarray) -> tuple[dict[str, 
         for name, values in parts.items()
     }
     return chosen, np.take_along_axis(flat, place, axis=0)[0]
-
-
-def _at_peak(component: str) -> Callable:
-    """The formula of a component that comes and goes: its bytes at the moment of the peak."""
-
-    @reading(("peak_moment", f"moment_{component}"))
-    def formula(peak_moment, **moments):
-        return np.choose(peak_moment, *moments.values())
-
-    formula.__name__ = component
-    formula.__doc__ = f"The component {component} at the moment of the peak. [B]"
-    return formula
-
-
-AT_PEAK = tuple(_at_peak(component) for component in PASSING)

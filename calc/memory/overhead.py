@@ -6,7 +6,7 @@ than the driver's total on an H100.
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 from calc.memory.basis import DERIVED
 
 SURE_ODDS = 0.95 / 0.05  # of a run that is said to fit
@@ -44,10 +44,16 @@ def work_slack_ratio(
     )
 
 
-work_spread_ratio = twin(work_slack_ratio, {"slack": "spread"})
-
-
-work_error_ratio = twin(work_slack_ratio, {"slack": "error"})
+work_spread_ratio = variant(
+    work_slack_ratio,
+    rename={"slack": "spread"},
+    doc="Half width of the stated range of a simulated figure, by the kind of work. [share]",
+)
+work_error_ratio = variant(
+    work_slack_ratio,
+    rename={"slack": "error"},
+    doc="Standard deviation of measured peaks around estimates, by the kind of work. [share]",
+)
 
 
 def slack_ratio(trains, is_engine, work_slack_ratio):

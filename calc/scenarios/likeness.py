@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calc.evaluate import Columns, evaluate_all, twin
+from calc.evaluate import Columns, evaluate_all, variant
 from calc.scenarios.lookups import catalog_rows, constants
 
 NUMBERS = ("gpus", "batch", "sequence_tokens", "prompt_tokens")
@@ -99,17 +99,53 @@ def memory_run_width_ratio(memory_run_share):
     return np.sqrt(1 - memory_run_share)
 
 
-FORMULAS = (time_run_share, time_run_ratio)
-FIRST_TOKEN = tuple(twin(formula, {"time_run": "first_token_run"}) for formula in FORMULAS)
-MEMORY = tuple(
-    twin(formula, {"time_run": "memory_run", "run_likeness": "run_memory_likeness"})
-    for formula in FORMULAS
+FIRST_TOKEN_RUN = {"time_run": "first_token_run"}
+MEMORY_RUN = {"time_run": "memory_run", "run_likeness": "run_memory_likeness"}
+first_token_run_share = variant(
+    time_run_share,
+    rename=FIRST_TOKEN_RUN,
+    doc="""Share of the error variance of the time to first token that your runs explain. [share]
+
+    Source: as time_run_share.
+    """,
 )
-OF_TIME: tuple[Callable, ...] = (run_place_likeness, run_likeness, *FORMULAS, *FIRST_TOKEN)
+first_token_run_ratio = variant(
+    time_run_ratio,
+    rename=FIRST_TOKEN_RUN,
+    doc="""Correction of the time to first token by your runs, as a factor. [ratio]
+
+    Source: as time_run_ratio.
+    """,
+)
+memory_run_share = variant(
+    time_run_share,
+    rename=MEMORY_RUN,
+    doc="""Share of the error variance of the memory peak that your runs explain. [share]
+
+    Source: as time_run_share.
+    """,
+)
+memory_run_ratio = variant(
+    time_run_ratio,
+    rename=MEMORY_RUN,
+    doc="""Correction of the memory peak by your runs, as a factor. [ratio]
+
+    Source: as time_run_ratio.
+    """,
+)
+OF_TIME: tuple[Callable, ...] = (
+    run_place_likeness,
+    run_likeness,
+    time_run_share,
+    time_run_ratio,
+    first_token_run_share,
+    first_token_run_ratio,
+)
 OF_MEMORY: tuple[Callable, ...] = (
     run_lengths_likeness,
     run_memory_likeness,
-    *MEMORY,
+    memory_run_share,
+    memory_run_ratio,
     memory_run_width_ratio,
 )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
 
 def sequence_tokens(
@@ -156,10 +156,13 @@ def offloads_optimizer(leaves_optimizer, trains):
     return leaves_optimizer * trains
 
 
-offloads_activations = twin(
+offloads_activations = variant(
     offloads_optimizer,
-    {"optimizer state lives": "saved activations live", "optimizer": "activations"},
+    rename={"optimizer": "activations"},
+    doc="1 where saved activations live in CPU memory. [0 or 1]",
 )
-offloads_weights = twin(
-    offloads_optimizer, {"optimizer state lives": "weights live", "optimizer": "weights"}
+offloads_weights = variant(
+    offloads_optimizer,
+    rename={"optimizer": "weights"},
+    doc="1 where weights live in CPU memory. [0 or 1]",
 )

@@ -11,9 +11,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
-P90, P99 = {"p50": "p90", "half": "90 of 100"}, {"p50": "p99", "half": "99 of 100"}
+P90, P99 = {"p50": "p90"}, {"p50": "p99"}
 
 
 def least_first_token_seconds(arrival_seconds, others_ratio, ahead_steps, decode_token_seconds):
@@ -44,11 +44,21 @@ def first_token_spread_ratio(first_token_variance, first_token_excess_seconds):
     return np.sqrt(np.log1p(first_token_variance / first_token_excess_seconds**2))
 
 
-token_spread_ratio = twin(
-    first_token_spread_ratio, {"first_token": "token", "time to first token": "time per token"}
+token_spread_ratio = variant(
+    first_token_spread_ratio,
+    rename={"first_token": "token"},
+    doc="""Deviation of the logarithm of the time per token beyond its least. [ratio]
+
+    Of a log-normal distribution with that mean and variance: √ln(1 + variance / mean²).
+    """,
 )
-request_spread_ratio = twin(
-    first_token_spread_ratio, {"first_token": "request", "time to first token": "time of a request"}
+request_spread_ratio = variant(
+    first_token_spread_ratio,
+    rename={"first_token": "request"},
+    doc="""Deviation of the logarithm of the time of a request beyond its least. [ratio]
+
+    Of a log-normal distribution with that mean and variance: √ln(1 + variance / mean²).
+    """,
 )
 
 
@@ -123,8 +133,13 @@ def first_token_p50_seconds(slotted_p50_seconds, slot_wait_p50_seconds):
     return slotted_p50_seconds + slot_wait_p50_seconds
 
 
-token_p50_ratio = twin(
-    first_token_p50_ratio, {"first_token": "token", "time to first token": "time per token"}
+token_p50_ratio = variant(
+    first_token_p50_ratio,
+    rename={"first_token": "token"},
+    doc="""Median of the time per token over its mean, both beyond the least. [ratio]
+
+    Source: as first_token_p50_ratio.
+    """,
 )
 
 
@@ -145,26 +160,101 @@ def request_p50_seconds(
     return arrival_seconds + request_excess_seconds * excess
 
 
-p90_deviations, p99_deviations = twin(p50_deviations, P90), twin(p50_deviations, P99)
-first_token_p90_ratio, first_token_p99_ratio = (
-    twin(first_token_p50_ratio, P90),
-    twin(first_token_p50_ratio, P99),
+p90_deviations = variant(
+    p50_deviations,
+    rename=P90,
+    doc="Standard deviations from the mean of a normal distribution to its 90th percentile. [ratio]",
 )
-slotted_p90_seconds, slotted_p99_seconds = (
-    twin(slotted_p50_seconds, P90),
-    twin(slotted_p50_seconds, P99),
+p99_deviations = variant(
+    p50_deviations,
+    rename=P99,
+    doc="Standard deviations from the mean of a normal distribution to its 99th percentile. [ratio]",
 )
-slot_wait_p90_seconds, slot_wait_p99_seconds = (
-    twin(slot_wait_p50_seconds, P90),
-    twin(slot_wait_p50_seconds, P99),
+first_token_p90_ratio = variant(
+    first_token_p50_ratio,
+    rename=P90,
+    doc="""90th percentile of the time to first token over its mean, beyond the least. [ratio]
+
+    Source: as first_token_p50_ratio.
+    """,
 )
-token_p90_ratio, token_p99_ratio = twin(token_p50_ratio, P90), twin(token_p50_ratio, P99)
-first_token_p90_seconds, first_token_p99_seconds = (
-    twin(first_token_p50_seconds, P90),
-    twin(first_token_p50_seconds, P99),
+first_token_p99_ratio = variant(
+    first_token_p50_ratio,
+    rename=P99,
+    doc="""99th percentile of the time to first token over its mean, beyond the least. [ratio]
+
+    Source: as first_token_p50_ratio.
+    """,
 )
-token_p90_seconds, token_p99_seconds = twin(token_p50_seconds, P90), twin(token_p50_seconds, P99)
-request_p90_seconds, request_p99_seconds = (
-    twin(request_p50_seconds, P90),
-    twin(request_p50_seconds, P99),
+slotted_p90_seconds = variant(
+    slotted_p50_seconds,
+    rename=P90,
+    doc="90th percentile of the time to first token of requests that find a free slot. [s]",
+)
+slotted_p99_seconds = variant(
+    slotted_p50_seconds,
+    rename=P99,
+    doc="99th percentile of the time to first token of requests that find a free slot. [s]",
+)
+slot_wait_p90_seconds = variant(
+    slot_wait_p50_seconds,
+    rename=P90,
+    doc="""Wait for a free slot in the 90th percentile of the time to first token. [s]
+
+    Source: as slot_wait_p50_seconds.
+    """,
+)
+slot_wait_p99_seconds = variant(
+    slot_wait_p50_seconds,
+    rename=P99,
+    doc="""Wait for a free slot in the 99th percentile of the time to first token. [s]
+
+    Source: as slot_wait_p50_seconds.
+    """,
+)
+token_p90_ratio = variant(
+    token_p50_ratio,
+    rename=P90,
+    doc="""90th percentile of the time per token over its mean, beyond the least. [ratio]
+
+    Source: as first_token_p50_ratio.
+    """,
+)
+token_p99_ratio = variant(
+    token_p50_ratio,
+    rename=P99,
+    doc="""99th percentile of the time per token over its mean, beyond the least. [ratio]
+
+    Source: as first_token_p50_ratio.
+    """,
+)
+first_token_p90_seconds = variant(
+    first_token_p50_seconds,
+    rename=P90,
+    doc="90th percentile of the time to first token under random arrivals. [s]",
+)
+first_token_p99_seconds = variant(
+    first_token_p50_seconds,
+    rename=P99,
+    doc="99th percentile of the time to first token under random arrivals. [s]",
+)
+token_p90_seconds = variant(
+    token_p50_seconds,
+    rename=P90,
+    doc="90th percentile of the mean time per token of a request under random arrivals. [s]",
+)
+token_p99_seconds = variant(
+    token_p50_seconds,
+    rename=P99,
+    doc="99th percentile of the mean time per token of a request under random arrivals. [s]",
+)
+request_p90_seconds = variant(
+    request_p50_seconds,
+    rename=P90,
+    doc="90th percentile of the time of a whole request under random arrivals. [s]",
+)
+request_p99_seconds = variant(
+    request_p50_seconds,
+    rename=P99,
+    doc="99th percentile of the time of a whole request under random arrivals. [s]",
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 from calc.speed.spread import SLOW_END
 
 
@@ -118,8 +118,26 @@ def burst_first_token_low_seconds(burst_first_token_seconds, first_token_low_rat
     return burst_first_token_seconds * first_token_low_ratio
 
 
-step_high_seconds = twin(step_low_seconds, SLOW_END)
-time_per_output_token_high_seconds = twin(time_per_output_token_low_seconds, SLOW_END)
-time_to_first_token_high_seconds = twin(time_to_first_token_low_seconds, SLOW_END)
-closed_loop_first_token_high_seconds = twin(closed_loop_first_token_low_seconds, SLOW_END)
-burst_first_token_high_seconds = twin(burst_first_token_low_seconds, SLOW_END)
+step_high_seconds = variant(
+    step_low_seconds, rename=SLOW_END, doc="Slow end of the time of an optimizer step. [s]"
+)
+time_per_output_token_high_seconds = variant(
+    time_per_output_token_low_seconds,
+    rename=SLOW_END,
+    doc="Slow end of the time per output token. [s]",
+)
+time_to_first_token_high_seconds = variant(
+    time_to_first_token_low_seconds,
+    rename=SLOW_END,
+    doc="Slow end of the time to first token. [s]",
+)
+closed_loop_first_token_high_seconds = variant(
+    closed_loop_first_token_low_seconds,
+    rename=SLOW_END,
+    doc="Slow end of a benchmark's mean time to first token. [s]",
+)
+burst_first_token_high_seconds = variant(
+    burst_first_token_low_seconds,
+    rename=SLOW_END,
+    doc="Slow end of the time until a burst has its first tokens. [s]",
+)

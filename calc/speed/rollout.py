@@ -8,7 +8,7 @@ the batch, what is left of it counts as steps of one sequence.
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
 MOST_SEQUENCES = 1024  # at once in one engine: vLLM's max_num_seqs on large cards
 NETWORK_START_SECONDS = (
@@ -173,9 +173,9 @@ def generator_step_seconds(
 
 
 LAST = {
-    "all answers": "one answer",
     "generator_step": "last_step",
     "generator_weights": "last_weights",
+    "generator_read": "last_read",
     "answers_at_once": "last_answers",
 }
 
@@ -185,12 +185,22 @@ def last_answers(rolls_out):
     return np.where(rolls_out > 0, 1.0, 0.0)
 
 
-last_read_parameters = twin(
+last_read_parameters = variant(
     generator_read_parameters,
-    {"all answers": "one answer", "generator_read": "last_read", "answers_at_once": "last_answers"},
+    rename=LAST,
+    doc="""Weights that a decode step of the last answer reads; of experts those it meets. [parameters]
+
+    Source: Shazeer et al. 2017, arXiv 1701.06538.
+    """,
 )
-last_weights_seconds = twin(generator_weights_seconds, LAST | {"generator_read": "last_read"})
-last_step_seconds = twin(generator_step_seconds, LAST)
+last_weights_seconds = variant(
+    generator_weights_seconds,
+    rename=LAST,
+    doc="Weights or products of a decode step of the last answer, whichever takes longer. [s]",
+)
+last_step_seconds = variant(
+    generator_step_seconds, rename=LAST, doc="A decode step of the last answer alone. [s]"
+)
 
 
 def generator_prefill_seconds(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evaluate import Columns, evaluate, reading, twin
+from calc.evaluate import Columns, evaluate, reading, variant
 
 LAYOUT_CORNERS: dict[str, Callable] = {
     "assumed-kernel": lambda kernel_is_assumed: kernel_is_assumed > 0,
@@ -158,9 +158,24 @@ def place_low_squares(place_corners, corner_low_ratio):
     return _squares(place_corners, corner_low_ratio)
 
 
-layout_high_squares = twin(layout_low_squares, SLOW_END)
-layout_first_high_squares = twin(layout_first_low_squares, SLOW_END)
-place_high_squares = twin(place_low_squares, SLOW_END)
+layout_high_squares = variant(
+    layout_low_squares,
+    rename=SLOW_END,
+    doc="""Sum of the squared logarithms of the causes that slow a layout down. [ln²]
+
+    Outside of all published runs the software's own logarithm counts twice.
+    """,
+)
+layout_first_high_squares = variant(
+    layout_first_low_squares,
+    rename=SLOW_END,
+    doc="Squared logarithms of the layout's slow end of the time to first token, summed. [ln²]",
+)
+place_high_squares = variant(
+    place_low_squares,
+    rename=SLOW_END,
+    doc="Squared logarithms that the card adds to the slow end of a time, summed. [ln²]",
+)
 
 
 def time_run_width_ratio(
@@ -193,13 +208,17 @@ def time_run_width_ratio(
     return np.sqrt((1 - time_run_share) * scale)
 
 
-first_token_run_width_ratio = twin(
+first_token_run_width_ratio = variant(
     time_run_width_ratio,
-    {
+    rename={
         "time_run": "first_token_run",
         "layout_low": "layout_first_low",
         "layout_high": "layout_first_high",
     },
+    doc="""Width of the range of the time to first token over its width without runs. [ratio]
+
+    Source: as time_run_width_ratio.
+    """,
 )
 
 

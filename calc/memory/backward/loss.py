@@ -6,7 +6,7 @@ head catalogs/read_off/heads.yaml.
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
 
 def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
@@ -62,8 +62,10 @@ def stored_forward_bytes_each(
     return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, of_loss)
 
 
-stored_backward_bytes_each = twin(
-    stored_forward_bytes_each, {"forward peak": "backward peak", "forward": "backward"}
+stored_backward_bytes_each = variant(
+    stored_forward_bytes_each,
+    rename={"forward": "backward"},
+    doc="Bytes per logit at the backward peak: of kernel, loss, software or head. [B]",
 )
 
 

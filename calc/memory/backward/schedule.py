@@ -10,15 +10,13 @@ torch/distributed/pipelining/schedules.py; Megatron-Core, pipeline_parallel/sche
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import variant
 
-# what makes a quantity at the fullest turn that of the turn that is fullest while the head is at
-# work
+# From the fullest turn to the turn that is fullest while the head is at work.
 AT_HEAD = {
     "fullest_turn": "fullest_turn_at_head",
     "microbatches_waiting": "microbatches_waiting_at_head",
     "earlier_gradients": "head_earlier_gradients",
-    "the fullest turn": "the head's fullest turn",
 }
 
 
@@ -192,8 +190,16 @@ def earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn):
     return _of_turn(fullest_turn, waiting_gradients_bytes)
 
 
-microbatches_waiting_at_head = twin(microbatches_waiting, AT_HEAD)
-head_earlier_gradients_bytes = twin(earlier_gradients_bytes, AT_HEAD)
+microbatches_waiting_at_head = variant(
+    microbatches_waiting,
+    rename=AT_HEAD,
+    doc="Micro-batches whose activations are stored at the head's fullest turn. [micro-batches]",
+)
+head_earlier_gradients_bytes = variant(
+    earlier_gradients_bytes,
+    rename=AT_HEAD,
+    doc="Gradients of earlier micro-batches that are stored at the head's fullest turn. [B]",
+)
 
 
 def whole_parameters_here(waiting_parameters_here, fullest_turn):
