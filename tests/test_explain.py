@@ -12,6 +12,8 @@ from calc import estimate
 from calc.columns import COMPONENTS
 from calc.explain.calculators import SYSTEMS, compared_with_ours
 from calc.explain.derivation import EXPLAINED, FORMULAS, explain
+from calc.explain.times import EXPLAINED as TIMES
+from calc.explain.times import explain_times
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 
 TRAIN = {"model": "llama-3.1-8b", "sequence_tokens": 4096}
@@ -91,6 +93,39 @@ def test_an_equation_with_its_numbers_gives_its_value(case):
             ), row.formula
             read_back += 1
     assert read_back > 0.8 * len(explained.formulas)
+
+
+@pytest.fixture(scope="module", params=SCENARIOS, ids=str)
+def timed(request, catalogs):
+    scenario = {"gpu": "h100-80gb-sxm"} | SCENARIOS[request.param]
+    return estimate(scenario, catalogs, solve=False), explain_times(scenario, catalogs)
+
+
+def test_every_time_is_explained_by_its_own_value(timed):
+    row, explained = timed
+    assert row["problem"] == ""
+    tops = explained.formulas[explained.formulas["step"] == 0].set_index("component")["value"]
+    assert list(tops.index) == [name for name in TIMES[row["work"]] if not np.isnan(row[name])]
+    assert len(tops) > 0
+    for name, value in tops.items():
+        assert float(value[0]) == pytest.approx(row[name], rel=1e-12), name
+
+
+def test_a_time_ends_in_columns_with_a_place(timed):
+    """Each column read is explained above, or is a fact that names its place."""
+    _, explained = timed
+    assert (explained.facts["from"] != "").all()
+    assert explained.facts["source"].notna().all()
+    made = {*explained.formulas["formula"], *explained.facts["column"]}
+    assert {name for names in explained.formulas["reads"] for name in names} <= made
+    calibrated = explained.facts["column"].str.match("engine_|card_")
+    places = explained.facts.loc[calibrated, "from"]
+    assert len(places) > 0
+    assert places.str.startswith("catalogs/calibrated/").all()
+
+
+def test_without_a_card_no_time_is_explained(catalogs):
+    assert explain_times(TRAIN | {"gpu": ""}, catalogs).formulas.empty
 
 
 def test_numbers_are_written_as_asked_and_every_formula_has_its_words(catalogs):

@@ -15,6 +15,7 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
+from calc.explain.times import EXPLAINED as TIMES
 from calc.memory import block_forms
 from calc.plan.bill import billed
 from calc.say.numbers import gib
@@ -22,6 +23,7 @@ from calc.units import GIB
 from views.understand.method_panels import VECTORS
 
 CATALOGS = catalogs()
+PANELS_OF_TIME = tuple(name for names in TIMES.values() for name in names)
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
 ONE = {
     **CARD,
@@ -42,7 +44,16 @@ def app(request):
 
 def with_parts(app):
     """The tab with all of its parts open."""
-    for part in (*COMPONENTS, "layout", "phases", "range", "runs", "left_out", "sources"):
+    for part in (
+        *COMPONENTS,
+        *PANELS_OF_TIME,
+        "layout",
+        "phases",
+        "range",
+        "runs",
+        "left_out",
+        "sources",
+    ):
         app.session_state[f"why_{part}"] = True
     return run(app)
 
@@ -109,6 +120,8 @@ def test_every_component_range_phase_and_omission_is_said(app):
     assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
     cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
     text = page_text(app)
+    times = [name for name in PANELS_OF_TIME if f"\n{name} = " in f"\n{code}"]
+    assert times in (["step_seconds"], list(PANELS_OF_TIME[1:]))
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
         assert words in text
     assert app.header[0].value == "Memory at the peak"

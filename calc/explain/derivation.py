@@ -64,6 +64,7 @@ ENDINGS = (
     ("_bytes_each", "B per element"),
     ("_bytes", "B"),
     ("_tokens", "tokens"),
+    ("_seconds", "s"),
     ("_ratio", "share"),
     ("_per_second", "per second"),
 )
@@ -250,7 +251,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
         ):
             continue
         if choice in CATALOG_OF and entry in frame.index:
-            return _entry_source(
+            return entry_source(
                 name.removeprefix(PREFIXES.get(choice, "")), catalog, entry, catalogs
             )
         return f"{label_of('choices')}, {catalog}, {entry}", catalogs.about["choices"]["source"]
@@ -259,11 +260,11 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
     if "implementation" in read:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
     if "model_row" in read:
-        return _entry_source("parameters", "models", table["model"].in_row(0), catalogs)
+        return entry_source("parameters", "models", table["model"].in_row(0), catalogs)
     return "calc/scenarios/join.py", "from the choices"
 
 
-def _entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> tuple[str, str]:
+def entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> tuple[str, str]:
     """The place of a column of an entry, and its source with its day."""
     (source,) = sources_of(
         column, {catalog: (entry, getattr(catalogs, catalog).loc[entry])}, catalogs

@@ -1,4 +1,4 @@
-"""The Method tab: memory and bill of the plan, formula by formula, with every source."""
+"""The Method tab: memory, time and bill of the plan, formula by formula, with every source."""
 
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.evaluate import Row
 from calc.explain.bill import explain_bill
 from calc.explain.derivation import Explanation, explain, rules_that_apply
+from calc.explain.times import explain_times
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
@@ -68,6 +69,7 @@ def draw(title: DeltaGenerator) -> None:
             expanded=True,
         )
     closed("**The range and the verdict**", "why_range", partial(_range, why, row, catalogs))
+    _times(plan, catalogs)
     _costs(plan, catalogs)
 
     st.header("What else counts", anchor=False)
@@ -190,6 +192,21 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
     st.markdown(
         "\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items())
     )
+
+
+def _times(plan: Present, catalogs: Catalogs) -> None:
+    """The time of a step or of a request, each with its formulas."""
+    times = explain_times(plan.scenario, catalogs, panel.written)
+    if times.formulas.empty:
+        return
+    st.header("How long it takes", anchor=False)
+    st.markdown("Central values; the range of each time is on Bill.")
+    for name, chain in times.formulas.groupby("component", sort=False):
+        closed(
+            plain(panel.time_title(chain.iloc[0])),
+            f"why_{name}",
+            partial(panel.formulas, chain, times.facts),
+        )
 
 
 def _costs(plan: Present, catalogs: Catalogs) -> None:

@@ -9,14 +9,14 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import plain_number
-from calc.say.numbers import count, gib, usd
+from calc.say.numbers import count, duration, gib, usd
 from calc.units import GIB
 from views.shared.sources import linked
 from views.shared.tables import columns_of, grid, text_table
 from views.shared.texts import texts_beside
 
 NO_SOURCE = ("", "chosen", "from the choices")
-UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
+UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens", "s": " s"}
 TEXTS = texts_beside(__file__)["method"]
 VECTORS = TEXTS["vectors"]
 LEFT_OUT = TEXTS["left_out"]
@@ -25,6 +25,7 @@ SOURCES = TEXTS["sources"]
 RUNS_MEANING = TEXTS["runs_meaning"]
 CHOICE_NAMES = TEXTS["choice_names"]
 COSTS = TEXTS["costs"]
+TIMES = TEXTS["times"]
 
 
 def rules(table: pd.DataFrame) -> None:
@@ -157,6 +158,11 @@ def _lines(row: Row) -> str:
     )
 
 
+def time_title(row: pd.Series) -> str:
+    """One optimizer step · 265 ms."""
+    return f"**{TIMES[row['component']]}** · {duration(float(row['value'][0]))}"
+
+
 def cost_title(row: pd.Series) -> str:
     """The bill · $84.63."""
     value, name = float(row["value"][0]), row["component"]
@@ -178,7 +184,7 @@ def bill(row: Row) -> str:
     return (
         f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours "
         f"that are billed times what all instances cost "
-        "an hour. Times come from the formulas of calc/speed; how sure they are: Bill."
+        "an hour. The hours follow from the times above; their range is on Bill."
     )
 
 
