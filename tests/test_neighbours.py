@@ -10,9 +10,10 @@ from examples import catalogs, entries, recorded
 from calc import add_models, answer, estimate
 from calc.engine.origins import Origins
 from calc.engine.pipeline import COLUMNS, parts, sound_rows
-from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
+from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys
 from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
-from calc.table import Table
+from calc.scenarios.lookups import work_of
+from calc.table import ORIGINS, Table
 
 CASES = recorded("cases/neighbours.json")
 TEXTS, BASES, JOBS = CASES["texts"], CASES["bases"], CASES["jobs"]
@@ -112,31 +113,61 @@ def settled(request, scenarios):
     return table, memory(table | {})
 
 
-# What stages of both kinds of work read and only one of them counts.
+# Inputs that stages of both kinds of work read and only one of them counts.
 OTHER_WORK = {
-    "training": {*INFERENCE_ONLY, *CASES["served"]},
-    "inference": {*TRAINING_ONLY, *CASES["trained"]},
+    "training": set(INFERENCE_ONLY),
+    "inference": {*TRAINING_ONLY, "asked_loss", "compile", "context_parallel"},
 }
 
 
-def test_every_key_of_memory_is_needed(settled, monkeypatch):
-    """Without any one of the keys that decide memory some row takes the memory of another that is
-    like it in all others.
-    """
+def inputs_behind(names, made_of):
+    """The inputs that columns are made of; an input is made of none."""
+    behind, waiting = set(names), list(names)
+    while waiting:
+        fresh = made_of.get(waiting.pop(), frozenset()) - behind
+        behind |= fresh
+        waiting += fresh
+    return behind - set(made_of)
+
+
+def test_every_input_of_memory_is_in_its_keys(settled, monkeypatch):
+    """Without the keys that an input decides, some row takes the memory of another."""
     table, right = settled
-    keys, deciding = memory_keys(table), Origins.deciding
-    assert len(keys) > 25
-    for key in keys:
+    made_of, deciding = table[ORIGINS].made_of, Origins.deciding
+    inputs = inputs_behind(memory_keys(table), made_of)
+    assert len(inputs) > 40
+    shared_freely = set()
+    for name in inputs:
         monkeypatch.setattr(
             Origins,
             "deciding",
-            lambda self, read, key=key: [name for name in deciding(self, read) if name != key],
+            lambda self, read, name=name: [
+                key for key in deciding(self, read) if name not in inputs_behind([key], made_of)
+            ],
         )
         merged = memory(table | {})
-        moved = not all(
-            np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS
-        )
-        assert moved or key in OTHER_WORK[work_of(table)], key
+        if all(
+            np.array_equal(merged[column], right[column], equal_nan=True)
+            for column in MEMORY_RESULTS
+        ):
+            shared_freely.add(name)
+    assert sorted(shared_freely - OTHER_WORK[work_of(table)]) == []
+
+
+def test_the_keys_are_the_columns_read_as_they_are():
+    """Those of several axes, and those made of one column, by what they are made of."""
+    made_of = {
+        "count": frozenset(["gpus", "batch"]),
+        "trait": frozenset(["software"]),
+        "by_stack": frozenset(["count", "model"]),
+        "stack_width": frozenset(["model", "precision"]),
+        "of_trait": frozenset(["trait"]),
+    }
+    origins = Origins(made_of, frozenset(["by_stack"]))
+    assert origins.deciding(frozenset(["count", "gpus"])) == ("count", "gpus")
+    assert origins.deciding(frozenset(["of_trait"])) == ("software",)
+    assert origins.deciding(frozenset(["by_stack"])) == ("count", "model")
+    assert origins.deciding(frozenset(["stack_width"])) == ("model", "precision")
 
 
 def test_a_job_of_a_table_is_answered_as_alone():

@@ -220,12 +220,12 @@ def before_memory(table: Table) -> Table:
 
 
 def keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
-    """The fewest columns that decide the results of a stage."""
+    """Return the columns that decide the results of a stage."""
     return table[ORIGINS].deciding(reads((stage,)))
 
 
 def memory_keys(table: Table) -> tuple[str, ...]:
-    """The fewest columns of a settled table that decide its memory."""
+    """Return the columns of a settled table that decide its memory."""
     return table[ORIGINS].deciding(_memory_reads(work_of(table)))
 
 
