@@ -10,6 +10,11 @@ import pytest
 from calc.engine.stages import FORMULAS
 from calc.evaluate import evaluate, parameters_of, variant
 
+# What a docstring says of where a formula comes from: a paper, a source file, data of the project,
+# simulated steps, or its definition.
+SOURCE = re.compile(
+    r"\bSource(?: of [\w ]+)?:\s+\S|\barXiv\s\d|\bRead off\s|\bBy definition\b|catalogs/\w+/\w+"
+)
 CALC = Path(__file__).resolve().parent.parent / "calc"
 
 
@@ -36,6 +41,28 @@ def test_no_two_formulas_share_a_docstring():
     for name, formula in FORMULAS.items():
         names[inspect.getdoc(formula)].append(name)
     assert [several for several in names.values() if len(several) > 1] == []
+
+
+def test_every_formula_names_its_source():
+    """In its docstring, or in that of its module."""
+    without = [
+        name
+        for name, formula in FORMULAS.items()
+        if not SOURCE.search(inspect.getdoc(formula) or "")
+        and not SOURCE.search(inspect.getdoc(inspect.getmodule(formula)) or "")
+    ]
+    assert without == []
+
+
+def test_a_formula_that_follows_another_names_one():
+    """`Source: as NAME` leads to a formula with a source of its own."""
+    wrong = {}
+    for name, formula in FORMULAS.items():
+        for other in re.findall(r"Source: as (\w+)", inspect.getdoc(formula) or ""):
+            told = inspect.getdoc(FORMULAS[other]) if other in FORMULAS else ""
+            if f"Source: as {name}" in told or not told:
+                wrong[name] = other
+    assert wrong == {}
 
 
 def test_a_variant_reads_and_makes_the_renamed_columns():

@@ -1,6 +1,7 @@
 """What AWS charges: USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
 
-A missing price is NaN, and so is all that follows from it.
+A missing price is NaN, and so is everything that follows from it. By definition; listed prices:
+catalogs/edited/prices.yaml.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ ON_SPOT = {"on_demand": "spot"}
 
 
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
-    """One instance on demand: private or listed price, times the paid share. [USD per hour]"""
+    """One instance on demand: the private or listed price times the paid share. [USD per hour]"""
     return (
         np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour)
         * paid_ratio
@@ -22,17 +23,17 @@ def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour
 
 
 def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
-    """One instance on spot, median over zones, times the paid share. [USD per hour]"""
+    """One instance on Spot: the median over zones times the paid share. [USD per hour]"""
     return spot_usd_per_hour * paid_ratio
 
 
 def usd_per_hour_on_demand(instances_needed, standby_instances, instance_usd_per_hour_on_demand):
-    """The whole job on demand, the spare instances of a service counted. [USD per hour]"""
+    """The whole job on demand, including a service's spare instances. [USD per hour]"""
     return (instances_needed + standby_instances) * instance_usd_per_hour_on_demand
 
 
 def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
-    """The whole job on spot, the spare instances of a service counted. [USD per hour]"""
+    """The whole job on Spot, including a service's spare instances. [USD per hour]"""
     return (instances_needed + spare_instances) * instance_usd_per_hour_spot
 
 
@@ -56,7 +57,7 @@ def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_
 def usd_per_month_on_demand(
     usd_per_hour_on_demand, resting_instances, instance_usd_per_hour_on_demand, hours_per_month
 ):
-    """A month on demand at the hours that it is up, without instances at rest. [USD per month]"""
+    """A month on demand for the hours in use, without resting instances. [USD per month]"""
     return (
         usd_per_hour_on_demand - resting_instances * instance_usd_per_hour_on_demand
     ) * hours_per_month
@@ -80,39 +81,39 @@ usd_per_pflop_hour_spot = variant(
 usd_per_month_spot = variant(
     usd_per_month_on_demand,
     rename=ON_SPOT,
-    doc="A month on Spot for the hours in use, without the instances at rest. [USD per month]",
+    doc="""A month on Spot for the hours in use, without resting instances. [USD per month]""",
 )
 
 
 def prices_as_of(on_demand_as_of, spot_as_of):
-    """The older ISO date of the two prices, which share the codes of one catalog entry."""
+    """Older ISO date of the two prices, which share the codes of one catalog entry."""
     first, second = on_demand_as_of.vocabulary, spot_as_of.vocabulary
     older = np.where((second == "") | ((first != "") & (first < second)), first, second)
     return Words(on_demand_as_of.codes, older)
 
 
 def optimizer_steps(trains, train_tokens, step_tokens):
-    """Steps of the optimizer in the whole run. [steps]"""
+    """Optimizer steps of the whole run. [steps]"""
     return np.where(trains > 0, train_tokens / step_tokens, np.nan)
 
 
 def attempt_hours(run_tokens, run_tokens_per_second):
-    """The work of one attempt at the run, without its start and interruptions. [h]"""
+    """Hours of one attempt at the run, without its start and interruptions. [h]"""
     return run_tokens / run_tokens_per_second / HOUR_SECONDS
 
 
 def work_hours(attempt_hours, attempts):
-    """The steps of all attempts that are paid for, the one that ends up in use included. [h]"""
+    """Hours of all attempts that are paid for, including the one that is used. [h]"""
     return attempt_hours * attempts
 
 
 def run_hours(work_hours, start_hours):
-    """All attempts at the run without interruption, their starts and last saves included. [h]"""
+    """Hours of all attempts without interruptions, with their starts and last saves. [h]"""
     return start_hours + work_hours
 
 
 def run_low_hours(work_hours, time_low_ratio, start_low_hours):
-    """The fast end of the run. [h]"""
+    """Fast end of the hours of the run. [h]"""
     return start_low_hours + work_hours * time_low_ratio
 
 
@@ -122,7 +123,7 @@ run_high_hours = variant(
 
 
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
-    """The whole run on demand. [USD]"""
+    """Cost of the whole run on demand. [USD]"""
     return run_hours * usd_per_hour_on_demand
 
 
@@ -139,11 +140,11 @@ def input_tokens_per_second(
     decode_tokens_per_second,
     prefill_tokens_per_second,
 ):
-    """Input tokens over the machine time of a request that is not decoding. [tokens/s]
+    """Input tokens per second of machine time in which a request is not decoded. [tokens/s]
 
     A request takes g / tokens_per_second of the machines' time, of which g /
-    decode_tokens_per_second is decoding. The rest is its prefill, and what the engine and the CPU
-    add: most of the time of a tiny model.
+    decode_tokens_per_second is decoding. The rest is its prefill and what the engine and the CPU
+    add, which is most of the time of a tiny model.
     """
     g = generated_tokens
     beside_decode_seconds = g / tokens_per_second - g / decode_tokens_per_second
@@ -153,10 +154,10 @@ def input_tokens_per_second(
 
 
 def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, input_tokens_per_second):
-    """A million prompt tokens on demand: all but a request's decoding. [USD per million tokens]
+    """A million prompt tokens on demand: a request without decoding. [USD per million tokens]
 
-    With usd_per_million_output_tokens it adds up to the price of a request: both share the same
-    machines in turn.
+    With usd_per_million_output_tokens it adds up to the price of a request, since both share the
+    same machines in turn.
     """
     return np.where(
         trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, input_tokens_per_second)
@@ -171,7 +172,7 @@ def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_
 
 
 def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):
-    """A million tokens trained on, on demand. [USD per million tokens]"""
+    """A million trained tokens on demand. [USD per million tokens]"""
     return np.where(trains > 0, _usd_per_million(usd_per_hour_on_demand, tokens_per_second), np.nan)
 
 
@@ -180,7 +181,10 @@ def paid_usd_per_million_input_tokens(
     endpoint_usd_per_million_output_tokens,
     listed_usd_per_million_input_tokens,
 ):
-    """A million input tokens at an endpoint: as set, else as Amazon Bedrock lists it. [USD]"""
+    """A million input tokens at an endpoint: the set price, else Amazon Bedrock's list. [USD]
+
+    Source: catalogs/edited/endpoints.yaml.
+    """
     is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
     return np.where(
         is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens
@@ -190,7 +194,10 @@ def paid_usd_per_million_input_tokens(
 paid_usd_per_million_output_tokens = variant(
     paid_usd_per_million_input_tokens,
     rename={"input": "output", "output": "input"},
-    doc="A million output tokens at an endpoint: as set, else as Amazon Bedrock lists it. [USD]",
+    doc="""A million output tokens at an endpoint: the set price, else Amazon Bedrock's list. [USD]
+
+    Source: catalogs/edited/endpoints.yaml.
+    """,
 )
 
 
@@ -201,7 +208,7 @@ def endpoint_usd_per_million_tokens(
     paid_usd_per_million_input_tokens,
     paid_usd_per_million_output_tokens,
 ):
-    """Price of a million generated tokens at an endpoint, their prompts included. [USD]"""
+    """A million generated tokens at an endpoint, with the prompts they need. [USD]"""
     generated_tokens = sequence_tokens - prompt_tokens
     usd = (
         paid_usd_per_million_output_tokens
@@ -211,7 +218,7 @@ def endpoint_usd_per_million_tokens(
 
 
 def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million_tokens):
-    """Generated tokens a day beyond which instances cost less than the endpoint. [tokens]"""
+    """Daily generated tokens above which your own instances are cheaper. [tokens]"""
     return (
         usd_per_month_on_demand
         * YEAR_MONTHS
@@ -221,9 +228,9 @@ def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million
 
 
 def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hours_per_month):
-    """Those tokens over all that the instances can generate in a day. [share]
+    """Break-even tokens over all that the instances can generate in a day. [share]
 
-    Above 1 the instances never cost less.
+    Above 1 the instances are never cheaper.
     """
     return endpoint_break_even_tokens / (
         tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS
@@ -231,20 +238,20 @@ def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hou
 
 
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
-    """Copies of this deployment for the wanted load; NaN where there is none. [deployments]"""
+    """Copies of this deployment that the requested load needs; NaN without a load. [deployments]"""
     has_load = (trains == 0) & (served_tokens_per_second > 0)
     return np.where(has_load, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
 
 
 def load_instances(load_deployments, instances_needed):
-    """Instances that serve the wanted load. [instances]"""
+    """Instances that serve the requested load. [instances]"""
     return load_deployments * instances_needed
 
 
 def load_resting_instances(
     load_instances, ends, scales_hourly, peak_to_mean, replica_gpus, instance_gpus
 ):
-    """Of the instances of the wanted load those that rest on average. [instances]"""
+    """Instances of the requested load that are off on average. [instances]"""
     return resting_instances(
         ends, scales_hourly, peak_to_mean, load_instances, replica_gpus, instance_gpus
     )
@@ -257,7 +264,7 @@ def load_usd_per_month_on_demand(
     instance_usd_per_hour_on_demand,
     hours_per_month,
 ):
-    """A month on demand of the wanted load. [USD per month]"""
+    """The requested load for a month on demand. [USD per month]"""
     return (
         (load_instances + standby_instances - load_resting_instances)
         * instance_usd_per_hour_on_demand

@@ -1,8 +1,9 @@
 """What LoRA adds to the saved tensors of a block (peft 0.21). Bytes per token.
 
 An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit
-one; a 16-bit adapter shares the input with its neighbours, and the output projection's with
-attention. Each keeps its `rank` wide product.
+one. A 16-bit adapter shares its input with its neighbors, and the output projection's with
+attention. Each adapter keeps its product of width `rank`. Source: peft 0.21, tuners/lora/layer.py;
+read off simulated steps (validation/data/post_training.csv, validation/data/parallel/qlora.csv).
 """
 
 import numpy as np

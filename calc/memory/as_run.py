@@ -17,10 +17,16 @@ def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementa
 
 
 def draft_blocks_ratio(trains, draft_layers, draft_weights_ratio, all_layers):
-    """Weights of what proposes tokens, of the model's blocks. [ratio]"""
+    """Weights of what proposes tokens, as a share of the model's blocks. [ratio]
+
+    Source: catalogs/edited/speculations.yaml.
+    """
     return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_weights_ratio)
 
 
 def draft_cached_ratio(trains, draft_layers, draft_cache_ratio, all_layers):
-    """Keys and values of what proposes tokens, of the model's. [ratio]"""
+    """Keys and values of what proposes tokens, as a share of the model's. [ratio]
+
+    Source: catalogs/edited/speculations.yaml.
+    """
     return (trains == 0) * (draft_layers / np.maximum(all_layers, 1) + draft_cache_ratio)

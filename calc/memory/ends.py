@@ -1,15 +1,19 @@
-"""What the GPU at one stage of a pipeline holds. Counts of blocks and elements."""
+"""What the GPU at one stage of a pipeline holds. Counts of blocks and elements.
+
+Source: tensor parallel, Shoeybi et al. 2019, arXiv 1909.08053, section 3; pipeline stages,
+Narayanan et al. 2021, arXiv 2104.04473, section 2.
+"""
 
 import numpy as np
 
 
 def holds_embedding(stages_before):
-    """1 on the first pipeline stage, and where there is no pipeline. [0 or 1]"""
+    """1 on the first pipeline stage, and without a pipeline. [0 or 1]"""
     return (stages_before == 0) * 1.0
 
 
 def holds_head(stages_before, pipeline_parallel):
-    """1 on the last pipeline stage, and where there is no pipeline. [0 or 1]"""
+    """1 on the last pipeline stage, and without a pipeline. [0 or 1]"""
     return (stages_before == pipeline_parallel - 1) * 1.0
 
 
@@ -22,9 +26,9 @@ def stage_blocks(
     implementation_torch_pipeline,
     trains,
 ):
-    """Blocks of this stage; what is left over goes to stages between the ends. [blocks]
+    """Blocks of this stage; the remainder goes to stages between the ends. [blocks]
 
-    The first counts as one of them outside torch.distributed.pipelining. torchtitan,
+    Outside torch.distributed.pipelining the first stage counts as one of them. Source: torchtitan,
     distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; vLLM, distributed/utils.py,
     get_pp_indices.
     """
@@ -34,7 +38,7 @@ def stage_blocks(
 
 
 def first_blocks_here(first_blocks, stages_before, most_stage_blocks, stage_blocks, stack_layers):
-    """Blocks of this stage that are dense before all routed ones. [blocks]"""
+    """Blocks of this stage that are dense and precede all routed ones. [blocks]"""
     blocks_before = np.minimum(
         stages_before * most_stage_blocks,
         np.maximum(np.sum(stack_layers, axis=0) - stage_blocks, 0),
@@ -43,7 +47,7 @@ def first_blocks_here(first_blocks, stages_before, most_stage_blocks, stage_bloc
 
 
 def stack_layers_here(stack_layers, stack_experts, first_blocks, first_blocks_here, stage_blocks):
-    """Blocks of each stack on this stage; stacks that take turns give equal shares. [blocks]
+    """Blocks of each stack on this stage; alternating stacks give equal shares. [blocks]
 
     Shape: (stacks, rows).
     """
@@ -61,7 +65,7 @@ def head_elements_here(head_matrix_parameters, vocabulary_split):
 
 
 def stage_head_here(head_elements_here, holds_head):
-    """Elements of the head's matrix on one GPU, where its stage has the head. [elements]"""
+    """Elements of the head's matrix on one GPU of the stage that has the head. [elements]"""
     return head_elements_here * holds_head
 
 
@@ -93,8 +97,8 @@ def embedding_parameters_here(
 def tower_parameters_here(tower_parameters, tensor_parallel):
     """Parameters of the vision tower and its projector on one GPU. [parameters]
 
-    vLLM, model_executor/models/vision.py and the towers that use it: their matrices are parallel by
-    heads and columns.
+    Their matrices are parallel by heads and columns. Source: vLLM, model_executor/models/vision.py
+    and the towers that use it.
     """
     return tower_parameters / tensor_parallel
 
@@ -107,7 +111,7 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
 def spread_experts_here(
     stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains_all
 ):
-    """What trained experts count more because fewer ranks divide their states. [elements]"""
+    """Additional elements of trained experts, since fewer ranks divide their states. [elements]"""
     return (
         trains_all
         * np.sum(stack_layers_here * stack_block_experts_here, axis=0)

@@ -14,7 +14,10 @@ FITS = np.array([*HOLDS, "no", ""], dtype=object)
 
 
 def headroom_bytes(gpu_memory_bytes, memory_bytes):
-    """Left on the card. [B]"""
+    """Memory left on the card. [B]
+
+    By definition.
+    """
     return gpu_memory_bytes - memory_bytes
 
 
@@ -28,10 +31,10 @@ def limit_bytes(
     matrix_waste_bytes,
     lost_ratio,
 ):
-    """The largest allocated peak that lives if the estimate is exact. [B]
+    """Largest allocated peak that fits if the estimate is exact. [B]
 
-    For a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context, and
-    the CUDA graphs if it counts them.
+    For a serving engine this is its share of the card less the context, and less the CUDA graphs if
+    it counts them. Source: vLLM, gpu_memory_utilization.
     """
     plain = (gpu_memory_bytes - context_bytes - matrix_waste_bytes) / (1 + lost_ratio)
     return np.where(
@@ -44,12 +47,15 @@ def limit_bytes(
 
 
 def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
-    """The allocated peak as runs of one's own make it of the estimate. [B]"""
+    """Allocated peak as your own runs correct it. [B]
+
+    By definition.
+    """
     return allocated_peak_bytes * memory_run_ratio
 
 
 def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
-    """What must fit for a run to live: its peak. [B]
+    """Memory that a run must have: its peak. [B]
 
     A serving engine starts with the cache of one sequence: if that of all at once fits as estimated
     and turns out too small, some wait. Source: vLLM, vllm/v1/core/kv_cache_utils.py,
@@ -61,7 +67,10 @@ def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
 
 
 def sure_limit_bytes(limit_bytes, reduction_pool_bytes, lost_ratio, sure_ratio):
-    """The most that lives 95 times of 100, beside what FSDP's reductions hold. [B]"""
+    """Largest peak that fits with 95 % probability, beside what FSDP's reductions hold. [B]
+
+    Source: error_ratio of calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
+    """
     return (limit_bytes - reduction_pool_bytes / (1 + lost_ratio)) / sure_ratio
 
 
@@ -73,7 +82,10 @@ def unknown_bytes(
     least_spread_bytes,
     memory_run_width_ratio,
 ):
-    """What uncounted parts and blocks that were not read off take beyond the usual range. [B]"""
+    """Memory of uncounted parts and unknown blocks beyond the usual range. [B]
+
+    Source: the ranges of calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
+    """
     usual = (
         memory_bytes
         + (spread_ratio * allocated_peak_bytes + least_spread_bytes) * memory_run_width_ratio
@@ -90,11 +102,11 @@ def fits(
     gpu_memory_bytes,
     unknown_bytes,
 ):
-    """Whether the card holds it, as a number into FITS.
+    """Whether the card holds the run, as a number into FITS.
 
-    yes: all that a roomy card shows is within, and what the run needs is 95 times of 100, with what
-    is not known of its model; tight: as estimated, once the allocator has returned what it cached;
-    no: not even then.
+    yes: the upper end of the range fits, and the run fits with 95 % probability, including what is
+    unknown about its model. tight: the estimate fits once cached memory is released. no: it does
+    not fit. By definition of the verdict.
     """
     surely = (needed_bytes + unknown_bytes <= sure_limit_bytes) & (memory_bytes <= gpu_memory_bytes)
     verdict = np.where(run_peak_bytes <= limit_bytes, np.where(surely, 0, 1), 2)
@@ -102,7 +114,10 @@ def fits(
 
 
 def hangs_on_release(trains, earlier_release_bytes, allocated_peak_bytes):
-    """1 where an earlier release of the trainer would take over 10 % more memory. [0 or 1]"""
+    """1 if an earlier release of the trainer needs over 10 % more memory. [0 or 1]
+
+    Source: catalogs/edited/log_probabilities.yaml, by release.
+    """
     return (trains > 0) & (earlier_release_bytes > 1.1 * allocated_peak_bytes)
 
 
@@ -122,7 +137,7 @@ def fit_probability(
     returned_ratio,
     unknown_bytes,
 ):
-    """How likely the card holds it, by the spread of measured peaks of its kind. [0 to 1]
+    """Probability that the card holds the run, by the spread of its kind's peaks. [0 to 1]
 
     Once with what FSDP's reductions hold on a stream of their own, once with that returned; the end
     of what is not known of its model is the 95th of 100 as well. At least 0.95 where it is said to

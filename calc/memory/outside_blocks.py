@@ -1,4 +1,7 @@
-"""What is saved outside the blocks, by kind of head. Bytes."""
+"""What is saved outside the blocks, by kind of head. Bytes.
+
+Read off simulated steps of transformers: catalogs/read_off/heads.yaml.
+"""
 
 import numpy as np
 
@@ -41,7 +44,7 @@ def outside_source_tokens(batch_sequences, has_source, sequence_tokens, fixed_to
 def position_table_bytes(
     head_dim, sequence_tokens, context_parallel, longest_sequence_tokens, is_decoder
 ):
-    """Sines and cosines of rotary positions, shared by all blocks. [B]"""
+    """Sines and cosines of rotary positions, which all blocks share. [B]"""
     rotary = np.isinf(longest_sequence_tokens) & (is_decoder > 0)
     return 4 * head_dim * sequence_tokens / context_parallel * rotary
 
@@ -88,7 +91,7 @@ def outside_backward_bytes(
     mask_bytes,
     tower_kept_bytes,
 ):
-    """Saved to the end of the backward pass: labels, positions, masks, scores, a tower. [B]"""
+    """Saved until the backward pass ends: labels, positions, masks, scores, a tower. [B]"""
     bytes_per_token = (
         outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
     )

@@ -7,7 +7,10 @@ import numpy as np
 
 
 def peak_moment(moment_bytes):
-    """The number of the largest moment, the first of equals."""
+    """Number of the largest moment, the first among equals.
+
+    By definition.
+    """
     largest, number = moment_bytes[0], np.zeros(1, dtype=np.int64)
     for place, total in enumerate(moment_bytes[1:], start=1):
         larger = total > largest
@@ -16,7 +19,10 @@ def peak_moment(moment_bytes):
 
 
 def allocated_peak_bytes(moment_bytes):
-    """What torch.cuda.max_memory_allocated shows: the largest moment. [B]"""
+    """Largest moment, which torch.cuda.max_memory_allocated shows. [B]
+
+    By definition.
+    """
     return np.maximum.reduce(np.broadcast_arrays(*moment_bytes))
 
 
@@ -28,14 +34,20 @@ def offloaded_bytes_each(
     gradient_width_bytes_each,
     gradient_shards,
 ):
-    """Optimizer state and gradient of one trained parameter, each divided by its shards. [B]"""
+    """Optimizer state and gradient of one trained parameter, each over its shards. [B]
+
+    Source: ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840.
+    """
     return (
         matrix_states * state_width_bytes_each + master_bytes_each
     ) / optimizer_shards + gradient_width_bytes_each / gradient_shards
 
 
 def offloaded_states_bytes(offloads_optimizer, trained_parameters_here, offloaded_bytes_each):
-    """Offloaded optimizer state with its gradients. [B]"""
+    """Offloaded optimizer state with its gradients. [B]
+
+    Source: ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840.
+    """
     return offloads_optimizer * trained_parameters_here * offloaded_bytes_each
 
 
@@ -47,7 +59,10 @@ def offloaded_weights_bytes(
     matrix_bytes_each,
     weight_shards,
 ):
-    """Offloaded shards of the weights. [B]"""
+    """Offloaded shards of the weights. [B]
+
+    Source: torch/distributed/fsdp, CPUOffloadPolicy; Rajbhandari et al. 2021, arXiv 2104.07857.
+    """
     elements = blocks_parameters_here + tower_parameters_here + outside_parameters_here
     return offloads_weights * (elements * matrix_bytes_each / weight_shards)
 
@@ -55,7 +70,10 @@ def offloaded_weights_bytes(
 def moved_bytes(
     offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes
 ):
-    """States, weights and saved activations of a training in CPU memory. [B]"""
+    """States, weights and saved activations of a training run in CPU memory. [B]
+
+    By definition.
+    """
     return (
         offloaded_states_bytes
         + offloaded_weights_bytes
@@ -64,5 +82,8 @@ def moved_bytes(
 
 
 def offloaded_bytes(trains, moved_bytes, kv_offload_bytes, replica_gpus):
-    """All that a GPU leaves in CPU memory; in serving its share of the cache there. [B]"""
+    """Everything that a GPU keeps in CPU memory; in serving its share of the cache. [B]
+
+    By definition.
+    """
     return np.where(trains > 0, moved_bytes, np.nan_to_num(kv_offload_bytes) / replica_gpus)

@@ -25,9 +25,10 @@ def stack_expert_padding_ratio(
 def formatted_parameters_here(
     stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only
 ):
-    """Elements of block matrices that stand in the precision's own format. [parameters]
+    """Elements of block matrices in the precision's own format. [parameters]
 
-    All of them, or only the routed experts' where the format is made for these (MXFP4 of gpt-oss).
+    All of them, or only the routed experts' if the format is made for these (MXFP4 of gpt-oss).
+    Source: catalogs/edited/precisions.yaml, experts_only.
     """
     has_experts = np.sum(stack_block_experts_here, axis=0) > 0
     return np.sum(
@@ -42,7 +43,10 @@ def formatted_parameters_here(
 def padding_elements_here(
     stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, tiles_experts
 ):
-    """Elements that tiles add to the experts where the format is made for these. [elements]"""
+    """Elements that tiles add to experts in a format made for them. [elements]
+
+    Source: as stack_expert_padding_ratio.
+    """
     return tiles_experts * np.sum(
         stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0
     )
@@ -73,7 +77,10 @@ def other_weights_bytes(
     tower_parameters_here,
     outer_bytes_each,
 ):
-    """All other weights, before sharding: norms, biases, embedding, head, a vision tower. [B]"""
+    """All other weights before sharding: norms, biases, embedding, head, vision tower. [B]
+
+    Source: catalogs/edited/precisions.yaml, outer_bytes_each.
+    """
     return (
         blocks_parameters_here
         - formatted_parameters_here
@@ -119,7 +126,10 @@ def draft_weights_bytes(draft_blocks_ratio, blocks_parameters_here, outer_bytes_
 
 
 def model_weights_bytes(formatted_weights_bytes, other_weights_bytes, wide_head_bytes):
-    """All weights of the model itself, before sharding. [B]"""
+    """All weights of the model itself, before sharding. [B]
+
+    By definition.
+    """
     return formatted_weights_bytes + other_weights_bytes + wide_head_bytes
 
 
@@ -165,7 +175,10 @@ def _segment_waste_bytes(tensor_bytes):
 
 
 def stack_row_bytes(stack_hidden, matrix_bytes_each, tensor_parallel):
-    """One GPU's share of a row of a block's matrix, as wide as the hidden states. [B]"""
+    """One GPU's share of a row of a block's matrix, as wide as the hidden states. [B]
+
+    By definition.
+    """
     return stack_hidden * matrix_bytes_each / tensor_parallel
 
 
@@ -212,5 +225,8 @@ def fused_parts_bytes(
 
 
 def load_working_bytes(tied, stores_head, head_elements_here, fused_parts_bytes):
-    """What loading holds beside the weights: a tied head stored apart, parts being fused. [B]"""
+    """Memory that loading adds to the weights: an untied head, matrices being fused. [B]
+
+    Source: as fused_parts_bytes; an untied copy of the head: catalogs/edited/implementations.yaml.
+    """
     return tied * stores_head * 2 * head_elements_here + fused_parts_bytes

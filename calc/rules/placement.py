@@ -7,14 +7,20 @@ from calc.units import GIB
 
 
 def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
-    """CPU memory that offloading takes on one instance, for all of its GPUs. [B]"""
+    """CPU memory that offloading takes on one instance, for all of its GPUs. [B]
+
+    By definition.
+    """
     return offloaded_bytes * np.minimum(gpus, instance_gpus)
 
 
 def slow_to_join(
     instance_network_bytes_per_second, instance_efa_interfaces, slowest_joining_bytes_per_second
 ):
-    """1 where the network is too slow for work over several instances, or is not EFA. [0 or 1]"""
+    """1 if the network is too slow to join instances, or is not EFA. [0 or 1]
+
+    Source: slowest_joining_bytes_per_second of catalogs/edited/assumptions.yaml.
+    """
     return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(
         instance_efa_interfaces > 0
     )

@@ -1,4 +1,7 @@
-"""Counts of a model and its layout: GPUs of a replica, blocks, heads, experts, adapters."""
+"""Counts of a model and its layout: GPUs of a replica, blocks, heads, experts, adapters.
+
+By definition, unless a formula names a source.
+"""
 
 import numpy as np
 
@@ -8,12 +11,15 @@ EXPERTS = ADAPTED.index("experts")
 
 
 def engine_weights_bytes(rolls_out, parameters, rollout_tensor_parallel):
-    """Weights of the rollout engine on one card, in 16 bits. [B]"""
+    """Weights of the rollout engine on one card, in 16 bits. [B]
+
+    Source: vLLM as TRL, verl and NeMo-RL start it (catalogs/edited/trainers.yaml).
+    """
     return np.where(rolls_out > 0, 2 * parameters / rollout_tensor_parallel, 0.0)
 
 
 def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
-    """GPUs that share the arithmetic of one micro-batch: those of one model replica. [GPUs]"""
+    """GPUs of one model replica, which share the arithmetic of a micro-batch. [GPUs]"""
     return tensor_parallel * pipeline_parallel * context_parallel
 
 
@@ -45,12 +51,12 @@ def most_heads(stack_heads):
 
 
 def most_experts(stack_experts):
-    """Experts of a block that has them. [experts]"""
+    """Experts of a block that has experts. [experts]"""
     return np.max(stack_experts, axis=0)
 
 
 def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
-    """1 where the memory of a block is needed and unknown; engines have a working set. [0 or 1]"""
+    """1 if the memory of a block is needed and unknown; engines have a working set. [0 or 1]"""
     return (
         np.any(stack_block_unknown & (stack_layers > 0), axis=0)
         * (implementation_reserves_share == 0)
@@ -59,7 +65,7 @@ def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_sh
 
 
 def adapts_experts(adapts_matrices):
-    """1 where LoRA adapts the routed experts of a model that has them. [0 or 1]"""
+    """1 if LoRA adapts the routed experts of a model. [0 or 1]"""
     return adapts_matrices[EXPERTS, 0]
 
 
@@ -139,5 +145,5 @@ def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
 
 
 def expert_shard_elements(stack_shards):
-    """A GPU's share of the inner width of an expert. [elements]"""
+    """One GPU's share of the inner width of an expert. [elements]"""
     return np.max(stack_shards[-1], axis=0)

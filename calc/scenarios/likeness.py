@@ -1,7 +1,8 @@
-"""What runs of one's own make of an estimate: central value and range (join_runs.py).
+"""How your own runs correct an estimate: its central value and its range (join_runs.py).
 
-Quantities of runs have shape (runs, rows) or (runs, 1); without a run every ratio is 1 and every
-share 0.
+Quantities of runs have shape (runs, rows) or (runs, 1). Without a run every ratio is 1 and every
+share 0. Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapter 2;
+the ratios of likeness: catalogs/calibrated/time_constants.yaml.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ def run_lengths_likeness(
     prompt_tokens,
     run_prompt_doubled_ratio,
 ):
-    """How alike each run is to a row by sequences and lengths. Shape (runs, rows). [share]"""
+    """Likeness of each run to a row by sequences and lengths. Shape (runs, rows). [share]"""
     if not len(run_batch):
         return run_batch
     batches = run_batch_doubled_ratio ** _doublings(run_batch, batch)
@@ -41,7 +42,7 @@ def run_lengths_likeness(
 
 
 def run_memory_likeness(run_held_serving_ratio, run_work_likeness, run_lengths_likeness):
-    """How alike each run's memory is to a row's, whatever the card. Shape (runs, rows). [share]
+    """Likeness of each run's memory to a row's, on any card. Shape (runs, rows). [share]
 
     What PyTorch allocates depends on no card, and its error hardly on how many there are.
     """
@@ -58,7 +59,7 @@ def run_place_likeness(
     gpu_row,
     run_other_card_ratio,
 ):
-    """How alike each run is to a row by its cards and their number. Shape (runs, rows). [share]"""
+    """Likeness of each run to a row by card and number of cards. Shape (runs, rows). [share]"""
     if not len(run_gpus):
         return run_gpus
     doubled = np.where(trains > 0, run_training_gpus_doubled_ratio, run_gpus_doubled_ratio)
@@ -75,13 +76,13 @@ def run_likeness(
     run_lengths_likeness,
     run_place_likeness,
 ):
-    """How alike each run's times are to a row's. Shape (runs, rows). [share]"""
+    """Likeness of each run's times to a row's. Shape (runs, rows). [share]"""
     most = np.where(trains > 0, run_held_training_ratio, run_held_serving_ratio)
     return most * run_work_likeness * run_lengths_likeness * run_place_likeness
 
 
 def time_run_share(run_likeness, time_run_inverse):
-    """Share of the error's variance that the runs explain: k' K^-1 k. [share]
+    """Share of the error variance of times that your runs explain: k' K⁻¹ k. [share]
 
     Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, equation 2.19.
     """
@@ -90,12 +91,12 @@ def time_run_share(run_likeness, time_run_inverse):
 
 
 def time_run_ratio(run_likeness, time_run_weight, time_run_share):
-    """What the estimate is multiplied by, since runs took more or less: exp(k' K^-1 y). [ratio]"""
+    """Correction of times by your runs, as a factor: exp(k' K⁻¹ y). [ratio]"""
     return np.where(time_run_share > 0, np.exp(np.sum(run_likeness * time_run_weight, axis=0)), 1)
 
 
 def memory_run_width_ratio(memory_run_share):
-    """Width of memory's stated range over its width without runs. [ratio]"""
+    """Width of the stated range of memory over its width without runs. [ratio]"""
     return np.sqrt(1 - memory_run_share)
 
 

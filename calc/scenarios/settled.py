@@ -1,4 +1,7 @@
-"""Values that follow from the model and the software: lengths, ties, counts, widths."""
+"""Values that follow from the model and the software: lengths, ties, counts, widths.
+
+By definition from the scenario and the model's entry, unless a formula names a source.
+"""
 
 import numpy as np
 
@@ -13,7 +16,7 @@ def sequence_tokens(
     asked_prompt_tokens,
     asked_completion_tokens,
 ):
-    """Tokens of a sequence; by default prompt and answer, or the learned positions. [tokens]"""
+    """Tokens of a sequence: as set, prompt and answer, or learned positions. [tokens]"""
     both = asked_prompt_tokens + asked_completion_tokens
     usual = np.where(
         np.isnan(both), np.minimum(asked_sequence_tokens, longest_sequence_tokens), both
@@ -22,12 +25,12 @@ def sequence_tokens(
 
 
 def decoder_tokens(asked_decoder_tokens, sequence_tokens):
-    """The decoder's length of an encoder-decoder; by default that of the sequence. [tokens]"""
+    """Length on an encoder-decoder's decoder side; by default that of the sequence. [tokens]"""
     return np.where(np.isnan(asked_decoder_tokens), sequence_tokens, asked_decoder_tokens)
 
 
 def completion_tokens(asked_completion_tokens, asked_prompt_tokens, sequence_tokens, has_answers):
-    """Tokens of an answer; by default what the prompt leaves, or half; none of sft. [tokens]"""
+    """Tokens of an answer: as set, what the prompt leaves, or half; none in SFT. [tokens]"""
     prompt = np.where(
         np.isnan(asked_prompt_tokens), np.floor(sequence_tokens / 2), asked_prompt_tokens
     )
@@ -36,21 +39,21 @@ def completion_tokens(asked_completion_tokens, asked_prompt_tokens, sequence_tok
 
 
 def completion_ratio(completion_tokens, sequence_tokens):
-    """Share of a sequence that is answer; all of it in sft. [share]"""
+    """Share of a sequence that is the answer; all of it in SFT. [share]"""
     return np.where(
         np.isnan(completion_tokens), 1.0, np.minimum(completion_tokens / sequence_tokens, 1)
     )
 
 
 def generations(asked_generations, usual_generations, rolls_out):
-    """Answers per prompt; by default those of the objective. [answers]"""
+    """Answers per prompt: as set, or the objective's default. [answers]"""
     return np.where(
         np.isnan(asked_generations) & (rolls_out > 0), usual_generations, asked_generations
     )
 
 
 def prompt_tokens(asked_prompt_tokens, sequence_tokens, completion_tokens, has_answers):
-    """Tokens prefilled at once per sequence; by default all, or what the answer leaves. [tokens]"""
+    """Tokens of a sequence that are prefilled at once; by default all but the answer. [tokens]"""
     usual = np.where(
         has_answers > 0, np.maximum(sequence_tokens - completion_tokens, 1), sequence_tokens
     )
@@ -64,7 +67,7 @@ def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
 
 
 def image_patches_tokens(image_tokens, patches_per_image_token):
-    """Patches of one image: the tokens of the vision tower. [tokens]"""
+    """Patches of one image, which are the tokens of the vision tower. [tokens]"""
     return np.nan_to_num(image_tokens) * patches_per_image_token
 
 
@@ -74,25 +77,26 @@ def tower_tokens(images_per_sequence, image_patches_tokens):
 
 
 def tower_parameters(images_per_sequence, left_out_parameters):
-    """Parameters of towers and projectors, held where there are images. [parameters]"""
+    """Parameters of towers and projectors, which are loaded if there are images. [parameters]"""
     return np.where(images_per_sequence > 0, left_out_parameters, 0)
 
 
 def outputs(model_outputs, makes_logits):
-    """Scores of a token: one per word of the vocabulary, or one number. [elements]"""
+    """Scores of a token: one per word of the vocabulary, or a single number. [elements]"""
     return np.where(makes_logits > 0, model_outputs, 1.0)
 
 
 def leaves_parts_out(leaves_out, tower_parameters):
-    """1 where the model has towers or other parts that are not counted. [0 or 1]"""
+    """1 if the model has towers or other parts that are not counted. [0 or 1]"""
     return leaves_out * (tower_parameters == 0)
 
 
 def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder, makes_logits):
-    """1 where embedding and head share a matrix; a head of one number never does. [0 or 1]
+    """1 if embedding and head share a matrix; a head of one number never does. [0 or 1]
 
-    The scenario decides, else the model; some software never shares a decoder's, and T5 of
-    transformers 5 always does (configuration_t5.py).
+    The scenario decides, else the model. Some software never ties a decoder, and T5 in transformers
+    5 is always tied (configuration_t5.py). Source: catalogs/edited/implementations.yaml,
+    unties_head.
     """
     default = np.where(np.isnan(asks_ties), model_tied, asks_ties)
     return makes_logits * np.where(
@@ -103,7 +107,7 @@ def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_deco
 def head_parameters(
     tied, model_tied, model_head_parameters, embedding_parameters, makes_logits, hidden
 ):
-    """The head's matrix: none if tied, as large as the embedding if untied. [parameters]"""
+    """Parameters of the head's matrix: none if tied, else as many as the embedding. [parameters]"""
     separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
     of_words = np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
     return np.where(makes_logits > 0, of_words, hidden)
@@ -115,9 +119,9 @@ def parameters(model_parameters, head_parameters, model_head_parameters, tower_p
 
 
 def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
-    """Parameters that a token passes through: of E routed experts only its k. [parameters]
+    """Parameters that one token passes through: k of E routed experts. [parameters]
 
-    Top-k routing: Shazeer et al. 2017, arXiv 1701.06538; counted in models/architecture.py.
+    Source: top-k routing, Shazeer et al. 2017, arXiv 1701.06538; counted in models/architecture.py.
     """
     return model_active_parameters + (head_parameters - model_head_parameters)
 
@@ -128,7 +132,10 @@ def outside_parameters(model_outside_parameters, head_parameters, model_head_par
 
 
 def memory_utilization(asked_memory_utilization, implementation_reserves_share):
-    """Share of the card that a serving engine reserves; NaN for other software. [share]"""
+    """Share of the card that a serving engine reserves; NaN for other software. [share]
+
+    Source: vLLM's gpu_memory_utilization; defaults: catalogs/edited/implementations.yaml.
+    """
     usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
     return np.where(
         np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0),
@@ -138,7 +145,10 @@ def memory_utilization(asked_memory_utilization, implementation_reserves_share):
 
 
 def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
-    """Width of an adapter's parameter: the software's, else the scenario's. [B]"""
+    """Width of an adapter's parameter: the software's, else the scenario's. [B]
+
+    Source: catalogs/edited/implementations.yaml.
+    """
     return np.where(
         implementation_adapter_bytes_each > 0,
         implementation_adapter_bytes_each,
@@ -147,22 +157,25 @@ def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_ea
 
 
 def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
-    """Width of kept gradients: the scenario's or the software's; 0 to follow the weights. [B]"""
+    """Width of stored gradients, as set or the software's; 0 follows the weights. [B]
+
+    Source: catalogs/edited/implementations.yaml.
+    """
     return np.maximum(asked_gradient_bytes_each, implementation_gradient_bytes_each)
 
 
 def offloads_optimizer(leaves_optimizer, trains):
-    """1 where optimizer state lives in CPU memory. [0 or 1]"""
+    """1 if the optimizer state is in CPU memory. [0 or 1]"""
     return leaves_optimizer * trains
 
 
 offloads_activations = variant(
     offloads_optimizer,
     rename={"optimizer": "activations"},
-    doc="1 where saved activations live in CPU memory. [0 or 1]",
+    doc="""1 if saved activations are in CPU memory. [0 or 1]""",
 )
 offloads_weights = variant(
     offloads_optimizer,
     rename={"optimizer": "weights"},
-    doc="1 where weights live in CPU memory. [0 or 1]",
+    doc="""1 if the weights are in CPU memory. [0 or 1]""",
 )

@@ -1,10 +1,13 @@
-"""What one step of a training works on: prompts, and the answers generated for them."""
+"""Prompts and generated answers that one step of a training run works on.
+
+By definition.
+"""
 
 import numpy as np
 
 
 def step_prompts(prompts_per_step, batch_sequences, accumulation_steps, data_parallel, generations):
-    """Prompts of one step; by default as many as its micro-batches take answers. [prompts]"""
+    """Prompts of one step: as set, or as many as its micro-batches take answers. [prompts]"""
     usual = batch_sequences * accumulation_steps * data_parallel / np.nan_to_num(generations, nan=1)
     return np.where(np.isnan(prompts_per_step), usual, prompts_per_step)
 
@@ -18,7 +21,7 @@ def step_sequences(
 
 
 def mean_answer_tokens(completion_tokens_mean, completion_tokens):
-    """Tokens of an answer on average. [tokens]"""
+    """Mean tokens of an answer. [tokens]"""
     return np.where(
         np.isnan(completion_tokens_mean),
         completion_tokens,

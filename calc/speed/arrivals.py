@@ -3,7 +3,9 @@
 Requests arrive at random (Poisson) at the rate that keeps `batch` of them in flight. Prompts and
 answers are log-normal around the lengths of the row. Prompts run first come, first served, in
 chunks beside the decode steps. Held against a simulation of every step: validation/arrivals.py,
-validation/results/arrivals.csv.
+validation/results/arrivals.csv. Source: Kleinrock 1975,
+Queueing Systems 1, chapter 5, for a queue of random arrivals with one server, unless a formula
+names another.
 """
 
 from math import comb

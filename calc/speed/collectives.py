@@ -1,15 +1,19 @@
 """How fast GPUs exchange data, and how long each kind of parallelism waits for it.
 
-Groups are placed as Megatron places them: tensor parallel on neighbouring GPUs, then context or
-expert, data, pipeline. Bandwidth alone is counted: no start-up time of a collective, which small
-blocks over many GPUs would feel.
+Groups are placed as Megatron places them: tensor parallel on neighboring GPUs, then context or
+expert, data, pipeline. Only bandwidth is counted. The start-up time of a collective, which small
+blocks on many GPUs would feel, is left out. Source: Narayanan et al. 2021, arXiv 2104.04473,
+section 3, for the placement; a ring is as fast as its slowest link.
 """
 
 import numpy as np
 
 
 def island_gpus(instance_gpus, instance_nvlink_domain_gpus, card_node_gpus):
-    """GPUs that exchange data without the network: an instance, or a wider NVLink domain. [GPUs]"""
+    """GPUs that exchange data without the network: an instance or an NVLink domain. [GPUs]
+
+    Source: catalogs/edited/instances.yaml.
+    """
     return np.fmax(
         np.where(np.isnan(instance_gpus), card_node_gpus, instance_gpus),
         instance_nvlink_domain_gpus,
@@ -22,7 +26,11 @@ def link_bytes_per_second(
     nvlink_reach_ratio,
     pcie_bytes_per_second,
 ):
-    """One direction between two GPUs of an island: half of NVLink's rate, or PCIe. [B/s]"""
+    """One direction between two GPUs of an island: half of NVLink's rate, or PCIe. [B/s]
+
+    Source: catalogs/edited/gpus.yaml; nvlink_reach_ratio and pcie_reach_ratio of
+    catalogs/edited/assumptions.yaml.
+    """
     has_nvlink = (np.nan_to_num(gpu_nvlink_bytes_per_second) > 0) & ~(
         instance_nvlink_domain_gpus <= 1
     )
@@ -38,7 +46,10 @@ def network_share_bytes_per_second(
     card_node_gpus,
     network_reach_ratio,
 ):
-    """One GPU's share of its instance's network, or of a usual node's. [B/s]"""
+    """One GPU's share of its instance's network, or of a usual node's. [B/s]
+
+    Source: catalogs/edited/instances.yaml; usual nodes: catalogs/calibrated/utilization.yaml.
+    """
     share = instance_network_bytes_per_second / instance_gpus
     return network_reach_ratio * np.where(
         np.isnan(share), card_node_network_bytes_per_second / card_node_gpus, share
@@ -160,7 +171,10 @@ def expert_ring_bytes_per_second(
 
 
 def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each):
-    """Width of a gradient on the way: reduce_precision where gradients are sharded. [B]"""
+    """Width of a gradient in a reduction: reduce_precision if gradients are sharded. [B]
+
+    Source: torch/distributed/fsdp/_fully_shard, MixedPrecisionPolicy.reduce_dtype.
+    """
     return np.where(shards_gradients > 0, reduce_bytes_each, gradient_bytes_each)
 
 
@@ -199,7 +213,10 @@ def expert_gather_seconds(
 
 
 def gather_seconds(dense_gather_seconds, expert_gather_seconds):
-    """One all-gather of a GPU's weights; a reduce-scatter of them takes as long. [s]"""
+    """All-gather of one GPU's weights; their reduce-scatter takes as long. [s]
+
+    Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
+    """
     return dense_gather_seconds + expert_gather_seconds
 
 
@@ -292,7 +309,8 @@ def stack_routing_seconds_per_byte(
 ):
     """Time to send a byte of a token to all its experts. Shape (stacks, rows). [s/B]
 
-    A copy that leaves the island crosses its own GPU's share of the network.
+    A copy that leaves the island crosses its own GPU's share of the network. Source: Lepikhin et
+    al. 2020, arXiv 2006.16668.
     """
     inside = stack_experts_per_token * (1 / expert_islands - 1 / expert_parallel)
     return inside / link_bytes_per_second + stack_leaving_copies / network_share_bytes_per_second

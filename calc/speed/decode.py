@@ -1,4 +1,8 @@
-"""A decode step: one token for each of a replica's sequences, bounded by memory traffic."""
+"""A decode step: one token for each of a replica's sequences, bounded by memory traffic.
+
+Source: Pope et al. 2022, arXiv 2211.05102, section 2, for the bound; fixed times and ratios:
+catalogs/calibrated, fitted to published serving (validation/speed.py).
+"""
 
 import numpy as np
 

@@ -7,7 +7,10 @@ HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)
 
 
 def expert_batch(running_sequences, expert_gpus, tensor_parallel):
-    """Sequences whose tokens meet at one copy of the experts. [sequences]"""
+    """Sequences whose tokens meet at one copy of the experts. [sequences]
+
+    By definition.
+    """
     return running_sequences * expert_gpus / tensor_parallel
 
 
@@ -18,7 +21,9 @@ def touched_experts_ratio(
 
     1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k / E, h = −ln(1 − p): where the popularity of
     experts follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1
-    − p)^batch.
+    − p)^batch. Source: the negative binomial distribution as a Poisson mixture, Greenwood and Yule
+    1920, J. Roy. Stat. Soc. 83(2), 255-279; a: expert_popularity_shape of
+    catalogs/calibrated/time_constants.yaml.
     """
     chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     some = (stack_experts > 0) & (chosen_ratio < 1)
@@ -30,11 +35,11 @@ def touched_experts_ratio(
 
 
 def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
-    """Experts that the busiest rank reads, over the mean: all others wait for it. [ratio]
+    """Experts that the busiest rank reads, over the mean; all others wait for it. [ratio]
 
     1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal
     variables as there are ranks: a rank's touched experts vary as a binomial does. Shape (stacks,
-    rows).
+    rows). Source: Harter 1961, Biometrika 48, table 1, for z.
     """
     highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
     on_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
@@ -44,16 +49,20 @@ def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
 
 
 def stack_expert_bytes(stack_layers, stack_block_expert_parameters, matrix_bytes_each, expert_gpus):
-    """One GPU's share of the experts of each stack. [B]"""
+    """One GPU's share of the experts of each stack. [B]
+
+    By definition.
+    """
     return stack_layers * stack_block_expert_parameters * matrix_bytes_each / expert_gpus
 
 
 def touched_experts_bytes(
     stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio, release_expert_read_ratio
 ):
-    """Experts that the busiest rank reads in a decode step, those that some token chose. [B]
+    """Experts that the busiest rank reads in a decode step, since a token chose them. [B]
 
-    Of releases that read them slowly, as many bytes as other reads would move in their time.
+    Releases that read them slowly count as many bytes as other reads would move in that time.
+    Source: catalogs/calibrated/earlier_releases.yaml, expert_read_ratio.
     """
     reach = np.where(np.isnan(release_expert_read_ratio), 1, release_expert_read_ratio)
     return np.sum(stack_expert_bytes * touched_experts_ratio * busiest_rank_ratio, axis=0) / reach
@@ -91,7 +100,10 @@ def read_experts_bytes(
     tensor_parallel,
     untiled_tensor_parallel,
 ):
-    """Experts that one GPU reads in a decode step, in whole tiles where they are padded. [B]"""
+    """Experts that one GPU reads in a decode step, in whole tiles if padded. [B]
+
+    By definition.
+    """
     tiled = (
         (card_tiles_experts > 0)
         & (compute_bytes_each == 1)

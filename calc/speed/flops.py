@@ -8,46 +8,70 @@ import numpy as np
 
 
 def model_blocks(stack_layers):
-    """Blocks of all stacks. [blocks]"""
+    """Blocks of all stacks. [blocks]
+
+    By definition.
+    """
     return np.sum(stack_layers, axis=0)
 
 
 def expert_blocks(stack_layers, stack_experts):
-    """Blocks that have experts. [blocks]"""
+    """Blocks that have experts. [blocks]
+
+    By definition.
+    """
     return np.sum(stack_layers * (stack_experts > 0), axis=0)
 
 
 def linear_parameters(stack_layers, stack_block_linear_parameters):
-    """Elements of the matrices of all blocks. [parameters]"""
+    """Elements of the matrices of all blocks. [parameters]
+
+    By definition.
+    """
     return np.sum(stack_layers * stack_block_linear_parameters, axis=0)
 
 
 def expert_parameters(stack_layers, stack_block_expert_parameters):
-    """Routed experts of the model: layers · parameters of a block's experts. [parameters]"""
+    """Routed experts of the model: layers · parameters of a block's experts. [parameters]
+
+    By definition.
+    """
     return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
 
 
 def model_split(tensor_parallel, pipeline_parallel):
-    """GPUs that divide the model itself. [GPUs]"""
+    """GPUs that divide the model itself. [GPUs]
+
+    By definition.
+    """
     return tensor_parallel * pipeline_parallel
 
 
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
-    """Tokens of one sequence that pass at once: all in training, the prompt in serving. [tokens]"""
+    """Tokens of a sequence in one pass: all in training, the prompt in serving. [tokens]
+
+    By definition.
+    """
     return np.where(trains > 0, sequence_tokens, prompt_tokens)
 
 
 def stack_pass_tokens(
     stack_side, pass_tokens, cached_prompt_tokens, decoder_tokens, fixed_tokens, has_source
 ):
-    """Tokens of one sequence that run through each stack; none from the prefix cache. [tokens]"""
+    """Tokens of a sequence that run through each stack; none from the prefix cache. [tokens]
+
+    By definition.
+    """
     computed = pass_tokens - cached_prompt_tokens
     decoder = np.where(has_source > 0, np.minimum(decoder_tokens, computed), computed)
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, computed, fixed_tokens))
 
 
 def batch_tokens(batch_sequences, stack_side, stack_layers, stack_pass_tokens):
-    """Tokens of a micro-batch on one replica; of an image its patches. [tokens]"""
+    """Tokens of a micro-batch on one replica; the patches of an image. [tokens]
+
+    By definition.
+    """
     sides = [
         np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)
     ]
@@ -66,7 +90,10 @@ def step_tokens(
     prompt_tokens,
     mean_answer_tokens,
 ):
-    """Tokens of one step over all GPUs; of generated answers by their mean. [tokens]"""
+    """Tokens of one step over all GPUs; generated answers count their mean. [tokens]
+
+    By definition.
+    """
     tokens = np.where(
         rolls_out > 0,
         step_sequences * (prompt_tokens + mean_answer_tokens),
@@ -92,10 +119,11 @@ def stack_active_parameters(
     stack_waveform_active_parameters,
     stack_own_layers_ratio,
 ):
-    """Weights that one token meets in each stack: layers · (linear − idle experts). [parameters]
+    """Weights that one token meets per stack: layers · (linear − idle experts). [parameters]
 
     Embeddings, biases and norms multiply no matrix; a frame's convolutions over the waveform do. A
-    layer that uses another's weights again multiplies with all of them. Shape (stacks, rows).
+    layer that reuses another's weights multiplies with all of them. Shape (stacks, rows). Source:
+    Kaplan et al. 2020, arXiv 2001.08361, section 2.1, N without embeddings.
     """
     repeated = np.where(stack_own_layers_ratio > 0, stack_own_layers_ratio, 1)
     products = stack_block_linear_parameters / repeated + stack_waveform_active_parameters
@@ -103,7 +131,10 @@ def stack_active_parameters(
 
 
 def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_all):
-    """Tokens of a sequence that reach the head: in training all, else the last or all. [tokens]"""
+    """Tokens of a sequence that reach the head: all in training, else the last or all. [tokens]
+
+    By definition.
+    """
     decoder = np.max(np.where((stack_side == 0) & (stack_layers > 0), stack_pass_tokens, 1), axis=0)
     return np.where((trains > 0) | (logits_of_all > 0), decoder, 1)
 
@@ -191,7 +222,8 @@ def expert_matmul_ratio(
 ):
     """Share of the rate of dense products that experts reach in the release. [share]
 
-    Where experts alone are multiplied in 8 bits, the dense products beside them are not.
+    If experts alone are multiplied in 8 bits, the dense products beside them are not. Source:
+    catalogs/calibrated/engines.yaml and earlier_releases.yaml.
     """
     shared = np.where(
         np.isnan(release_expert_matmul_ratio),
@@ -205,7 +237,10 @@ def expert_matmul_ratio(
 
 
 def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_matmul_ratio):
-    """Dense products that take as long as those of the blocks: small ones reach less. [FLOP]"""
+    """Dense products that take as long as the blocks' products, which reach less. [FLOP]
+
+    By definition.
+    """
     return matmul_flops + expert_matmul_flops * (1 / expert_matmul_ratio - 1)
 
 
@@ -220,7 +255,10 @@ def head_flops(batch_sequences, head_tokens, outputs, hidden):
 def stack_attended_tokens(
     stack_context_tokens, stack_cross_attention, stack_side, stack_pass_tokens, stack_layers
 ):
-    """Mean number of tokens that one token attends to, those of an encoder included. [tokens]"""
+    """Mean tokens that one token attends to, including an encoder's. [tokens]
+
+    By definition.
+    """
     source = np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
     return stack_context_tokens + stack_cross_attention * source
 
@@ -267,7 +305,10 @@ def tower_flops(
 def stack_met_ffn_width(
     stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width
 ):
-    """Inner width of the networks that one token meets: dense, shared, and k experts. [elements]"""
+    """Inner width of the networks that a token meets: dense, shared, k experts. [elements]
+
+    By definition.
+    """
     return (
         stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
     )
@@ -281,17 +322,22 @@ def stack_output_width(
     stack_experts_per_token,
     stack_met_ffn_width,
 ):
-    """Elements that a block puts out per token, routing and experts included. [elements]
+    """Elements that a block writes per token, routing and experts included. [elements]
 
-    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the networks, 4 h for
-    each of k experts.
+    4 h for residual and norms, 2 (q + k) for projections or a mixer's, 3 f for the networks, 4 h
+    for each of k experts. Source: the operations of transformers' LlamaDecoderLayer and
+    MixtralSparseMoeBlock, counted; calibrated by element_passes of
+    catalogs/calibrated/engines.yaml.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
     return 4 * (1 + stack_experts_per_token) * stack_hidden + mixed + 3 * stack_met_ffn_width
 
 
 def element_bytes(batch_sequences, stack_layers, stack_pass_tokens, stack_output_width):
-    """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]"""
+    """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]
+
+    By definition.
+    """
     return (
         2 * batch_sequences * np.sum(stack_layers * stack_pass_tokens * stack_output_width, axis=0)
     )
@@ -334,7 +380,10 @@ def cast_bytes(
     stack_cast_width,
     stack_block_linear_parameters,
 ):
-    """Bytes that casts to 8 bits move: activations, gradients, weights twice. [B]"""
+    """Bytes that casts to 8 bits move: activations, gradients, weights twice. [B]
+
+    Source: as cast_bytes_each.
+    """
     elements = np.sum(
         stack_layers
         * (
@@ -360,10 +409,16 @@ def score_bytes(batch_sequences, stack_layers, stack_heads, stack_pass_tokens, c
 
 
 def logit_bytes(batch_sequences, head_tokens, outputs):
-    """The logits, once, in fp32. [B]"""
+    """Logits of a micro-batch, once, in fp32. [B]
+
+    By definition.
+    """
     return 4 * batch_sequences * head_tokens * outputs
 
 
 def dequantize_bytes(linear_parameters, kernel_dequantize_bytes_each):
-    """Reads and writes of widening all quantised matrices once, to multiply with them. [B]"""
+    """Traffic of widening all quantized matrices once, to multiply with them. [B]
+
+    Source: catalogs/calibrated/kernels.yaml, dequantize_bytes_each.
+    """
     return kernel_dequantize_bytes_each * linear_parameters

@@ -1,7 +1,9 @@
-"""One step of a training: rollout, log-probabilities, update, weights to the engine.
+"""One step of a training run: rollout, log-probabilities, update, weights to the engine.
 
-In turn on the same cards, or with cards apart, which wait; asynchronous the rollout of the next
-step runs beside the rest.
+The phases run in turn on the same cards, or on separate cards, which wait. If the run is
+asynchronous, the rollout of the next step runs beside the rest. Source: the phases as TRL, verl and
+NeMo-RL run them (catalogs/edited/trainers.yaml); loop_ratio:
+catalogs/calibrated/time_constants.yaml.
 """
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 def trained_tokens_ratio(
     rolls_out, prompt_tokens, mean_answer_tokens, sequence_tokens, removes_padding
 ):
-    """Tokens that are computed of each sequence, of the longest: fewer without padding. [share]"""
+    """Share of the longest sequence's tokens that are computed; less without padding. [share]"""
     mean = (prompt_tokens + mean_answer_tokens) / sequence_tokens
     return np.where((rolls_out > 0) & (removes_padding > 0), np.minimum(mean, 1), 1.0)
 
@@ -49,7 +51,7 @@ def batches_seconds(
 
 
 def value_work_ratio(value_parameters, parameters):
-    """Work of a model of that many parameters, of the policy's. [ratio]"""
+    """Work of a model of that many parameters, relative to the policy's. [ratio]"""
     return value_parameters / parameters
 
 
@@ -62,7 +64,7 @@ def update_seconds(
     optimizer_seconds,
     time_run_ratio,
 ):
-    """Forward, backward and step, a value model's too, as runs of one's own correct it. [s]"""
+    """Forward, backward and step, also of a value model, as your runs correct it. [s]"""
     batches = batches_seconds * (1 + value_work_ratio)
     return np.where(
         trains > 0,
@@ -88,31 +90,31 @@ def log_prob_seconds(
     rollout_epochs,
     time_run_ratio,
 ):
-    """Those passes: each a forward of the update's 2 + recompute + weight gradients. [s]"""
+    """Time of those passes: each a forward of the update's 2 + recompute + gradients. [s]"""
     forward = batches_seconds / (2 + repeated_products_ratio + weight_gradient_ratio)
     return forward / rollout_epochs * quiet_passes * time_run_ratio
 
 
 def leaving_bytes(weights_leave, states_leave, stored_weights_bytes, resident_optimizer_bytes):
-    """What of training leaves the card for the rollout. [B]"""
+    """Training state that leaves the card for the rollout. [B]"""
     return weights_leave * stored_weights_bytes + states_leave * resident_optimizer_bytes
 
 
 def sync_seconds(
     rolls_out, generates_itself, engine_weights_bytes, leaving_bytes, pcie_bytes_per_second
 ):
-    """New weights to the engine, and what left for it back to the card and out again. [s]"""
+    """Time to send new weights to the engine and to bring back what left for it. [s]"""
     moved = engine_weights_bytes * (1 - generates_itself) + 2 * leaving_bytes
     return np.where(rolls_out > 0, moved / pcie_bytes_per_second, 0.0)
 
 
 def phases_seconds(log_prob_seconds, update_seconds, sync_seconds):
-    """All of a step but its rollout. [s]"""
+    """Time of all phases of a step but its rollout. [s]"""
     return update_seconds + log_prob_seconds + sync_seconds
 
 
 def step_seconds(runs_beside, rollout_seconds, phases_seconds):
-    """One step: its phases in turn, or the longer of rollout and the rest. [s]"""
+    """Time of one step: its phases in turn, or the longer of rollout and the rest. [s]"""
     return np.where(
         runs_beside > 0,
         np.maximum(rollout_seconds, phases_seconds),
@@ -121,5 +123,5 @@ def step_seconds(runs_beside, rollout_seconds, phases_seconds):
 
 
 def rollout_idle_share(rolls_out_apart, rollout_seconds, step_seconds):
-    """Share of a step in which GPUs that generate apart wait; they are paid for. [share]"""
+    """Share of a step in which GPUs that only generate wait; they are paid for. [share]"""
     return np.where(rolls_out_apart > 0, 1 - rollout_seconds / step_seconds, 0.0)

@@ -1,4 +1,8 @@
-"""Prefill, bounded by arithmetic: a whole batch at once, and one prompt among others."""
+"""Prefill, bounded by arithmetic: a whole batch at once, and one prompt among others.
+
+Source: Pope et al. 2022, arXiv 2211.05102, section 2, for the bound; ratios: catalogs/calibrated,
+fitted to published serving (validation/speed.py).
+"""
 
 import numpy as np
 

@@ -1,9 +1,11 @@
 """Generating the answers of a step: prompts, decode steps of all, and the longest answer.
 
-The engine is vLLM as where it serves (engines.yaml, serving_steps.yaml), or the policy itself in
-transformers' generate. While all answers are at work a decode step has their batch; the mean answer
-ends there. The longest one ends the phase, and since a step is a fixed time and one that grows with
-the batch, what is left of it counts as steps of one sequence.
+The engine is vLLM as it serves, or the policy itself in transformers' generate. While all answers
+are being generated, a decode step has their batch; the mean answer ends there. The longest answer
+ends the phase. A step is a fixed time and one that grows with the batch, so the remainder of the
+longest answer counts as steps of one sequence. Source: catalogs/calibrated/engines.yaml,
+serving_steps.yaml and time_constants.yaml (rollout_loop_ratio); trainers:
+catalogs/edited/trainers.yaml.
 """
 
 import numpy as np

@@ -1,4 +1,8 @@
-"""Serving at the steady rate: time per token, and tokens per second of prefill and decode."""
+"""Serving at the steady rate: time per token, and tokens per second of prefill and decode.
+
+A closed system: a request that ends is followed by another. By definition of its rounds, unless a
+formula names a source.
+"""
 
 import numpy as np
 

@@ -4,15 +4,18 @@ import numpy as np
 
 
 def cache_pool_bytes(limit_bytes, allocated_peak_bytes, kv_cache_bytes):
-    """What one GPU has left for the cache of all sequences, NaN without a card. [B]"""
+    """Memory left on one GPU for the cache of all sequences; NaN without a card. [B]
+
+    By definition.
+    """
     return limit_bytes - (allocated_peak_bytes - kv_cache_bytes)
 
 
 def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_tokens, is_engine):
-    """Sequences that the cache holds at once: pool / mean tokens held. [sequences]
+    """Sequences that fit in the cache at once: pool / mean tokens of a sequence. [sequences]
 
-    A sequence holds its prompt and on average half of its answer. Without an engine, or where not
-    even the weights fit, none wait. Source: Little 1961, Operations Research 9(3), 383-387; vLLM,
+    A sequence holds its prompt and on average half of its answer. Without an engine, or if not even
+    the weights fit, none wait. Source: Little 1961, Operations Research 9(3), 383-387; vLLM,
     v1/core/kv_cache_manager.py, allocate_slots: pages as they fill.
     """
     held_ratio = (np.minimum(prompt_tokens, sequence_tokens) / sequence_tokens + 1) / 2
@@ -23,5 +26,8 @@ def slots(batch, cache_pool_bytes, kv_cache_bytes, prompt_tokens, sequence_token
 
 
 def running_sequences(batch, slots):
-    """Sequences that one replica decodes at once; the others wait. [sequences]"""
+    """Sequences that one replica decodes at once; the others wait. [sequences]
+
+    By definition.
+    """
     return np.minimum(batch, np.maximum(slots, 1))

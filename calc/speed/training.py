@@ -1,4 +1,8 @@
-"""Seconds of one optimizer step, from arithmetic and what card, links and software reach."""
+"""Seconds of one optimizer step, from arithmetic and what card, links and software reach.
+
+By definition each time is a count over a rate. The rates are calibrated on published runs:
+catalogs/calibrated, validation/speed.py.
+"""
 
 import numpy as np
 

@@ -1,7 +1,9 @@
 """How long random arrivals wait, generate and stay: the mean and the variance of each time.
 
 Of the parts of calc/speed/arrivals.py. Held against a simulation of every step:
-validation/arrivals.py.
+validation/arrivals.py. Source: Kleinrock 1975,
+Queueing Systems 1, chapter 5, for a queue of random arrivals with one server, unless a formula
+names another.
 """
 
 import numpy as np

@@ -1,7 +1,9 @@
 """The backward pass inside one block: products, attention, all gradients, their reduction.
 
-Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows);
-moments.py leaves empty stacks out.
+Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows).
+moments.py leaves empty stacks out. Read off simulated steps of transformers and torchtitan on one
+GPU and under FSDP2, DDP, tensor and context parallel (validation/simulate, validation/data), unless
+a formula names another source.
 """
 
 import numpy as np

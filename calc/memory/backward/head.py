@@ -1,4 +1,8 @@
-"""Working memory at the head: in the forward pass, and as the backward pass begins."""
+"""Working memory at the head: in the forward pass, and as the backward pass begins.
+
+Read off simulated steps of transformers and torchtitan on one GPU and under FSDP2, DDP, tensor and
+context parallel (validation/simulate, validation/data), unless a formula names another source.
+"""
 
 import numpy as np
 

@@ -1,7 +1,9 @@
-"""Where in the backward pass memory is looked at; what gradients and sharding hold there.
+"""Where the backward pass is looked at; what gradients and sharding hold there.
 
-The blocks above a place are done: their activations are freed, their gradients kept. Shape of place
-columns: (places, stacks, rows).
+The blocks above a place are done: their activations are freed and their gradients kept. Shape of
+place columns: (places, stacks, rows). Read off simulated steps of transformers and torchtitan on
+one GPU and under FSDP2, DDP, tensor and context parallel (validation/simulate, validation/data),
+unless a formula names another source.
 """
 
 import numpy as np
