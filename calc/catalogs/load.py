@@ -6,11 +6,12 @@ field and the fix.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -32,6 +33,8 @@ from calc.models.architecture import model_table
 from calc.models.foreign import MODEL_ID, foreign_entry, free_id, model_id_of, visible
 from calc.models.huggingface.model_types import ModelTypes
 
+Reader = TypeVar("Reader", bound=Callable[[], Any])
+
 __all__ = [
     "FOLDER",
     "CatalogError",
@@ -39,7 +42,9 @@ __all__ = [
     "add_models",
     "entries_of",
     "load_catalogs",
+    "read_again",
     "read_document",
+    "read_once",
 ]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
@@ -76,6 +81,8 @@ READ_ELSEWHERE = {
     READINGS,
 }
 FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
+BESIDE = sorted(READ_ELSEWHERE - {"capacity", READINGS})  # read by functions marked `read_once`
+READERS: list[Any] = []  # these functions and what they make of the files, each with its cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +290,23 @@ def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
     if not schema.exists():
         raise CatalogError(f"{file}: its schema schema/{name}.json is missing; restore the file.")
     return document_of(content, schema.read_bytes(), file)
+
+
+def read_once(read: Reader) -> Reader:
+    """Decorator: cache a function that reads a catalog of BESIDE until `read_again` is called."""
+    cached = cache(read)
+    READERS.append(cached)
+    return cast(Reader, cached)
+
+
+def read_again(folder: Path = FOLDER) -> None:
+    """Read the catalogs of BESIDE again. Raises CatalogError, and then changes nothing."""
+    for name in BESIDE:
+        read_document(folder, name)
+    for read in READERS:
+        read.cache_clear()
+    for read in READERS:
+        read()
 
 
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Ready jobs and what each is answered with: the decision guide, the sizing, the use cases."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import FOLDER, Catalogs, read_document
+from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
 from calc.evaluate import Row
 from calc.search.inputs import FIXABLE
 from calc.search.job_fields import BY_HAND, job_of
@@ -45,7 +44,7 @@ class Leaf(NamedTuple):
         return self.holds and all(self.row[name] == row[name] for name in SAME)
 
 
-@cache
+@read_once
 def ready_jobs() -> dict[str, list[ReadyJob]]:
     """The ready jobs of catalogs/edited/setups.yaml by kind, in the order of the file."""
     kinds = read_document(FOLDER, "setups").items()

@@ -14,25 +14,11 @@ from typing import Any
 import streamlit as st
 
 import calc
-from calc.catalogs.load import FOLDER, Catalogs, read_document, with_readings
+from calc.catalogs.load import FOLDER, Catalogs, read_again, with_readings
 from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
-from calc.files.configs.fields import document, tools
-from calc.files.launch.specs import kit_specs, launch_document
-from calc.files.oom.logs import printed
 from calc.files.simulated import own_folder, with_simulated
-from calc.files.words.read import vocabulary
 from calc.models.huggingface.config import ConfigError
-from calc.search.guide import ready_jobs
-
-BESIDE = (
-    "config_fields",
-    "launch_files",
-    "memory_logs",
-    "setups",
-    "vocabulary",
-)  # read by these functions, each once
-READ_ONCE = (document, tools, launch_document, kit_specs, printed, ready_jobs, vocabulary)
 
 
 def catalogs() -> Catalogs:
@@ -113,11 +99,7 @@ def _set_apart() -> None:
 def _load() -> Catalogs:
     """All files anew, where every one of them can be read; raises CatalogError."""
     result = with_simulated(calc.load_catalogs(FOLDER))
-    for name in BESIDE:
-        read_document(FOLDER, name)
-    for read in READ_ONCE:
-        read.cache_clear()
-        read()
+    read_again(FOLDER)
     return result
 
 

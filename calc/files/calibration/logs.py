@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from functools import cache
 from statistics import median
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, read_document, read_once
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
 from calc.files.oom.sizes import in_bytes
@@ -46,7 +45,7 @@ class LoggedRun(NamedTuple):
     day: str
 
 
-@cache
+@read_once
 def printed_of_runs() -> dict[str, Any]:
     """Who prints what of a run (catalogs/edited/run_logs.yaml)."""
     return read_document(FOLDER, "run_logs")

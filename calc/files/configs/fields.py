@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, read_document, read_once
 
 INHERITED, ORIGIN = (
     ("like", "fields", "idle"),
@@ -68,13 +67,13 @@ class Tool:
         )
 
 
-@cache
+@read_once
 def tools() -> dict[str, Tool]:
     """Every tool that is read, by id."""
     return {name: _tool(name, table("tools")) for name in table("tools")}
 
 
-@cache
+@read_once
 def document() -> dict[str, Any]:
     """The catalog of fields, as it is written."""
     return read_document(FOLDER, "config_fields")

@@ -2,10 +2,9 @@
 
 import dataclasses
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, read_document, read_once
 from calc.evaluate import Row
 from calc.files.launch.shell import Script, filled_script, filled_text
 
@@ -65,7 +64,7 @@ class KitSpec:
     )  # name -> form, fields
 
 
-@cache
+@read_once
 def kit_specs() -> tuple[KitSpec, ...]:
     """Every tool that files are written for."""
     return tuple(_kit(name, entry) for name, entry in launch_document()["kits"].items())
@@ -88,14 +87,14 @@ def place_files(values: Row) -> dict[str, str]:
     }
 
 
-@cache
+@read_once
 def rented_file() -> tuple[tuple[Mapping[str, Any], ...], tuple[Spec, ...]]:
     """The comments and the fields of the SkyPilot task."""
     entry = launch_document()["sky"]
     return tuple(entry["comments"]), tuple(map(_spec, entry["fields"]))
 
 
-@cache
+@read_once
 def torchtune_recipes() -> frozenset[str]:
     """The configs that torchtune ships."""
     return frozenset(launch_document()["torchtune_recipes"])
@@ -111,7 +110,7 @@ def matches(when: Mapping[str, str], values: Row) -> bool:
     return all(str(values.get(name) or "-") in listed.split("|") for name, listed in when.items())
 
 
-@cache
+@read_once
 def launch_document() -> dict[str, Any]:
     """The catalog of launch files."""
     return read_document(FOLDER, "launch_files")

@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, read_document, read_once
 from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line
 
 NUMBER, COUNT = r"(\d{1,12}(?:\.\d{1,9})?)", r"(\d[\d,]{0,14})"
@@ -17,7 +16,7 @@ STARTUP = re.compile(
 CELL = rf"\s{{0,20}}{SIZE}\s{{0,20}}"
 
 
-@cache
+@read_once
 def printed() -> dict[str, Any]:
     """What torch, engines and drivers print (catalogs/edited/memory_logs.yaml)."""
     return read_document(FOLDER, "memory_logs")

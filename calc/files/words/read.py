@@ -5,11 +5,10 @@
 """
 
 import re
-from functools import cache
 from typing import Any, NamedTuple
 
 from calc.catalogs.kept import kept
-from calc.catalogs.load import FOLDER, Catalogs, read_document
+from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
 from calc.files.words.machines import take_machines
 from calc.files.words.models import take_model
 from calc.files.words.sentence import EDGES, NUMBER, Sentence, amount_of, numbered
@@ -73,7 +72,7 @@ def read_words(text: str, catalogs: Catalogs) -> Worded:
     return Worded(columns, line.read, [*line.unread, *_left(line.text)], question)
 
 
-@cache
+@read_once
 def vocabulary() -> dict[str, Any]:
     """The phrases that name columns (catalogs/edited/vocabulary.yaml)."""
     return read_document(FOLDER, "vocabulary")
