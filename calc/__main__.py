@@ -40,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     target = "standard output" if options.output == "-" else options.output
     try:
         catalogs = with_simulated(load_catalogs())
+        for sentence in catalogs.left_out:
+            print(sentence, file=sys.stderr)
         if options.model or options.model_config:
             models = {
                 free_id(model_of(name), catalog_ids(catalogs)): read_repository(name, catalogs)

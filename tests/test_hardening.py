@@ -144,3 +144,21 @@ def test_a_link_may_compare_accumulations():
     board = options(job | {"accumulation_steps": [4, 8], "batch": [4]}, catalogs()).board
     assert set(board["accumulation_steps"]) == {4, 8}
     assert board.groupby(["instance", "market"])["accumulation_steps"].nunique().max() == 2
+
+
+@pytest.mark.parametrize("name", ["loss", "optimizer", "precision", "instance", "recompute"])
+@pytest.mark.parametrize("value", [[""], ["", ""], "", [" "], [None]])
+def test_an_empty_choice_is_no_choice(name, value):
+    job = {"work": "training", "model": "llama-3.2-1b", "train_tokens": 1e7}
+    assert options({**job, name: value}, catalogs()).rows[0]["usd"] == pytest.approx(
+        options(job, catalogs()).rows[0]["usd"]
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["1_000", "٣", "²", "１２", "1e", "0x10", "inf", "nan", "1,000", "--1"]
+)
+def test_what_only_looks_like_a_number_is_none(text):
+    row = estimate({"model": "gpt2", "batch": text}, catalogs())
+    assert row["problem"].startswith("batch")
+    assert parse({"batch": [text]}, catalogs())[0] == {}

@@ -3,6 +3,7 @@ own; without PyTorch one sentence.
 """
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -11,8 +12,9 @@ import pytest
 from examples import catalogs, recorded
 from pages import opened, page_text, pasted, run, turned
 
-from calc import CatalogError, estimate
+from calc import estimate
 from calc.__main__ import main
+from calc.catalogs.rooms import FOLDER
 from calc.commands import simulate
 from calc.files.simulated import (
     VECTORS,
@@ -88,12 +90,41 @@ def test_behind_a_window_only_the_layers_that_it_masks_count():
     assert mean_forms([kind(1, False)])[1]["saved"] == {"one": 8.0}
 
 
-def test_a_file_that_is_none_is_named_with_its_cure(folder):
+FAULTS = {
+    "half": "{",
+    "list": "[]",
+    "nothing": json.dumps({"entry": {}, "blocks": {}}),
+    "more": json.dumps({"entry": {}, "blocks": {}, "run": "x"}),
+    "block": json.dumps({"entry": {}, "blocks": {"llama": {}}}),
+    "form": json.dumps(
+        {"entry": {}, "blocks": {"simulated-x-block": {"families": [], "source": "", "forms": [1]}}}
+    ),
+    "later": json.dumps({"format": 99, "entry": {}, "blocks": {}}),
+    "nan": '{"entry": {"layers": NaN, "model_type": "llama"}, "blocks": {}}',
+    "deep": "[" * 100_000,
+}
+
+
+def test_a_faulty_file_is_left_out_by_name_and_the_others_stay(folder):
+    for name, text in FAULTS.items():
+        (folder / f"{name}.json").write_text(text)
+    (folder / "llama-3.1-8b.json").write_text((folder / "mine.json").read_text())
+    extended = with_simulated(CATALOGS, folder)
+    assert {*extended.models.index} - {*CATALOGS.models.index} <= {"mine", "nan"}
+    assert "mine" in extended.models.index
+    assert extended.models.at["llama-3.1-8b", "name"] == CATALOGS.models.at["llama-3.1-8b", "name"]
+    sentences = extended.left_out
+    for name in ({*FAULTS} - {"nan"}) | {"llama-3.1-8b"}:
+        (sentence,) = [one for one in sentences if one.startswith(f"{name}.json of your own")]
+        assert sentence.endswith("."), sentence
+    assert estimate(ROW, extended, False)["problem"] == ""
+
+
+def test_the_command_line_names_what_is_left_out(folder, monkeypatch, capsys):
     (folder / "half.json").write_text("{")
-    with pytest.raises(
-        CatalogError, match=r"half\.json: it cannot be read .*simulate the model again"
-    ):
-        with_simulated(CATALOGS, folder)
+    monkeypatch.setenv("HEADROOM_CATALOGS", str(folder))
+    assert main(["show", "llama-3.2-1b on an l4, batch 1"]) == 0
+    assert "half.json of your own catalogs is left out" in capsys.readouterr().err
 
 
 def run_as(monkeypatch, answer, code=0):
@@ -193,3 +224,12 @@ def ended():
     """Every simulation of the page's worker has ended."""
     for simulation in page._queue()[1].values():
         simulation.future.exception(timeout=30)
+
+
+def test_a_faulty_calibration_of_ones_own_is_left_out_by_name(tmp_path):
+    copy = shutil.copytree(FOLDER, tmp_path / "catalogs")
+    (copy / "own" / "calibration.yaml").write_text("readings: [1")
+    loaded = load_catalogs(copy)
+    assert loaded.readings.empty
+    (sentence,) = loaded.left_out
+    assert sentence.startswith("catalogs/own/calibration.yaml")

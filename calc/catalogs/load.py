@@ -152,6 +152,7 @@ class Catalogs:
     facts_version: str  # of all files but the prices
     prices_as_of: str
     read_on: str  # ISO date from which the age of a price is counted
+    left_out: tuple[str, ...] = ()  # a sentence for each file of one's own that cannot be read
     base: "Catalogs | None" = None  # the catalogs that models were added to
     made: dict = field(
         default_factory=dict, init=False, repr=False
@@ -187,11 +188,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     check_ranges(entries["assumptions"], label_of("assumptions"))
     check_references(entries, models, stacks, **tables)
     check_support(entries["support"], sorted(set(instances["family"])), **tables)
-    readings = (
-        entries_of(read_document(folder, READINGS, digest, facts), READINGS)
-        if path_of(READINGS, folder).exists()
-        else {}
-    )
+    readings, left_out = _own_readings(folder, digest, facts)
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
@@ -203,6 +200,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         heads=entries["heads"],
         **tables,
         readings=reading_table(readings),
+        left_out=left_out,
         quality=entries["quality"],
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
@@ -219,6 +217,16 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
         read_on=today or date.today().isoformat(),
     )
+
+
+def _own_readings(folder: Path, *digests: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The readings of one's own, none without a file; why the file is left out, if it is faulty."""
+    if not path_of(READINGS, folder).exists():
+        return {}, ()
+    try:
+        return entries_of(read_document(folder, READINGS, *digests), READINGS), ()
+    except CatalogError as error:
+        return {}, (f"{error} Until then this file of your own is left out.",)
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:

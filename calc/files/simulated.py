@@ -11,16 +11,23 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from calc.catalogs.load import Catalogs, add_models
+from calc.catalogs.rooms import schema_of
+from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError
 from calc.files.streams import read, written
 from calc.models.architecture import model_table
-from calc.models.huggingface.config import read_config, read_config_text
+from calc.models.foreign import visible
+from calc.models.huggingface.config import ConfigError, read_config, read_config_text
 from calc.models.huggingface.not_covered import read_documents
 
+FORMAT = 1  # of the files; a release that changes their form counts on
+LARGEST_CHARACTERS = 2_000_000  # of a file
+OWN_BLOCK = "^simulated-[A-Za-z0-9_.-]+$"
 VECTORS, MOMENTS = ("saved", "frozen", "checkpoint"), ("backward", "recomputed", "forward")
 TRAITS = {
     (True, False): "block",
@@ -36,25 +43,75 @@ def own_folder() -> Path:
 
 
 def with_simulated(catalogs: Catalogs, folder: Path | None = None) -> Catalogs:
-    """The catalogs with every model of the folder; raises CatalogError."""
-    entries: dict[str, Any] = {}
-    blocks: dict[str, Any] = {}
+    """Return the catalogs with every model of the folder that can be read.
+
+    A file that cannot be read, does not match the schema or names a model of the catalog is left
+    out; `left_out` of the result has a sentence for each.
+    """
+    left_out = []
     for file in sorted((folder or own_folder()).glob("*.json")):
         try:
-            with read(str(file)) as stream:
-                document = json.loads(stream.read())
-            entries[file.stem], of_model = document["entry"], document["blocks"]
-            blocks |= of_model
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise CatalogError(
-                f"{file}: it cannot be read ({type(error).__name__}); simulate the model "
-                f"again, or delete the file."
-            ) from None
-    return (
-        add_models(replace(catalogs, blocks=catalogs.blocks | blocks), entries)
-        if entries
-        else catalogs
-    )
+            catalogs = _with_own_model(catalogs, file)
+        except (CatalogError, ConfigError) as error:
+            left_out.append(f"{visible(file.name)} of your own catalogs is left out. {error}")
+        except (
+            OSError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+            RecursionError,
+        ) as fault:
+            left_out.append(
+                f"{visible(file.name)} of your own catalogs is left out: it cannot be read "
+                f"({type(fault).__name__}). Simulate the model again, or delete the file."
+            )
+    if not left_out:
+        return catalogs
+    return replace(catalogs, left_out=(*catalogs.left_out, *left_out))
+
+
+def _with_own_model(catalogs: Catalogs, file: Path) -> Catalogs:
+    """The catalogs with the model of one file, whose blocks match the schema of blocks.yaml."""
+    with read(str(file)) as stream:
+        document = json.loads(stream.read(LARGEST_CHARACTERS + 1))
+    check_schema(document, _own_schema(), file.name)
+    _check_release(document.get("format"), file.name)
+    taken = sorted(document["blocks"].keys() & catalogs.blocks.keys())
+    if taken:
+        raise CatalogError(f"The catalog already has a block '{taken[0]}'; simulate it again.")
+    with_blocks = replace(catalogs, blocks=catalogs.blocks | document["blocks"])
+    extended = add_models(with_blocks, {file.stem: document["entry"]})
+    return replace(extended, base=catalogs)
+
+
+def _check_release(written: Any, name: str) -> None:
+    """Refuse a file of another format than this release writes."""
+    if written not in (None, FORMAT):
+        raise CatalogError(
+            f"{name} was written by another release (format {visible(str(written))}, this one "
+            f"reads {FORMAT}); simulate the model again."
+        )
+
+
+@cache
+def _own_schema() -> bytes:
+    """The schema of a model's file: an entry, and blocks as in the schema of blocks.yaml."""
+    with read(str(schema_of("blocks"))) as stream:
+        schema = json.loads(stream.read())
+    block = dict(schema["properties"]["blocks"]["items"])
+    block["properties"] = {name: rule for name, rule in block["properties"].items() if name != "id"}
+    block["required"] = [name for name in block["required"] if name != "id"]
+    blocks = {"type": "object", "propertyNames": {"pattern": OWN_BLOCK}}
+    properties = {
+        "format": {"type": "integer"},
+        "entry": {"type": "object"},
+        "blocks": {**blocks, "additionalProperties": block},
+    }
+    rules = {"required": ["entry", "blocks"], "additionalProperties": False}
+    return json.dumps(
+        {"type": "object", **rules, "properties": properties, "$defs": schema["$defs"]}
+    ).encode()
 
 
 def simulated_id(config: Mapping[str, Any]) -> str:
@@ -162,5 +219,5 @@ def write_simulated(document: Mapping[str, Any], model_id: str, folder: Path | N
     path = (folder or own_folder()) / f"{model_id}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     with written(str(path)) as target:
-        target.write(json.dumps(document, indent=1) + "\n")
+        target.write(json.dumps({"format": FORMAT, **document}, indent=1) + "\n")
     return path

@@ -1,5 +1,6 @@
 """Reads the cells of scenarios: inputs with defaults, and problems as sentences."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import product
@@ -20,6 +21,7 @@ from calc.scenarios.inputs import (
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.table import Words, factorized, where, word
 
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 # Inputs whose final value depends on others: they are read as asked_<name>.
 ASKED = frozenset(
     [
@@ -194,11 +196,12 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
 
 
 def number(text: str) -> float:
-    """The number in a cell, NaN without one."""
-    try:
-        return float(text.replace("_", "")) if text else np.nan
-    except ValueError:
-        return np.nan
+    """Return the number in a cell, a link or a field; NaN without one.
+
+    A number has ASCII digits, and no separator beside its point: 1_000 and other scripts' digits
+    are none.
+    """
+    return float(text) if NUMBER.fullmatch(text.strip()) else np.nan
 
 
 def cross(choices: dict[str, Any]) -> pd.DataFrame:

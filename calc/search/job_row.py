@@ -50,15 +50,17 @@ class JobRow:
 
 def _hashable(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_hashable(one) for one in value)
+        return tuple(_hashable(one) for one in value if not blank(one))
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float) else str(value)
 
 
 def blank(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, an empty list or text."""
-    if isinstance(value, str | list | tuple):
-        return not (value.strip() if isinstance(value, str) else value)
+    """Whether a cell is empty: None, NaN, an empty text, or a list of empty cells."""
+    if isinstance(value, list | tuple):
+        return all(blank(one) for one in value)
+    if isinstance(value, str):
+        return not value.strip()
     return value is None or bool(value != value)
 
 

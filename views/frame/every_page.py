@@ -40,6 +40,12 @@ def draw() -> None:
             title="A catalog was changed and cannot be read; the last good ones are used",
             icon=":material/sync_problem:",
         )
+    if catalogs.left_out:
+        st.warning(
+            plain(" ".join(catalogs.left_out)),
+            title="A file of your own catalogs is left out",
+            icon=":material/sync_problem:",
+        )
     sidebar.complaints()
     page.run()
     if page.url_path in WITH_SOURCES:

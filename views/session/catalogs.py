@@ -6,6 +6,7 @@ catalogs stay, and the page says so.
 
 import gc
 import json
+import logging
 import os
 from datetime import date
 from itertools import chain
@@ -19,6 +20,8 @@ from calc.catalogs.rooms import folders_of
 from calc.evaluate import Row
 from calc.files.simulated import own_folder, with_simulated
 from calc.models.huggingface.config import ConfigError
+
+LOGGER = logging.getLogger(__name__)
 
 
 def catalogs() -> Catalogs:
@@ -85,6 +88,11 @@ def _read(stamp: str) -> tuple[Catalogs, str]:
         if not last_good:
             raise
         return last_good[0], str(error)
+    except Exception as error:  # whatever is raised, the last good catalogs stay
+        if not last_good:
+            raise
+        LOGGER.exception("The catalogs cannot be read")
+        return last_good[0], f"Reading the catalogs failed ({type(error).__name__}); see the log."
     return last_good[0], ""
 
 

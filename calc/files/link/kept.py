@@ -15,6 +15,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
+from calc.scenarios.read import number
 from calc.search.job_fields import JOB, is_read, job_fields_of
 
 NAMES = ("kept", "looked", "then")
@@ -128,10 +129,7 @@ def _value(name: str, text: str, value_of: Callable) -> float | str | None:
 
 def _said_then(name: str, text: str) -> float | str | None:
     if name in FIGURES:
-        try:
-            value = float(text)
-        except ValueError:
-            return None
+        value = number(text)
         return value if math.isfinite(value) and value >= 0 else None
     return text if name in THEN and WORDS_THEN.get(name, VERSION_THEN).fullmatch(text) else None
 

@@ -5,6 +5,7 @@ choices only those set by hand, for the rest are the answer's own. `v` grows whe
 name changes.
 """
 
+import math
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ from calc.files.link import readings as link_readings
 from calc.files.link.sets import LIMIT, PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
+from calc.scenarios.read import number
 from calc.search.board import ORDERS
 from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
@@ -225,10 +227,7 @@ def _number(text: str, column: Input) -> float | str | None:
             column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None
         )
         return "" if may_be_empty else None
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    if not column.allows(np.array(value)):
+    value = number(text)
+    if math.isnan(value) or not column.allows(np.array(value)):
         return None
     return int(value) if value == int(value) else value

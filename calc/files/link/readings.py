@@ -6,6 +6,7 @@ from typing import Any
 
 from calc.catalogs.tables import READING, SET_UP
 from calc.files.link.kept import BETWEEN, linkable
+from calc.scenarios.read import number
 
 NAME = "run"
 MOST_READINGS, LONGEST_TEXT = 64, 80
@@ -32,7 +33,7 @@ def compose_readings(
 def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str, Any]]:
     """The readings of a query; a complaint for each that cannot be read."""
     entries = {}
-    for number, text in enumerate(texts[:MOST_READINGS], start=1):
+    for position, text in enumerate(texts[:MOST_READINGS], start=1):
         values = text.split(BETWEEN)
         entry = {name: _value(name, value) for name, value in zip(READING, values, strict=False)}
         if len(values) != len(READING) or None in entry.values():
@@ -40,7 +41,7 @@ def read_readings(texts: list[str], complaints: list[str]) -> dict[str, dict[str
                 f"The link's run {text[:40]} cannot be read; the figures do not rest on it."
             )
         else:
-            entries[f"run-{number:02d}"] = entry
+            entries[f"run-{position:02d}"] = entry
     return entries
 
 
@@ -52,7 +53,5 @@ def _value(name: str, text: str) -> Any:
             else None
         )
     low, high = NUMBERS[name]
-    try:
-        return float(text) if low <= float(text) <= high else None
-    except ValueError:
-        return None
+    value = number(text)
+    return value if low <= value <= high else None

@@ -7,6 +7,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import HUGE
+from calc.scenarios.read import number
 from calc.search.widened import LIMIT_NAMES, PLACES, SETS
 
 ALLOW, LIMIT = "allow.", "limit."
@@ -66,10 +67,7 @@ def read_set(
 
 
 def _limit(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
+    value = number(text)
     if not math.isfinite(value) or not 0 <= value <= HUGE:
         return None
     return int(value) if value.is_integer() else value
