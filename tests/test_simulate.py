@@ -12,7 +12,7 @@ import pytest
 from examples import catalogs, recorded
 from pages import opened, page_text, pasted, run, turned
 
-from calc import estimate
+from calc import estimate, load_catalogs
 from calc.__main__ import main
 from calc.catalogs.rooms import FOLDER
 from calc.commands import simulate
