@@ -56,6 +56,7 @@ from calc.speed import (
     serving,
     slots,
     spread,
+    traffic,
     training,
     waits,
 )
@@ -124,7 +125,7 @@ STAGES = (
     Stage("overhead", basis, overhead, each_place=True),
     Stage("verdict", fit),
     Stage("runs of one's own", *likeness.OF_TIME),
-    Stage("rates", answers, flops, rates, collectives),
+    Stage("rates", answers, flops, traffic, rates, collectives),
     Stage("time of a step", training, rollout, objective_step, work=TRAINING),
     Stage("time of a request", slots, experts, decode, prefill, serving, work=SERVING),
     Stage("ranges", spread, ranges),

@@ -191,10 +191,8 @@ def _text(node, written):
             ),
             0,
         )
-    return (
-        f"{SHORT.get(node.op, node.op)}({', '.join(_text(part, written)[0] for part in node.parts)})",
-        9,
-    )
+    operands = ", ".join(_text(part, written)[0] for part in node.parts)
+    return f"{SHORT.get(node.op, node.op)}({operands})", 9
 
 
 def _inner(node, written):

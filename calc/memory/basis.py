@@ -11,23 +11,48 @@ import numpy as np
 
 from calc.evaluate import Columns, evaluate, reading
 
+
+def _simulated_here(simulated_here, implementation_simulated):
+    return simulated_here * implementation_simulated > 0
+
+
+def _measured_software(implementation_simulated, implementation_measured):
+    return (implementation_simulated == 0) & (implementation_measured > 0)
+
+
+def _derived_software(implementation_simulated, implementation_measured):
+    return (implementation_simulated == 0) & (implementation_measured == 0)
+
+
+def _quantized_serving(trains, dequantized_bytes_each):
+    return (trains == 0) & (dequantized_bytes_each > 0)
+
+
+def _tensors_beside_shards(tensor_parallel, is_engine, trains, shards_beside_tensors):
+    return (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | shards_beside_tensors)
+
+
+def _derived_context(context_parallel, implementation_parallel_simulated):
+    return (context_parallel > 1) & (implementation_parallel_simulated == 0)
+
+
+def _derived_experts(expert_parallel, trains, implementation_parallel_simulated):
+    return (expert_parallel > 1) & ((trains == 0) | (implementation_parallel_simulated == 0))
+
+
+def _offloads(trains, offloads_activations, offloads_optimizer, offloads_weights):
+    return trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0
+
+
 # Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU
 # memory), DDP and tensor parallel; torchtitan under both, with pipelines, context and expert
 # parallel (validation/data); not adapters on experts (peft, tuners/lora/layer.py).
 GROUNDS: dict[str, Callable] = {
     "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
-    "simulated here: the blocks of its class, read off on this machine": lambda simulated_here, implementation_simulated: (
-        simulated_here * implementation_simulated > 0
-    ),
-    "measured nearby: published runs of this software": lambda implementation_simulated, implementation_measured: (
-        (implementation_simulated == 0) & (implementation_measured > 0)
-    ),
-    "measured nearby: published runs of quantised weights": lambda trains, dequantized_bytes_each: (
-        (trains == 0) & (dequantized_bytes_each > 0)
-    ),
-    "derived from source: this software": lambda implementation_simulated, implementation_measured: (
-        (implementation_simulated == 0) & (implementation_measured == 0)
-    ),
+    "simulated here: the blocks of its class, read off on this machine": _simulated_here,
+    "measured nearby: published runs of this software": _measured_software,
+    "measured nearby: published runs of quantised weights": _quantized_serving,
+    "derived from source: this software": _derived_software,
     "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
     "derived from source: 8-bit products": lambda trains, compute_bytes_each: (
         trains * (compute_bytes_each == 1) > 0
@@ -41,21 +66,13 @@ GROUNDS: dict[str, Callable] = {
     "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
         (stack_layers > 0) & stack_block_unlike, axis=0
     ),
-    "derived from source: tensor parallel beside sharding": lambda tensor_parallel, is_engine, trains, shards_beside_tensors: (
-        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | shards_beside_tensors)
-    ),
-    "derived from source: context parallel": lambda context_parallel, implementation_parallel_simulated: (
-        (context_parallel > 1) & (implementation_parallel_simulated == 0)
-    ),
-    "derived from source: expert parallel": lambda expert_parallel, trains, implementation_parallel_simulated: (
-        (expert_parallel > 1) & ((trains == 0) | (implementation_parallel_simulated == 0))
-    ),
+    "derived from source: tensor parallel beside sharding": _tensors_beside_shards,
+    "derived from source: context parallel": _derived_context,
+    "derived from source: expert parallel": _derived_experts,
     "derived from source: pipeline stages": lambda pipeline_parallel, trains, simulates_pipeline: (
         (pipeline_parallel > 1) & ~(trains * simulates_pipeline > 0)
     ),
-    "derived from source: CPU offload": lambda trains, offloads_activations, offloads_optimizer, offloads_weights: (
-        trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0
-    ),
+    "derived from source: CPU offload": _offloads,
     "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
     "extrapolated: blocks of this kind": lambda blocks_unknown: blocks_unknown > 0,
     "extrapolated: a type not covered, by its sizes": lambda sized: sized > 1,

@@ -75,6 +75,24 @@ def nearest_divisor(total: float, wanted: float) -> int:
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 
+def _fewer_tokens(max_position: float, extended_tokens: float, extended_by: str) -> str:
+    longer = extension(max_position, extended_tokens, extended_by)
+    bring = f"{longer}: bring that config, or " if longer else ""
+    return f"{bring}take at most {max_position:,.0f} tokens"
+
+
+def _lacks_engine(
+    trains, is_engine, shared_prompt_tokens, speculates, served_adapters, kv_offload_bytes
+):
+    asks = (
+        (shared_prompt_tokens > 0)
+        | (speculates > 0)
+        | (served_adapters > 0)
+        | (kv_offload_bytes > 0)
+    )
+    return (trains == 0) & (is_engine == 0) & asks
+
+
 RULES = (
     Rule(
         lambda sequence_tokens, decoder_tokens, longest_sequence_tokens: (
@@ -91,12 +109,7 @@ RULES = (
             "{model} takes {max_position:,.0f} tokens, and {sequence_tokens:,.0f} are asked for, "
             "which {implementation} refuses; {cure}."
         ),
-        {
-            "cure": lambda max_position, extended_tokens, extended_by: (
-                f"{f'{longer}: bring that config, or ' if (longer := extension(max_position, extended_tokens, extended_by)) else ''}"
-                f"take at most {max_position:,.0f} tokens"
-            )
-        },
+        {"cure": _fewer_tokens},
     ),
     Rule(
         lambda images_per_sequence, usual_image_tokens: (
@@ -244,16 +257,7 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
-        lambda trains, is_engine, shared_prompt_tokens, speculates, served_adapters, kv_offload_bytes: (
-            (trains == 0)
-            & (is_engine == 0)
-            & (
-                (shared_prompt_tokens > 0)
-                | (speculates > 0)
-                | (served_adapters > 0)
-                | (kv_offload_bytes > 0)
-            )
-        ),
+        _lacks_engine,
         "A shared prompt, speculation, served adapters and a cache in CPU memory are "
         "estimated for implementation vllm; choose it, or "
         "leave shared_prompt_tokens, speculation, adapters and kv_offload_bytes empty.",

@@ -79,13 +79,14 @@ def find(
 ) -> np.ndarray:
     """The catalog's row of each word, -1 for an empty one; an unknown word is a problem."""
     rows, ids = word_rows(catalogs, name, words), row_numbers(catalogs, name)
-    problems.add(
-        (rows < 0) & ~words.are(""),
-        lambda row: (
-            f"{column} '{quoted(words.in_row(row))}' is not in the catalog; choose one such as "
-            f"{similar(words.in_row(row), ids, getattr(catalogs, name).get('name', ())) or ', '.join(list(ids)[:6])}."
-        ),
-    )
+    names = getattr(catalogs, name).get("name", ())
+
+    def unknown(row: int) -> str:
+        word = words.in_row(row)
+        suggested = similar(word, ids, names) or ", ".join(list(ids)[:6])
+        return f"{column} '{quoted(word)}' is not in the catalog; choose one such as {suggested}."
+
+    problems.add((rows < 0) & ~words.are(""), unknown)
     return rows
 
 

@@ -6,13 +6,8 @@ catalogs/calibrated, fitted to published serving (validation/speed.py).
 
 import numpy as np
 
-IN_FLIGHT = (
-    4,
-    8,
-    32,
-    64,
-    256,
-)  # sequences at once at which catalogs/edited/speculations.yaml has gains
+# Sequences in flight at which catalogs/edited/speculations.yaml has gains.
+IN_FLIGHT = (4, 8, 32, 64, 256)
 
 
 def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_ratio):

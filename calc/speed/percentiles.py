@@ -163,12 +163,12 @@ def request_p50_seconds(
 p90_deviations = variant(
     p50_deviations,
     rename=P90,
-    doc="Standard deviations from the mean of a normal distribution to its 90th percentile. [ratio]",
+    doc="""Deviations from a normal distribution's mean to its 90th percentile. [ratio]""",
 )
 p99_deviations = variant(
     p50_deviations,
     rename=P99,
-    doc="Standard deviations from the mean of a normal distribution to its 99th percentile. [ratio]",
+    doc="""Deviations from a normal distribution's mean to its 99th percentile. [ratio]""",
 )
 first_token_p90_ratio = variant(
     first_token_p50_ratio,
@@ -241,12 +241,12 @@ first_token_p99_seconds = variant(
 token_p90_seconds = variant(
     token_p50_seconds,
     rename=P90,
-    doc="90th percentile of the mean time per token of a request under random arrivals. [s]",
+    doc="""90th percentile of a request's mean time per token under random arrivals. [s]""",
 )
 token_p99_seconds = variant(
     token_p50_seconds,
     rename=P99,
-    doc="99th percentile of the mean time per token of a request under random arrivals. [s]",
+    doc="""99th percentile of a request's mean time per token under random arrivals. [s]""",
 )
 request_p90_seconds = variant(
     request_p50_seconds,

@@ -190,9 +190,9 @@ def last_answers(rolls_out):
 last_read_parameters = variant(
     generator_read_parameters,
     rename=LAST,
-    doc="""Weights that a decode step of the last answer reads; of experts those it meets. [parameters]
+    doc="""Weights that a decode step of the last answer reads. [parameters]
 
-    Source: Shazeer et al. 2017, arXiv 1701.06538.
+    Of experts those that its token meets. Source: Shazeer et al. 2017, arXiv 1701.06538.
     """,
 )
 last_weights_seconds = variant(

@@ -12,6 +12,17 @@ import numpy as np
 
 from calc.evaluate import Columns, evaluate, reading, variant
 
+
+def _long_cache(
+    engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens
+):
+    return (
+        (engine_replays_steps > 0)
+        & (card_is_of_older_release > 0)
+        & (sequence_tokens > earlier_captured_tokens)
+    )
+
+
 LAYOUT_CORNERS: dict[str, Callable] = {
     "assumed-kernel": lambda kernel_is_assumed: kernel_is_assumed > 0,
     "assumed-software": lambda engine_is_assumed: engine_is_assumed > 0,
@@ -65,11 +76,7 @@ PLACE_CORNERS: dict[str, Callable] = {
     "full-cache": lambda trains, batch, slots, nearly_full_ratio: (
         (trains == 0) & (batch > nearly_full_ratio * slots)
     ),
-    "long-cache": lambda engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens: (
-        (engine_replays_steps > 0)
-        & (card_is_of_older_release > 0)
-        & (sequence_tokens > earlier_captured_tokens)
-    ),
+    "long-cache": _long_cache,
     "older-release": lambda engine_replays_steps, card_is_of_older_release: (
         (engine_replays_steps > 0) & (card_is_of_older_release > 0)
     ),
