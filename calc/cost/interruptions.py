@@ -38,7 +38,7 @@ def reload_seconds(
     checkpoint_seconds,
     weights_read_seconds,
 ):
-    """From an interruption to training again, R: the restart, and reading what was saved. [s]
+    """Time from an interruption to training again, R: the restart and the reload. [s]
 
     A restart that the scenario does not set is another start of the same machines. Adapters read
     the frozen weights too.

@@ -26,7 +26,7 @@ def usual_launch_seconds(
     usual_large_machine_seconds,
     usual_machine_seconds,
 ):
-    """Launch and boot, until all machines that work together have joined. [s]"""
+    """Usual launch and boot, until all machines that work together have joined. [s]"""
     alone = np.where(
         instance_nvlink_domain_gpus >= LARGE_MACHINE_GPUS,
         usual_large_machine_seconds,
@@ -38,7 +38,7 @@ def usual_launch_seconds(
 def usual_training_seconds(
     trains, gpus, compiles, usual_process_group_seconds, usual_compile_training_seconds
 ):
-    """Start of the software that trains: process group and compilation. [s]"""
+    """Usual start of the training software: process group and compilation. [s]"""
     return trains * (
         (gpus > 1) * usual_process_group_seconds + compiles * usual_compile_training_seconds
     )
@@ -53,7 +53,7 @@ def usual_serving_seconds(
     usual_engine_experts_seconds,
     usual_engine_joined_experts_seconds,
 ):
-    """Start of a serving engine. [s]"""
+    """Usual start of a serving engine. [s]"""
     dense = np.where(replica_gpus > 1, usual_engine_joined_seconds, usual_engine_seconds)
     experts = np.where(
         replica_gpus > 1, usual_engine_joined_experts_seconds, usual_engine_experts_seconds
@@ -70,7 +70,10 @@ def usual_first_seconds(
     usual_training_seconds,
     usual_serving_seconds,
 ):
-    """From the request to the first step or token: as set, else the sum of the phases. [s]"""
+    """Time from the request for machines to the first step or token. [s]
+
+    As set, else the sum of the phases.
+    """
     software = np.where(trains > 0, usual_training_seconds, usual_serving_seconds)
     phases = np.where(
         np.isnan(instance_gpus), 0.0, usual_launch_seconds + usual_image_seconds + software
@@ -123,7 +126,7 @@ high_first_seconds = variant(
 def weights_read_seconds(
     trains, parameters, matrix_bytes_each, checkpoint_bytes_per_second, usual_first_seconds
 ):
-    """Reading the published weights into every machine; 0 where no start is counted. [s]"""
+    """Time to read the published weights into every machine; 0 if no start counts. [s]"""
     read_bytes = parameters * np.where(trains > 0, PUBLISHED_BYTES_EACH, matrix_bytes_each)
     return np.where(usual_first_seconds > 0, read_bytes / checkpoint_bytes_per_second, 0.0)
 
@@ -145,17 +148,17 @@ def checkpoint_bytes(
 
 
 def checkpoint_seconds(checkpoint_bytes, checkpoint_bytes_per_second, instances_needed):
-    """Writing one checkpoint, δ; every instance writes its share while training waits. [s]"""
+    """Time to write one checkpoint, δ; training waits while every instance writes. [s]"""
     return checkpoint_bytes / (checkpoint_bytes_per_second * instances_needed)
 
 
 def last_save_seconds(trains, checkpoint_seconds, usual_first_seconds):
-    """Writing the last checkpoint of a run; 0 where no start is counted. [s]"""
+    """Time to write the last checkpoint of a run; 0 if no start is counted. [s]"""
     return np.where((trains > 0) & (usual_first_seconds > 0), checkpoint_seconds, 0.0)
 
 
 def start_hours(ends, attempts, usual_first_seconds, weights_read_seconds, last_save_seconds):
-    """Starts and last saves of all attempts at a run; of a service up to the first token. [h]"""
+    """Hours of all starts and last saves; of a service until the first token. [h]"""
     starts = np.where(ends > 0, attempts, 1)
     return starts * (usual_first_seconds + weights_read_seconds + last_save_seconds) / HOUR_SECONDS
 

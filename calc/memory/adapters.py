@@ -23,7 +23,7 @@ READ_TOGETHER = (
 
 
 def runs_autocast(autocast_bytes_each, widens_outputs, matrix_bytes_each):
-    """1 where adapters multiply under autocast, over wide weights or over 16-bit ones. [0 or 1]"""
+    """1 if adapters multiply under autocast, over wide weights or over 16-bit ones. [0 or 1]"""
     return ((autocast_bytes_each > 0) | ((widens_outputs > 0) & (matrix_bytes_each == 2))) * 1.0
 
 
@@ -32,7 +32,7 @@ def copies_input_bytes_each(
 ):
     """Width of the copy that each adapted matrix keeps of its input; 0 where they share. [B]
 
-    Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice.
+    Under autocast in 16 bits; beside a quantized matrix, whose own product takes a copy, twice.
     Source: validation/data/parallel/qlora.csv, validation/data/post_training.csv.
     """
     wide = (runs_autocast == 0) & (compute_bytes_each < 4)
@@ -61,7 +61,7 @@ def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):
 
 
 def stack_adapts_experts(stack_adapter_inputs):
-    """1 where LoRA adapts a block's routed experts. [0 or 1]"""
+    """1 if LoRA adapts a block's routed experts. [0 or 1]"""
     experts = stack_adapter_inputs[ADAPTED.index("experts")]
     return experts > 0
 
@@ -114,9 +114,9 @@ def stack_fused_adapter_bytes_per_token(
     adapter_bytes_each,
     lora_rank,
 ):
-    """Saved by litgpt's adapters: products, padding, the dropped input and its mask. [B]
+    """Bytes that litgpt's adapters save: products, padding, dropped input, mask. [B]
 
-    Queries, keys and values have one adapter, and so one input.
+    Queries, keys and values have one adapter and therefore one input. Source: litgpt/lora.py.
     """
     joint = _inputs(stack_adapter_inputs, "q", "k", "v")
     inputs = stack_copied_elements - np.sum(joint, axis=0) + np.max(joint, axis=0)
@@ -136,7 +136,7 @@ def stack_adapter_saved_bytes_per_token(
     implementation_fuses_adapters,
     stack_fused_adapter_bytes_per_token,
 ):
-    """Saved by the adapters of a block: copies of their inputs, and products of rank width. [B]"""
+    """Bytes that a block's adapters save: copies of inputs, products of rank width. [B]"""
     inputs = (
         copies_input_bytes_each * stack_copied_elements
         + shared_input_bytes_each * stack_shared_elements

@@ -4,10 +4,10 @@ import numpy as np
 
 
 def cached_prompt_tokens(trains, shared_prompt_tokens, prompt_tokens, implementation_pages_tokens):
-    """Tokens of each prompt that the prefix cache has, in whole pages. [tokens]
+    """Prompt tokens that are in the prefix cache, in whole pages. [tokens]
 
-    The last token is always computed.
-    Source: vLLM, vllm/v1/core/kv_cache_manager.py, get_computed_blocks.
+    The last token is always computed. Source: vLLM, vllm/v1/core/kv_cache_manager.py,
+    get_computed_blocks.
     """
     page = np.maximum(implementation_pages_tokens, 1)
     shared = np.minimum(np.nan_to_num(shared_prompt_tokens), prompt_tokens - 1)

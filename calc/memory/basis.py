@@ -116,7 +116,7 @@ def _last_that_holds(conditions: Iterable[Callable], columns: Columns) -> np.nda
 
 
 def shards_beside_tensors(shards_gradients, shard_gpus, implementation_parallel_simulated):
-    """1 where software shards beside tensor parallel and this was not simulated. [0 or 1]"""
+    """1 if software shards beside tensor parallel and this was not simulated. [0 or 1]"""
     return (shards_gradients > 0) & (shard_gpus > 1) & (implementation_parallel_simulated == 0)
 
 
@@ -137,18 +137,18 @@ def known_tokens(trains, known_training_tokens, known_serving_tokens):
 
 @reading(GROUNDS.values())
 def memory_ground(**columns):
-    """What the figure rests on, as a number into GROUNDS: the weakest part of it."""
+    """Weakest basis of the memory figure, as a number into GROUNDS."""
     return _last_that_holds(GROUNDS.values(), columns)
 
 
 @reading(AXES.values())
 def beyond_axis(**columns):
-    """The last axis on which nothing known reaches so far, as a number into AXES."""
+    """Last axis that lies outside everything known, as a number into AXES."""
     return _last_that_holds(AXES.values(), columns)
 
 
 def memory_basis(memory_ground, beyond_axis):
-    """What the figure rests on and where it is extrapolated, as a number into BASES."""
+    """Basis of the memory figure and its extrapolated axis, as a number into BASES."""
     return memory_ground * len(AXES) + beyond_axis
 
 

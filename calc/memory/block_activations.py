@@ -25,13 +25,13 @@ def stack_fused_norm_bytes_per_token(
     sequence_split,
     stack_shares_form,
 ):
-    """The fp32 copies that fused norms do not keep. [B]"""
+    """fp32 copies that fused norms do not store. [B]"""
     fused = implementation_fuses_norms * (1 - stack_shares_form)
     return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
 
 
 def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
-    """Saved by a trained block of several sequences. [B]"""
+    """Bytes that a trained block saves if the micro-batch has several sequences. [B]"""
     return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
 
 
@@ -43,7 +43,7 @@ def stack_adapted_bytes_per_token(
     stack_hidden,
     stack_ffn_width,
 ):
-    """Saved by a frozen block with its adapters, and by bitsandbytes' int8 products. [B]"""
+    """Bytes that a frozen block with adapters saves, and bitsandbytes' int8 products. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
     return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
 
@@ -57,10 +57,10 @@ def stack_trained_bytes_per_token(
     stack_fused_norm_bytes_per_token,
     stack_several_bytes_per_token,
 ):
-    """Saved by a trained block; 8-bit products save their inputs in 8 bits. [B]
+    """Bytes that a trained block saves; 8-bit products save 8-bit inputs. [B]
 
-    Of one sequence some copies stay views.
-    Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
+    With a single sequence some copies stay views. Source: Megatron-Core with transformer_engine,
+    module/layernorm_linear.py.
     """
     eight_bit = (compute_bytes_each == 1) & stack_shares_form
     alone = (
@@ -72,7 +72,7 @@ def stack_trained_bytes_per_token(
 
 
 def stack_widened_norm_bytes_per_token(runs_autocast, matrix_bytes_each, stack_layer_norm_width):
-    """What autocast's LayerNorm keeps more of 16-bit inputs: it runs in fp32. [B]"""
+    """Additional bytes of autocast's LayerNorm, which runs in fp32 on 16-bit inputs. [B]"""
     return runs_autocast * (matrix_bytes_each == 2) * 2 * stack_layer_norm_width
 
 
@@ -85,7 +85,10 @@ def stack_saved_bytes_per_token(
     linear_forms,
     stack_waveform_active_parameters,
 ):
-    """What autograd saves of one block; less where compiled, unless it is a waveform's. [B]"""
+    """Bytes that autograd saves for one block; fewer if it is compiled. [B]
+
+    A waveform's blocks save the same either way.
+    """
     saved = (
         np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
         + stack_widened_norm_bytes_per_token
@@ -104,10 +107,10 @@ def stack_checkpoint_bytes_per_token(
     stack_ffn_width,
     adapts,
 ):
-    """The input that a checkpointed block keeps, divided where the sequence is. [B]
+    """Input that a checkpointed block stores, divided if the sequence is. [B]
 
-    Checkpointing cannot drop the inputs that bitsandbytes' int8 product keeps.
-    Source: Chen et al. 2016, arXiv 1604.06174.
+    Checkpointing cannot drop the inputs that bitsandbytes' int8 product keeps. Source: Chen et al.
+    2016, arXiv 1604.06174.
     """
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
     return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
@@ -122,12 +125,12 @@ def stack_products_bytes_per_token(
     tensor_parallel,
     compiles,
 ):
-    """Kept by torchtitan's policy: attention's outputs and every second product. [B]
+    """Bytes that torchtitan's policy stores: attention outputs, every second product. [B]
 
-    With sequence parallelism also the outputs of both reduce-scatters, and the last product whole,
-    as it is before it. A compiled block does not keep the last product, which its backward pass
-    does not read. Source: torchtitan, distributed/activation_checkpoint.py, and two of its
-    published runs; validation/data/parallel/tp.csv.
+    With sequence parallelism it also stores the outputs of both reduce-scatters, and the last
+    product whole, as it is before its own. A compiled block does not store the last product, which
+    its backward pass does not read. Source: torchtitan, distributed/activation_checkpoint.py, and
+    two of its published runs; validation/data/parallel/tp.csv.
     """
     split = (sequence_split > 1) * 1.0
     kept = np.where(
@@ -149,11 +152,11 @@ def stack_kept_bytes_per_token(
     linear_forms,
     stack_products_bytes_per_token,
 ):
-    """What one block keeps for the backward pass under the chosen recompute. [B]
+    """Bytes that one block stores for the backward pass under the chosen recompute. [B]
 
-    Full: its input. Selective: all but attention's core, or the products that torchtitan keeps.
-    Source: Chen et al. 2016, arXiv 1604.06174; Korthikanti et al. 2022, arXiv 2205.05198, section
-    5.
+    Full: its input. Selective: everything but attention's core, or the products that torchtitan
+    keeps. Source: Chen et al. 2016, arXiv 1604.06174; Korthikanti et al. 2022, arXiv 2205.05198,
+    section 5.
     """
     without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
     kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
@@ -176,7 +179,7 @@ def _worst(linear_forms, attention, trains, keeps_all):
 def stack_recomputed_end_bytes_per_token(
     keeps_all, runs_autocast, copies_input_bytes_each, stack_adapter_inputs, stack_hidden
 ):
-    """Beside what a recomputed block saves as its last adapted product ends. [B]
+    """Bytes beside a recomputed block's own as its last adapted product ends. [B]
 
     The product's input and, under autocast, its fp32 copy; both products, their sum, and the
     gradient that waits for it. Source: peft 0.21, tuners/lora/layer.py, Linear.forward; simulated
@@ -213,7 +216,7 @@ def stack_attention_peak_bytes_per_token(
     stack_saved_bytes_per_token,
     stack_several_bytes_per_token,
 ):
-    """One block at attention's worst moment, when its network's activations are gone. [B]"""
+    """One block at attention's worst moment, after its network's activations are freed. [B]"""
     worst = _worst(linear_forms, "_attention", trains, keeps_all)
     left = worst + stack_saved_bytes_per_token - stack_several_bytes_per_token
     return (worst > 0) * (1 - adapts) * np.maximum(left, 0)

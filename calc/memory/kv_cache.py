@@ -15,7 +15,7 @@ def stack_cached_bytes_per_token(stack_cached_elements_per_token, kv_bytes_each,
 
 
 def prompt_share(prompt_tokens, sequence_tokens):
-    """Part of the cached sequence that is prefilled at once. [share]"""
+    """Share of the cached sequence that is prefilled at once. [share]"""
     return np.minimum(prompt_tokens / sequence_tokens, 1)
 
 
@@ -63,7 +63,7 @@ def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
 
 
 def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
-    """Cached tokens that a layer keeps: a sliding layer those of its window. [tokens]
+    """Cached tokens in a layer; a sliding layer has those of its window. [tokens]
 
     Source: Mistral, arXiv 2310.06825.
     """
@@ -93,7 +93,7 @@ def cross_cache_bytes(
     kv_bytes_each,
     stack_cache_split,
 ):
-    """Keys and values of the source that cross attention keeps. [B]
+    """Keys and values of the source that cross attention caches. [B]
 
     Source: transformers, cache_utils.py, EncoderDecoderCache.
     """
@@ -102,15 +102,15 @@ def cross_cache_bytes(
 
 
 def stack_shared_tokens(stack_cached_tokens, stack_window_cached_tokens, cached_prompt_tokens):
-    """Tokens of the shared beginning that a layer keeps of each sequence. [tokens]
+    """Cached tokens of the shared prefix, per sequence and layer. [tokens]
 
-    A sliding layer keeps those that its window still reaches.
+    A sliding layer has those that its window still reaches. By definition.
     """
     return np.maximum(stack_window_cached_tokens - (stack_cached_tokens - cached_prompt_tokens), 0)
 
 
 def stack_decode_tokens(batch, stack_window_cached_tokens, stack_shared_tokens):
-    """Tokens of all sequences that a layer keeps; what they share it keeps once. [tokens]
+    """Cached tokens of all sequences in a layer, the shared prefix once. [tokens]
 
     Source: vLLM, automatic prefix caching; SGLang's RadixAttention, Zheng et al. 2023, arXiv
     2312.07104.
@@ -150,10 +150,10 @@ prefill_cache_bytes = variant(
 def kv_offload_tokens(
     kv_offload_bytes, stack_layers, stack_cached_bytes_per_token, tensor_parallel
 ):
-    """Tokens whose keys and values a replica keeps in CPU memory; NaN without. [tokens]
+    """Tokens whose keys and values a replica stores in CPU memory; NaN without. [tokens]
 
-    They save a new prefill of prefixes and of requests that wait. A decode step reads the cards'
-    cache alone, so that no more sequences are decoded at once. Source: vLLM, vllm/v1/kv_offload.
+    They save a new prefill of prefixes and of requests that wait. A decode step only reads the
+    cards' cache, so no additional sequences are decoded at once. Source: vLLM, vllm/v1/kv_offload.
     """
     token_bytes = np.sum(stack_layers * stack_cached_bytes_per_token, axis=0) * tensor_parallel
     return kv_offload_bytes / np.where(token_bytes > 0, token_bytes, np.nan)
@@ -167,7 +167,7 @@ def stack_copied_bytes_per_token(
     stack_value_width,
     tensor_parallel,
 ):
-    """What a layer copies of each cached token to append another: its keys. [B]
+    """Keys that a layer copies per cached token when it appends another. [B]
 
     Source: transformers, cache_utils.py, DynamicLayer.update, by torch.cat.
     """

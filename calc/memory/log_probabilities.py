@@ -151,6 +151,6 @@ def scores_quiet_bytes(
 def earlier_scores_bytes(
     before_scores_answers, before_backward_bytes_each, outputs_here, answers_tokens, logits_tokens
 ):
-    """What the first known release of the software stored as the backward pass begins. [B]"""
+    """Scores in the first known release of the software as the backward pass begins. [B]"""
     tokens = np.where(before_scores_answers > 0, answers_tokens, logits_tokens)
     return before_backward_bytes_each * outputs_here * tokens

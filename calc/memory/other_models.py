@@ -51,14 +51,14 @@ def value_states_bytes(
 
 
 def standing_models_bytes(frozen_models_bytes, value_states_bytes):
-    """What is there all the time: weights, and the value model's states. [B]"""
+    """Permanent share of the other models: weights, and the value model's states. [B]"""
     return frozen_models_bytes + value_states_bytes
 
 
 def scored_models_bytes(standing_models_bytes, value_width_ratio, saved_activations_bytes):
-    """The other models while the loss is made: what the value model has saved beside them. [B]
+    """The other models while the loss is made, with the value model's activations. [B]
 
-    By blocks x hidden size of the policy's. One loss trains both (TRL, ppo_trainer.py,
+    They count by blocks × hidden size of the policy's. One loss trains both (TRL, ppo_trainer.py,
     PolicyAndValueWrapper).
     """
     return standing_models_bytes + value_width_ratio * saved_activations_bytes

@@ -91,7 +91,7 @@ def outside_backward_bytes(
     mask_bytes,
     tower_kept_bytes,
 ):
-    """Saved until the backward pass ends: labels, positions, masks, scores, a tower. [B]"""
+    """Labels, positions, masks, scores and a tower, until the backward pass ends. [B]"""
     bytes_per_token = (
         outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
     )
@@ -116,11 +116,11 @@ def outside_saved_bytes(
     implementation_fuses_norms,
     implementation_regathers_norms,
 ):
-    """The final norm's input and output, beside what is saved until the backward pass ends. [B]
+    """The final norm's input and output, beside what the whole backward pass needs. [B]
 
     With sequence parallelism the norm's gathered output stays whole, unless the backward pass
-    gathers it again; a norm in one kernel keeps its input and output. Source: torchtitan, simulated
-    (validation/data/parallel/tp.csv).
+    gathers it again; a norm in one kernel stores its input and output. Source: torchtitan,
+    simulated (validation/data/parallel/tp.csv).
     """
     split = sequence_split > 1
     norm = np.where(

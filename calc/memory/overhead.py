@@ -14,12 +14,15 @@ SCALE = np.sqrt(3) / np.pi  # of a logistic distribution, over its standard devi
 
 
 def batch_share(batch):
-    """How far serving is from one sequence to 64 at once, in doublings: 0 to 1. [share]"""
+    """Position between one sequence and 64 at once, in doublings: 0 to 1. [share]
+
+    By definition of the entries of catalogs/calibrated/overheads.yaml.
+    """
     return np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1)
 
 
 def works_together(shard_gpus, tensor_parallel):
-    """1 where GPUs exchange shards or partial sums. [0 or 1]"""
+    """1 if GPUs exchange shards or partial sums. [0 or 1]"""
     return (shard_gpus * tensor_parallel > 1) * 1.0
 
 
@@ -101,7 +104,10 @@ def need_scale_ratio(error_ratio, lost_spread_ratio, is_engine):
 
 
 def sure_ratio(need_scale_ratio):
-    """What a run needs at most 95 times of 100, over what it needs as estimated. [ratio]"""
+    """Memory that suffices with 95 % probability, over the estimated need. [ratio]
+
+    By definition of a logistic distribution.
+    """
     return SURE_ODDS**need_scale_ratio
 
 
@@ -116,7 +122,11 @@ def context_bytes(
     context_held_bytes,
     collective_held_bytes,
 ):
-    """Held by driver, libraries and an engine; serving replicas send one another nothing. [B]"""
+    """Memory of driver, libraries and an engine. [B]
+
+    Serving replicas exchange nothing, so the collectives' part only counts inside a replica.
+    Source: catalogs/calibrated/overheads.yaml.
+    """
     engine = (
         np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes)
         + context_held_bytes
@@ -136,7 +146,7 @@ def reduction_pool_bytes(
     earlier_gradients_bytes,
     gradients_bytes,
 ):
-    """What FSDP's reductions have reserved that is not alive at the peak. [B]
+    """Memory that FSDP's reductions have reserved and that is not alive at the peak. [B]
 
     They are allocated on a stream of their own, and what one stream has reserved no other reuses
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp,
@@ -152,7 +162,7 @@ def reduction_pool_bytes(
 
 
 def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
-    """What torch.cuda.max_memory_allocated shows: unsplit blocks count whole. [B]"""
+    """Peak in torch.cuda.max_memory_allocated, which counts unsplit blocks whole. [B]"""
     return allocated_peak_bytes + matrix_waste_bytes
 
 
@@ -167,10 +177,10 @@ def overhead_bytes(
     least_cached_bytes,
     memory_run_ratio,
 ):
-    """CUDA context, libraries, CUDA graphs, and what the allocator reserves beyond the peak. [B]
+    """CUDA context, libraries, CUDA graphs, and the allocator's reserve beyond the peak. [B]
 
-    A training job on a roomy card caches blocks of every size that it once used: at least
-    least_cached_bytes. What runs of one's own took more or less than was estimated stands here too.
+    A training run on a card with room to spare caches blocks of every size that it once used: at
+    least least_cached_bytes. The correction by your own runs is part of it too.
     """
     cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
     beyond = context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
@@ -181,12 +191,12 @@ def overhead_bytes(
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
-    """What nvidia-smi shows on a roomy card. [B]"""
+    """Memory in nvidia-smi on a card with room to spare. [B]"""
     return allocated_peak_bytes + overhead_bytes
 
 
 def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
-    """What grows with the parameters alone. [B]"""
+    """Memory that grows with the parameters alone. [B]"""
     return weights_bytes + gradients_bytes + optimizer_bytes
 
 
@@ -202,7 +212,7 @@ def memory_low_bytes(
 ):
     """Lower end of the stated range. [B]
 
-    Of a model that is sized and not counted, with as few parameters as one may have.
+    For a model that is sized and not counted, with as few parameters as one may have.
     """
     spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio
     return np.maximum(
@@ -219,9 +229,9 @@ def parts_left_out_bytes(
     sized_high_ratio,
     counted_states_bytes,
 ):
-    """What towers and other parts that are left out would take with their states. [B]
+    """Memory that uncounted parts, such as towers, would take with their states. [B]
 
-    Of a model that is sized and not counted, with as many parameters as one may have.
+    For a model that is sized and not counted, with as many parameters as one may have.
     """
     of_parts = left_out_parameters / parameters * np.where(sized > 0, sized_high_ratio, 1)
     ratio = leaves_parts_out * np.where(left_out_parameters > 0, of_parts, uncounted_parts_ratio)

@@ -9,12 +9,12 @@ import numpy as np
 
 
 def engine_share_bytes(colocates_engine, rollout_share, rollout_card_bytes):
-    """What a colocated engine takes while it generates; left out without a card. [B]"""
+    """Memory of a colocated engine while it generates; left out without a card. [B]"""
     return np.where(colocates_engine > 0, np.nan_to_num(rollout_share * rollout_card_bytes), 0.0)
 
 
 def awake_engine_bytes(engine_share_bytes, engine_sleeps):
-    """What it keeps while the policy is scored and trained. [B]"""
+    """Memory of a colocated engine while the policy is scored and trained. [B]"""
     return engine_share_bytes * (1 - engine_sleeps)
 
 
@@ -49,12 +49,12 @@ def answers_cache_bytes(
 
 
 def scored_batch_ratio(log_prob_batch, batch):
-    """Sequences at once in passes without gradient, of those of a micro-batch. [ratio]"""
+    """Sequences in a pass without gradient, relative to those of a micro-batch. [ratio]"""
     return np.where(np.isnan(log_prob_batch), 1.0, log_prob_batch / batch)
 
 
 def scores_first(scores_reference, rolls_out):
-    """1 where log-probabilities are taken in a phase of their own. [0 or 1]"""
+    """1 if log-probabilities are computed in a phase of their own. [0 or 1]"""
     return np.maximum(scores_reference, rolls_out)
 
 
@@ -85,7 +85,7 @@ def earlier_release_bytes(
     backward_working_bytes,
     earlier_scores_bytes,
 ):
-    """The beginning of the backward pass as the first known release of the trainer has it. [B]"""
+    """Start of the backward pass in the first known release of the trainer. [B]"""
     standing = (
         stored_weights_bytes + resident_optimizer_bytes + scored_models_bytes + awake_engine_bytes
     )

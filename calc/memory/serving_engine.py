@@ -25,7 +25,7 @@ def sampler_bytes(
 
 
 def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):
-    """What an engine keeps of images that its tower has seen, in 16 bits. [B]
+    """Images that an engine stores after its tower has seen them, in 16 bits. [B]
 
     Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget, which its
     profile fills.

@@ -7,20 +7,20 @@ import numpy as np
 
 
 def is_engine(implementation_reserves_share):
-    """1 for software that takes a share of the card and pages its cache. [0 or 1]"""
+    """1 for software that reserves a share of the card and pages its cache. [0 or 1]"""
     return (implementation_reserves_share > 0) * 1.0
 
 
 def on_large_card(
     is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes
 ):
-    """1 where an engine runs on a card that gets its larger defaults. [0 or 1]"""
+    """1 if an engine runs on a card that gets its larger defaults. [0 or 1]"""
     large = (gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)
     return is_engine * large
 
 
 def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
-    """1 where an engine runs on a card that gets its largest defaults. [0 or 1]"""
+    """1 if an engine runs on a card that gets its largest defaults. [0 or 1]"""
     return on_large_card * (gpu_memory_bytes >= serving_huge_card_bytes)
 
 
@@ -52,10 +52,10 @@ def stack_state_bytes(
     is_engine,
     tensor_parallel,
 ):
-    """What one layer keeps of one sequence in place of its tokens. [B]
+    """State that one layer stores for a sequence instead of its tokens. [B]
 
-    transformers keeps the state in fp32; vLLM as the config asks, else as wide as the model, and
-    one input less. Tensor parallel divides heads and channels. Source: transformers,
+    transformers stores the state in fp32. vLLM stores it as the config asks, else as wide as the
+    model, with one input less. Tensor parallel divides heads and channels. Source: transformers,
     cache_utils.py, LinearAttentionLayer; vLLM, model_executor/layers/mamba/mamba_utils.py.
     """
     width = np.where(

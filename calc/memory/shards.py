@@ -7,7 +7,7 @@ import numpy as np
 
 
 def trains_all(trains, adapts):
-    """1 where all weights are trained, not adapters beside them. [0 or 1]"""
+    """1 if all weights are trained, not adapters beside them. [0 or 1]"""
     return trains * (1 - adapts)
 
 

@@ -61,14 +61,14 @@ def new_gradient_bytes_each(fsdp_active, gathered_bytes_each, gradient_width_byt
 
 
 def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
-    """All gradients of this GPU, unsharded; they follow offloaded weights. [B]"""
+    """All gradients of this GPU before sharding; offloaded weights have none here. [B]"""
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
 def spread_gradients_bytes(
     spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights
 ):
-    """What experts' gradients count more because fewer ranks divide them than divide others. [B]"""
+    """Additional gradients of experts, which fewer ranks divide than other gradients. [B]"""
     return (
         (gradient_shards > 1)
         * spread_experts_here
@@ -83,7 +83,7 @@ def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_
 
 
 def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumulates):
-    """1 where a micro-batch leaves its gradients for the next. [0 or 1]
+    """1 if a micro-batch leaves its gradients for the next. [0 or 1]
 
     Where several accumulate, in recipes that always do (litgpt), and in a buffer that stands from
     the start (Megatron).
@@ -92,7 +92,7 @@ def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumu
 
 
 def accumulates_unsharded(fsdp_active, implementation_accumulates_unsharded, pipeline_parallel):
-    """1 where FSDP leaves whole gradients for the next micro-batch. [0 or 1]
+    """1 if FSDP leaves whole gradients for the next micro-batch. [0 or 1]
 
     Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync;
     torch/distributed/pipelining/stage.py.
@@ -138,7 +138,10 @@ def wide_embedding_bytes(
     outer_states,
     state_width_bytes_each,
 ):
-    """What 8-bit optimizers take more because they keep the embedding's state in fp32. [B]"""
+    """Additional bytes of 8-bit optimizers, whose embedding has fp32 state. [B]
+
+    Source: Dettmers et al. 2021, arXiv 2110.02861, section 2.3.
+    """
     kept_wide = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains_all
     return kept_wide * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
 

@@ -24,7 +24,7 @@ def largest_parameters_here(
 def fused_largest_bytes_each(
     state_bytes_each, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each
 ):
-    """What a fused step holds for a moment per element of the largest tensor. [B]"""
+    """Temporary bytes of a fused step per element of the largest tensor. [B]"""
     return np.where(
         state_bytes_each < 4, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each
     )
@@ -33,7 +33,7 @@ def fused_largest_bytes_each(
 def step_largest_bytes_each(
     steps_fused, fused_largest_bytes_each, steps_loop, loop_largest_copies, trained_bytes_each
 ):
-    """What the step holds for a moment per element of the largest tensor. [B]"""
+    """Temporary bytes of the step per element of the largest tensor. [B]"""
     return (
         steps_fused * fused_largest_bytes_each
         + steps_loop * loop_largest_copies * trained_bytes_each
@@ -111,7 +111,7 @@ def step_working_bytes(
     standing_bucket_bytes,
     receive_buffers_bytes,
 ):
-    """Working memory of the step: temporaries, widened gradients, standing buffers. [B]"""
+    """Working memory of the step: temporaries, widened gradients, permanent buffers. [B]"""
     return (
         (step_temporary_bytes + widened_gradients_bytes) * (1 - offloads_optimizer)
         + standing_bucket_bytes

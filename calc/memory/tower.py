@@ -92,10 +92,10 @@ def tower_kept_bytes(
     offloads_activations,
     tower_copies_bytes,
 ):
-    """Kept by a trained tower: layers · bytes per patch · patches; frozen, nothing. [B]
+    """Activations of a trained tower: layers · bytes per patch · patches. [B]
 
-    Under full recompute only the layers' inputs; offloaded, two layers' worth.
-    Source: Korthikanti et al. 2022, arXiv 2205.05198.
+    A frozen tower stores nothing. Full recompute stores only the layers' inputs, and offloading
+    leaves two layers' worth. Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
     layers = np.where(offloads_activations > 0, np.minimum(tower_layers, 2), tower_layers)
     of_layer = np.where(

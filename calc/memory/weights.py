@@ -96,12 +96,12 @@ def wide_head_bytes(
     head_elements_here,
     holds_head,
 ):
-    """What a head in fp32 beside quantised matrices takes more than otherwise. [B]
+    """Additional bytes of an fp32 head beside quantized matrices. [B]
 
     Source: litgpt, by catalogs/edited/implementations.yaml.
     """
-    quantised = implementation_wide_quantized_head * (dequantized_bytes_each > 0)
-    return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
+    quantized = implementation_wide_quantized_head * (dequantized_bytes_each > 0)
+    return quantized * (4 - outer_bytes_each) * head_elements_here * holds_head
 
 
 def adapters_bytes(

@@ -21,17 +21,17 @@ LONGEST = "longest_sequence_tokens"
 
 
 def trains(work):
-    """1 where a scenario trains, 0 where it serves. [0 or 1]"""
+    """1 if a scenario trains, 0 where it serves. [0 or 1]"""
     return work.are("training").astype(float)
 
 
 def scales_hourly(scales):
-    """1 where a service runs only the machines that the load of the hour needs. [0 or 1]"""
+    """1 if a service runs only the machines that the load of the hour needs. [0 or 1]"""
     return scales.are("hourly").astype(float)
 
 
 def adapts(trains, tuning):
-    """1 where adapters are trained beside frozen weights. [0 or 1]"""
+    """1 if adapters are trained beside frozen weights. [0 or 1]"""
     return trains * tuning.are("lora")
 
 

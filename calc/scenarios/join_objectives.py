@@ -115,7 +115,7 @@ def reference(
 
 
 def reference_numbers(reference, has_answers):
-    """1 where a second copy of the weights stands; 1 where the reference scores in each update."""
+    """1 if a second copy of the weights stands; 1 where the reference scores in each update."""
     keeps, adapter_off = (
         reference.are("kept") * has_answers,
         reference.are("adapter-off") * has_answers,
@@ -204,7 +204,7 @@ def generator_numbers(catalogs):
 
 
 def step_numbers(asynchronous, padding, trainer_removes_padding):
-    """1 where the next rollout runs beside the update; 1 where sequences are joined."""
+    """1 if the next rollout runs beside the update; 1 where sequences are joined."""
     removes = np.where(padding.are(""), trainer_removes_padding, padding.are("removed"))
     return {
         "runs_beside": asynchronous.are("one-step-off").astype(float),

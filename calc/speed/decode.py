@@ -31,7 +31,7 @@ def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, m
 
 
 def matrix_read_ratio(release_plain_awq, kernel_plain_read_ratio):
-    """Share of other reads' bandwidth at which a release reads quantised matrices. [share]
+    """Share of other reads' bandwidth at which a release reads quantized matrices. [share]
 
     Source: vLLM, pull request 6612, the Marlin kernel for AWQ, first in release 0.5.3.
     """
@@ -71,9 +71,9 @@ def stack_cache_passes(
     engine_repeats_keys,
     release_repeats_keys,
 ):
-    """How often a decode step moves the cache: once, or copied and widened. [passes]
+    """Number of times that a decode step moves the cache. [passes]
 
-    A paged engine reads it once; transformers appends by copying it whole and first widens it.
+    A paged engine reads it once. transformers appends by copying it whole, and first widens it.
     Source: Kwon et al. 2023, arXiv 2309.06180; vLLM 0.4, csrc/attention/attention_kernels.cu, a
     block of threads per query head.
     """
@@ -121,7 +121,7 @@ def decode_widened_bytes(
     engine_replays_steps,
     tensor_parallel,
 ):
-    """Bytes moved to widen quantised matrices in a decode step, where the kernel must. [B]
+    """Bytes moved to widen quantized matrices in a decode step, where the kernel must. [B]
 
     bitsandbytes multiplies one token with 4-bit weights and widens them for more; serving engines'
     kernels widen in registers. Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et
@@ -215,10 +215,10 @@ def replayed_experts_seconds(
     compute_bytes_each,
     casts_experts,
 ):
-    """What experts add to a step that is replayed as one CUDA graph. [s]
+    """Time that experts add to a step that is replayed as one CUDA graph. [s]
 
-    Experts in 8 or 4 bits have their inputs cast before each of two products.
-    Source: vLLM, fused_moe/utils.py, moe_kernel_quantize_input.
+    Experts in 8 or 4 bits have their inputs cast before each of two products. Source: vLLM,
+    fused_moe/utils.py, moe_kernel_quantize_input.
     """
     return expert_blocks * (
         card_expert_block_seconds
@@ -229,7 +229,7 @@ def replayed_experts_seconds(
 def replayed_sequences_seconds(
     running_sequences, model_blocks, card_sequence_seconds, card_sequence_block_seconds
 ):
-    """What the sequences add to a step that is replayed as one CUDA graph. [s]"""
+    """Time that sequences add to a step that is replayed as one CUDA graph. [s]"""
     return running_sequences * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
 
 
@@ -287,7 +287,7 @@ def decode_device_seconds(
 
 
 def replays_decode(sequence_tokens, engine_replays_steps, release_captured_tokens):
-    """1 where decode steps are replayed; some releases replay short sequences alone. [0 or 1]
+    """1 if decode steps are replayed; some releases replay short sequences alone. [0 or 1]
 
     Source: vLLM 0.4, worker/model_runner.py.
     """
@@ -326,7 +326,7 @@ def adapter_read_bytes(stack_layers, stack_adapter_parameters, outer_bytes_each,
 def decode_adapters_seconds(
     batch, served_adapters, adapter_read_bytes, streamed_bytes_per_second, adapter_step_seconds
 ):
-    """What served adapters add to a decode step: their kernels, and reading those in use. [s]
+    """Time that served adapters add to a decode step: kernels, and reading them. [s]
 
     Source: Chen et al. 2023, Punica, arXiv 2310.18547: 2 ms a token. Valid: the prefill of adapted
     prompts, which published reports do not tell apart, is counted as without.
@@ -390,9 +390,9 @@ def decode_gain_ratio(
 def decode_token_seconds(
     decode_step_seconds, decode_gain_ratio, decode_products_seconds, time_run_ratio
 ):
-    """From one token of a sequence to its next while nobody else's prompt runs, on average. [s]
+    """Mean time between tokens of a sequence while no other prompt runs. [s]
 
-    Each token takes its arithmetic, however it was proposed. Runs of one's own correct it.
+    Each token takes its arithmetic, however it was proposed. Your own runs correct it.
     """
     return (
         np.maximum(decode_step_seconds / decode_gain_ratio, decode_products_seconds)

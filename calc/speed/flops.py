@@ -201,7 +201,7 @@ def expert_matmul_flops(
 
 
 def casts_experts(is_engine, experts_only, tiles_experts, card_casts_mxfp4):
-    """1 where experts in MXFP4 are multiplied with inputs cast to 8 bits. [0 or 1]
+    """1 if experts in MXFP4 are multiplied with inputs cast to 8 bits. [0 or 1]
 
     Source: vLLM 0.12, layers/quantization/mxfp4.py, get_mxfp4_backend: on Blackwell with
     VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8, which published runs of gpt-oss set; without it, and

@@ -54,7 +54,7 @@ def prompts_device_seconds(
 
 
 def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_split):
-    """Widening quantised matrices, once per forward pass however many prompts run through. [s]"""
+    """Widening quantized matrices, once per forward pass however many prompts run through. [s]"""
     return dequantize_bytes / streamed_bytes_per_second / prefill_split
 
 
@@ -167,14 +167,14 @@ def prefill_link_seconds(
 def arrival_seconds(
     engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each
 ):
-    """From a request's arrival to its first kernel, and back; an engine tokenizes it. [s]"""
+    """Time from a request's arrival to its first kernel, and back; engines tokenize it. [s]"""
     return engine_request_seconds + is_engine * generates * prompt_tokens * tokenize_seconds_each
 
 
 def burst_first_token_seconds(
     prefill_compute_seconds, prefill_link_seconds, arrival_seconds, first_token_run_ratio
 ):
-    """From the arrival of a whole batch of prompts at one moment to their first tokens. [s]"""
+    """Time until a batch of prompts that arrives at one moment has its first tokens. [s]"""
     return (
         arrival_seconds + prefill_compute_seconds + prefill_link_seconds
     ) * first_token_run_ratio
@@ -224,7 +224,7 @@ def shared_read_seconds(
 
 
 def ridden_seconds(shared_read_seconds, prompt_seconds):
-    """What a prompt in its pass saves a decode step: at most what a prompt takes. [s]"""
+    """Time that a prompt in its pass saves a decode step: at most the prompt's. [s]"""
     return np.minimum(shared_read_seconds, prompt_seconds)
 
 
@@ -271,12 +271,13 @@ def time_to_first_token_seconds(
     burst_first_token_seconds,
     first_token_run_ratio,
 ):
-    """From the arrival of one prompt to its first token at the steady rate. [s]
+    """Time from the arrival of one prompt to its first token at the steady rate. [s]
 
-    Where nothing is generated there is no steady rate: its prefill alone. Requests in step arrive
-    together, round after round, and wait for half of each other's prompts. Source: SGLang 0.5.15,
-    managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and alone. Valid:
-    prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
+    If nothing is generated there is no steady rate, and only its prefill counts. Requests in step
+    arrive together, round after round, and wait for half of each other's prompts. Source: SGLang
+    0.5.15, managers/scheduler.py, get_next_batch_to_run: "Run prefill first if possible", and
+    alone. Valid: prompts that an engine does not cut into chunks; the decode steps between chunks
+    are left out.
     """
     alone = arrival_seconds + prompt_compute_seconds + prefill_link_seconds / batch
     staggered = (

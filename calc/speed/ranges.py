@@ -7,7 +7,7 @@ from calc.speed.spread import SLOW_END
 
 
 def model_flops(trains, weight_gradient_ratio, matmul_flops, head_flops, attention_flops):
-    """What the model needs for one micro-batch, nothing computed twice. [FLOP]
+    """Arithmetic that the model needs for one micro-batch, without recompute. [FLOP]
 
     Source: PaLM, Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
     """
@@ -25,10 +25,10 @@ def utilization_ratio(
     pipeline_parallel,
     peak_flops_per_second,
 ):
-    """Share of the card's dense rate that a GPU computes at while nothing makes it wait. [share]
+    """Share of the card's dense rate that a GPU reaches while nothing makes it wait. [share]
 
-    What the scenario's `utilization` sets. Recompute is credited.
-    Source: hardware utilization, Korthikanti et al. 2022, arXiv 2205.05198.
+    The scenario's `utilization` sets it. Recompute counts as work. Source: hardware utilization,
+    Korthikanti et al. 2022, arXiv 2205.05198.
     """
     training = training_flops / (replica_gpus * training_compute_seconds)
     prefill = prefill_flops * pipeline_parallel / (replica_gpus * prefill_compute_seconds)
@@ -38,7 +38,7 @@ def utilization_ratio(
 def mfu_ratio(
     model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second
 ):
-    """Model FLOPs utilization of a training step: waiting counted, recompute not. [share]
+    """Model FLOPs utilization of a training step; waiting counts, recompute does not. [share]
 
     Source: Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
     """

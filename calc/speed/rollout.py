@@ -28,7 +28,10 @@ def met_experts_ratio(stack_experts, stack_experts_per_token):
 
 
 def loop_ratio(rolls_out, met_experts_ratio, rollout_loop_ratio, rollout_loop_experts_ratio):
-    """What phases take over their work alone: data, uneven answers; 1 without rollout. [ratio]"""
+    """Time of phases over their work alone: data, uneven answers; 1 without rollout. [ratio]
+
+    Source: rollout_loop_ratio of catalogs/calibrated/time_constants.yaml.
+    """
     return np.where(
         rolls_out > 0,
         np.where(met_experts_ratio > 0, rollout_loop_experts_ratio, rollout_loop_ratio),
@@ -68,7 +71,7 @@ def generator_room_sequences(
     mean_answer_tokens,
     generates_itself,
 ):
-    """Answers that one engine's cache has room for. [sequences]"""
+    """Answers that fit in one engine's cache. [sequences]"""
     room = np.maximum(rollout_share * rollout_card_bytes - engine_weights_bytes - RESERVE_BYTES, 0)
     tokens = prompt_tokens + mean_answer_tokens / 2
     answers = np.where(
@@ -108,7 +111,7 @@ def generator_token_flops(stack_active_parameters, outputs, hidden):
 
 
 def generator_bytes_per_second(gpu_bandwidth_bytes_per_second, generator_bandwidth_ratio):
-    """What a decode step draws of a card's bandwidth. [B/s]"""
+    """Memory bandwidth that a decode step of the rollout reaches. [B/s]"""
     return gpu_bandwidth_bytes_per_second * generator_bandwidth_ratio
 
 
@@ -158,7 +161,7 @@ def generator_fixed_seconds(
 
 
 def generator_sequence_seconds(model_blocks, card_sequence_seconds, card_sequence_block_seconds):
-    """What each answer adds to a decode step beside its cache. [s]"""
+    """Time that each answer adds to a decode step beside its cache. [s]"""
     return card_sequence_seconds + model_blocks * card_sequence_block_seconds
 
 
@@ -235,9 +238,9 @@ def rollout_seconds(
     last_step_seconds,
     loop_ratio,
 ):
-    """Generating a step's answers: the mean of all, then what is left of the longest. [s]
+    """Generation of a step's answers: the mean of all, then the longest one's rest. [s]
 
-    Answers that find no room wait: as many turns as sequences / those at once.
+    Answers that find no room wait, in as many turns as sequences / answers at once.
     """
     turns = generator_sequences / answers_at_once
     decoded = (

@@ -47,11 +47,11 @@ def interleaved_prefill_seconds(
 
 
 def time_per_output_token_seconds(generates, decode_token_seconds, interleaved_prefill_seconds):
-    """From one token of a request to its next at the steady rate, on average. [s]
+    """Mean time between tokens of a request at the steady rate. [s]
 
-    Its time without the first token / (tokens − 1): what serving benchmarks call TPOT, and the mean
-    of the times between tokens (ITL), whose median is decode_token_seconds.
-    request_seconds_per_token counts the first token too. NaN of a model that answers none.
+    Its time without the first token / (tokens − 1): serving benchmarks call this TPOT. It is the
+    mean of the times between tokens (ITL), whose median is decode_token_seconds.
+    request_seconds_per_token also counts the first token. NaN for a model that generates no token.
     """
     return np.where(generates > 0, decode_token_seconds + interleaved_prefill_seconds, np.nan)
 

@@ -147,7 +147,7 @@ def _squares(corners, ratios, counted=CORNERS):
 
 
 def layout_low_squares(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
-    """The fast end by the layout alone: its causes' squared logarithms, summed. [ln²]
+    """Sum of the squared logarithms of the causes that speed a layout up. [ln²]
 
     Outside of all published runs the software's own logarithm counts twice.
     """
@@ -156,12 +156,12 @@ def layout_low_squares(engine_time_low_ratio, layout_corners, corner_low_ratio, 
 
 
 def layout_first_low_squares(layout_low_squares, layout_corners, corner_low_ratio):
-    """The same of a time to first token before its card is known. [ln²]"""
+    """Squared logarithms of the layout's fast end of the time to first token, summed. [ln²]"""
     return layout_low_squares + _squares(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
 
 
 def place_low_squares(place_corners, corner_low_ratio):
-    """What the card adds to the fast end's squared logarithms. [ln²]"""
+    """Squared logarithms that the card adds to the fast end of a time, summed. [ln²]"""
     return _squares(place_corners, corner_low_ratio)
 
 
@@ -230,7 +230,7 @@ first_token_run_width_ratio = variant(
 
 
 def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):
-    """The fast end of a time, of its central value. [ratio]
+    """Fast end of a time over its central value. [ratio]
 
     Independent causes add in quadrature, as standard deviations do: ln(low)² = own² + Σ corner²,
     each a logarithm. Source: JCGM 100:2008, Guide to the expression of uncertainty in measurement,
@@ -240,21 +240,21 @@ def time_low_ratio(layout_low_squares, place_low_squares, time_run_width_ratio):
 
 
 def first_token_low_ratio(layout_first_low_squares, place_low_squares, first_token_run_width_ratio):
-    """The fast end of a time to first token, of its central value. [ratio]"""
+    """Fast end of a time to first token over its central value. [ratio]"""
     return np.exp(
         -np.sqrt(layout_first_low_squares + place_low_squares) * first_token_run_width_ratio
     )
 
 
 def time_high_ratio(layout_high_squares, place_high_squares, time_run_width_ratio):
-    """The slow end of a time, of its central value. [ratio]"""
+    """Slow end of a time over its central value. [ratio]"""
     return np.exp(np.sqrt(layout_high_squares + place_high_squares) * time_run_width_ratio)
 
 
 def first_token_high_ratio(
     layout_first_high_squares, place_high_squares, first_token_run_width_ratio
 ):
-    """The slow end of a time to first token, of its central value. [ratio]"""
+    """Slow end of a time to first token over its central value. [ratio]"""
     return np.exp(
         np.sqrt(layout_first_high_squares + place_high_squares) * first_token_run_width_ratio
     )

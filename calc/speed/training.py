@@ -38,7 +38,7 @@ def training_flops(
 
 
 def training_streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, streaming_ratio):
-    """What training draws of the card's memory bandwidth. [B/s]"""
+    """Memory bandwidth that training reaches. [B/s]"""
     return gpu_bandwidth_bytes_per_second * streaming_ratio
 
 
@@ -92,10 +92,10 @@ def training_products_seconds(
     products_flops_per_second,
     streamed_weights_seconds,
 ):
-    """Products of the blocks in one micro-batch, or reading their weights if longer. [s]
+    """Products of the blocks in a micro-batch, or reading their weights if longer. [s]
 
-    The two bounds of the roofline, on one GPU that would do all.
-    Source: Williams et al. 2009, CACM 52(4), 65-76.
+    The two bounds of the roofline, on one GPU that would do everything. Source: Williams et al.
+    2009, CACM 52(4), 65-76.
     """
     products = (
         dense_equivalent_flops
@@ -106,12 +106,12 @@ def training_products_seconds(
 
 
 def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages):
-    """How much longer the head takes on the last stage than divided over all stages. [ratio]
+    """Time of the head on the last stage over its time divided by all stages. [ratio]
 
-    A pipeline goes at the pace of its slowest stage, which has the head and the loss beside its
-    share of the blocks. Software that interleaves stages counts the loss as a block when it divides
-    them. Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part;
-    Megatron-Core, transformer_config.py, account_for_loss_in_pipeline_split.
+    A pipeline is as slow as its slowest stage, which has the head and the loss beside its share of
+    the blocks. Software that interleaves stages counts the loss as a block when it divides them.
+    Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; Megatron-
+    Core, transformer_config.py, account_for_loss_in_pipeline_split.
     """
     return np.where((stage_chunks > 1) | (engine_interleaves_stages > 0), 1, pipeline_parallel)
 
@@ -155,7 +155,7 @@ def training_traffic_bytes(
 
 
 def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per_second):
-    """That traffic, on one GPU alone. [s]"""
+    """Time of the memory traffic beside products, on one GPU alone. [s]"""
     return training_traffic_bytes / training_streamed_bytes_per_second
 
 
@@ -202,7 +202,10 @@ def activation_offload_seconds(
     replica_gpus,
     pcie_bytes_per_second,
 ):
-    """Saved activations to the CPU and back: a forward's outputs, or the blocks' inputs. [s]"""
+    """Moving saved activations to the CPU and back. [s]
+
+    All outputs of a forward pass, or the blocks' inputs under recompute.
+    """
     return (
         offloads_activations
         * 2
@@ -221,10 +224,10 @@ def hideable_seconds(
     shards_gradients,
     context_parallel_seconds,
 ):
-    """Communication of a micro-batch that prefetching can hide in part. [s]
+    """Communication of a micro-batch that prefetching can partly hide. [s]
 
     Sharded weights are gathered in forward and backward, gradients scattered, keys and values
-    passed round, activations offloaded.
+    passed around, activations offloaded.
     """
     sharding = shards_weights * 2 * gather_seconds + shards_gradients * reduce_seconds
     return sharding + context_parallel_seconds + activation_offload_seconds
@@ -267,7 +270,7 @@ def step_exchange_seconds(
 def synchronization_seconds(
     step_exchange_seconds, training_compute_seconds, backward_passes, overlap_ratio
 ):
-    """What is left of it behind the last backward pass, which hides a part. [s]
+    """Exchange of a step that remains after the last backward pass has hidden a part. [s]
 
     Source: Li et al. 2020, arXiv 2006.15704.
     """

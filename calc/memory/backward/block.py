@@ -10,7 +10,7 @@ import numpy as np
 
 
 def keeps_this_input(keeps_input, implementation_fuses_norms, tensor_parallel):
-    """1 where a block's checkpointed input stands beside what it has recomputed. [0 or 1]
+    """1 if a block's checkpointed input stands beside what it has recomputed. [0 or 1]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
     Source: simulated (context.csv, fsdp_tp.csv).
@@ -25,7 +25,7 @@ def place_kept_bytes(
     place_blocks_below,
     keeps_this_input,
 ):
-    """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
+    """Activations of the blocks below, this block's input, waiting micro-batches. [B]
 
     Source: Chen et al. 2016, arXiv 1604.06174.
     """
@@ -109,7 +109,7 @@ def products_working_bytes(
     tensor_parallel,
     stack_block_experts_here,
 ):
-    """Working memory at the block's widest products, with its weight gradients so far. [B]"""
+    """Working memory at the block's widest products, with the gradients made so far. [B]"""
     widest = np.maximum(
         stack_largest_linear / tensor_parallel, stack_block_experts_here / 3
     )  # experts: a tensor per product

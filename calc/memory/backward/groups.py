@@ -226,7 +226,7 @@ def standing_bucket_bytes(
     trains,
     placeholder_gradients_bytes,
 ):
-    """Buckets that stand all the time: DDP's, ZeRO 3's flat one, Megatron's placeholders. [B]
+    """Permanent buckets: DDP's, ZeRO 3's flat one, Megatron's placeholders. [B]
 
     Source: deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer.
     """
@@ -241,7 +241,7 @@ def adds_gradients(
     gathered_bytes_each,
     implementation_adds_in_place,
 ):
-    """1 where each new weight gradient is added to that of earlier micro-batches. [0 or 1]
+    """1 if each new weight gradient is added to that of earlier micro-batches. [0 or 1]
 
     Where FSDP reduces in another width, its blocks make new ones and add them when they are done.
     Source: torch/csrc/autograd/functions/accumulate_grad.h; _fsdp_param.py,
@@ -252,7 +252,7 @@ def adds_gradients(
 
 
 def keeps_new_gradients(implementation_adds_in_place, adds_gradients):
-    """1 where a block's new weight gradients stand until the block is done. [0 or 1]"""
+    """1 if a block's new weight gradients stand until the block is done. [0 or 1]"""
     return 1 - np.maximum(implementation_adds_in_place, adds_gradients)
 
 

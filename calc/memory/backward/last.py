@@ -245,7 +245,7 @@ def reduced_gradients_bytes(
     spread_gradients_bytes,
     gradient_shards,
 ):
-    """All gradients but those of the group that FSDP has still to reduce, divided. [B]"""
+    """All gradients but those of the group that FSDP still has to reduce, divided. [B]"""
     waiting = fsdp_active * last_group_parameters_here * gradient_width_bytes_each
     return (
         np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes
@@ -260,7 +260,7 @@ def end_gradients_bytes(reduces_at_end, stage_reduction_gradients_bytes, reduced
 def kept_reduced_bytes(
     replicated_bytes_each, trained_parameters_here, last_group_parameters_here, gradient_shards
 ):
-    """What hybrid sharding keeps of all reductions but the last. [B]"""
+    """Reduced shards that hybrid sharding holds of all reductions but the last. [B]"""
     return (
         replicated_bytes_each
         * (trained_parameters_here - last_group_parameters_here)

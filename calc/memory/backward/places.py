@@ -51,7 +51,7 @@ def place_spread_above(
     gradient_shards,
     adapts,
 ):
-    """What experts above count more because fewer ranks divide them. [elements]"""
+    """Additional elements of experts above, which fewer ranks divide. [elements]"""
     if not np.any(expert_copies_ratio > 1):
         return np.zeros(1)
     of_block = (
@@ -106,7 +106,7 @@ def place_whole_bytes(
 
 
 def place_left_here(implementation_live_elements, stage_head_here, place_parameters_above):
-    """What DeepSpeed may still keep whole beside the head and the blocks above. [elements]"""
+    """Elements that DeepSpeed may hold whole beside the head and the blocks above. [elements]"""
     return implementation_live_elements - stage_head_here - place_parameters_above
 
 
@@ -143,7 +143,7 @@ def place_reducing_bytes(
 def place_reduced_bytes(
     place_trained_above, head_reduction_here, replicated_bytes_each, gradient_shards
 ):
-    """What hybrid sharding has all-reduced so far, still in the reduction's width. [B]"""
+    """Gradients that hybrid sharding has all-reduced so far, in the reduction's width. [B]"""
     return replicated_bytes_each * (place_trained_above + head_reduction_here) / gradient_shards
 
 
@@ -172,6 +172,6 @@ def place_gradients_bytes(
     earlier_gradients_bytes,
     tied_gradients_bytes,
 ):
-    """Gradients of the head and of the blocks above, or more from earlier micro-batches. [B]"""
+    """Gradients of the head and the blocks above, or those of earlier micro-batches. [B]"""
     done = place_done_here * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
     return np.maximum(done, earlier_gradients_bytes + tied_gradients_bytes)

@@ -12,12 +12,12 @@ from calc.memory.log_probabilities import TILE_OUTPUTS
 
 
 def stack_kept_bytes(stack_kept_microbatch_bytes, microbatches_waiting):
-    """Kept by all blocks of a stack for all micro-batches that wait. [B]"""
+    """Activations that a stack stores for all waiting micro-batches. [B]"""
     return stack_kept_microbatch_bytes * microbatches_waiting
 
 
 def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens):
-    """Saved activations of all blocks but two, which offloading moves to CPU memory. [B]"""
+    """Activations of all blocks but two, which offloading moves to CPU memory. [B]"""
     return np.sum(
         np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0
     )
@@ -30,9 +30,10 @@ def saved_activations_bytes(
     outside_backward_bytes,
     holds_head,
 ):
-    """All that waits for the backward pass, logits apart; the final norm where the head is. [B]
+    """Everything that waits for the backward pass but the logits. [B]
 
-    Source: Korthikanti et al. 2022, arXiv 2205.05198.
+    The final norm is part of it on the stage with the head. Source: Korthikanti et al. 2022, arXiv
+    2205.05198.
     """
     outside = outside_backward_bytes + (outside_saved_bytes - outside_backward_bytes) * holds_head
     return np.sum(stack_kept_microbatch_bytes, axis=0) * microbatches_waiting_at_head + outside
@@ -56,7 +57,7 @@ def stack_autocast_bytes(
     stack_merged_experts_here,
     matrix_bytes_each,
 ):
-    """Autocast's 16-bit copies of all but quantised matrices, and merged experts. [B]
+    """Autocast's 16-bit copies of all but quantized matrices, and merged experts. [B]
 
     Source: torch/amp/autocast_mode.py, cache_enabled; peft 0.21.
     """

@@ -23,7 +23,7 @@ AT_HEAD = {
 def stack_kept_microbatch_bytes(
     stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations
 ):
-    """Kept by a stack for one micro-batch; offloaded, two blocks' worth. [B]
+    """Activations that a stack stores for one micro-batch; two blocks' if offloaded. [B]
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
@@ -84,7 +84,7 @@ def first_chunk_ratio(
 
 
 def reduces_at_end(fsdp_active, pipeline_parallel):
-    """1 where FSDP reduces nothing before all micro-batches of a pipeline are done. [0 or 1]"""
+    """1 if FSDP reduces nothing before all micro-batches of a pipeline are done. [0 or 1]"""
     return fsdp_active * (pipeline_parallel > 1)
 
 
@@ -181,12 +181,12 @@ def _of_turn(turn, values):
 
 
 def microbatches_waiting(waiting_microbatches, fullest_turn):
-    """Micro-batches whose activations stand at the fullest turn. [micro-batches]"""
+    """Micro-batches whose activations are stored at the fullest turn. [micro-batches]"""
     return _of_turn(fullest_turn, waiting_microbatches)
 
 
 def earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn):
-    """Gradients of earlier micro-batches that stand at the fullest turn. [B]"""
+    """Gradients of earlier micro-batches that are stored at the fullest turn. [B]"""
     return _of_turn(fullest_turn, waiting_gradients_bytes)
 
 
