@@ -12,8 +12,9 @@ from calc.files.configs.problem import ConfigProblem
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
 COMPUTED = re.compile(
-    r"\$\(\(([\w\s+*/%()-]{1,200})\)\)"
-)  # $((GPUS * NODES)), once variables with a $ are filled in
+    r"\$\(\(([\w\s+*/%()-]{1,200})\)\)|\$\(expr ([\w\s+*/%-]{1,200})\)"
+)  # $((GPUS * NODES)) and $(expr 16 / 2), once variables with a $ are filled in
+SET_IF_UNSET = re.compile(r"\$\{([A-Za-z_]\w*):?=([^{}]*)\}")
 OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -36,18 +37,19 @@ OVERRIDE = re.compile(
     r"[+~]*[A-Za-z_][\w.]*="
 )  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
+ENDS = "--"  # between a launcher and what it launches
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
 
 
 def shell_commands(
     text: str, file: str, environment: dict[str, str] | None = None
-) -> tuple[list[list[str]], dict[str, str]]:
-    """The commands of a shell script as lists of words, and the options of its #SBATCH lines.
+) -> tuple[list[list[str]], dict[str, str], dict[str, str]]:
+    """The commands of a shell script as words, its #SBATCH options, and its variables.
 
     A line that only sets variables counts as a command.
     """
     slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}
-    variables = dict(environment or {})
+    variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
     commands = []
@@ -68,7 +70,7 @@ def shell_commands(
                 variables[assignment[1]] = assignment[2]
                 assigned, command = [*assigned, command[0]], command[1:]
             commands.append(command or assigned)
-    return commands, slurm
+    return commands, slurm, variables
 
 
 def _joined(text: str, variables: dict[str, str]) -> str:
@@ -106,7 +108,9 @@ def _filled(line: str, variables: dict[str, str]) -> str:
 
 def _computed(match: re.Match, variables: dict[str, str]) -> str:
     """The number that an arithmetic expansion gives; as it stands where a name has no number."""
-    words = re.sub(r"[A-Za-z_]\w*", lambda name: variables.get(name[0], name[0]), match[1])
+    words = re.sub(
+        r"[A-Za-z_]\w*", lambda name: variables.get(name[0], name[0]), match[1] or match[2]
+    )
     try:
         return str(_number(ast.parse(words.strip(), mode="eval").body))
     except (KeyError, TypeError, SyntaxError, ZeroDivisionError, RecursionError):
@@ -143,7 +147,7 @@ def fields_of(
         word, place = words[place], place + 1
         name, equals, value = word.partition("=")
         if not FLAG.fullmatch(name):
-            others.append(word)
+            others += [word] if word != ENDS else []
             continue
         name = short.get(name, name.lstrip("-").replace("-", "_"))
         setting: Any = value
@@ -153,7 +157,8 @@ def fields_of(
                 if name in switches
                 else list(
                     takewhile(
-                        lambda word: not FLAG.fullmatch(word.partition("=")[0]), words[place:]
+                        lambda word: word != ENDS and not FLAG.fullmatch(word.partition("=")[0]),
+                        words[place:],
                     )
                 )
             )

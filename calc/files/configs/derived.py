@@ -10,6 +10,7 @@ from calc.files.configs.model_names import model_id, stored_as
 from calc.files.configs.settled import Settled
 from calc.layout import replicas
 from calc.scenarios.inputs import BY_NAME
+from calc.units import GIB
 
 ALL_LINEAR = "q+k+v+o+gate+up+down"
 SINGLE = {
@@ -21,6 +22,7 @@ SINGLE = {
 }  # litgpt has a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, FULL = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
+SHOWN_SHARE = 0.9  # of the memory that a card is sold with, its driver reports at least so much
 NODE_GPUS = 8  # where no file says how many a node has
 BESIDE = (
     ("engines", "rollout_tensor_parallel"),
@@ -93,31 +95,52 @@ def _targets(settled: Settled) -> None:
 
 
 def _gpus(settled: Settled, main: Tool) -> None:
+    """All GPUs of the job: those of each node, or those that the layout of a service takes."""
     if "gpus" in settled.explicit:
         return
     per_node = settled.values.get("gpus_per_node") if "nodes" not in settled.left else None
+    source = "gpus_per_node"
+    if not per_node and "nodes" not in settled.left:
+        per_node, source = settled.values.get("asked_gpus"), "asked_gpus"
     sizes = [settled.values.get(part) for part in main.product]
-    if per_node:
-        _set(
-            settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",)
-        )
-    elif {"nodes", "gpus_per_node"} & settled.left:
-        settled.unused |= {
-            settled.fields[part]: None
-            for part in ("gpus_per_node", "nodes")
-            if part in settled.fields
-        }
-    elif main.work == "inference" or settled.values.get("dp_shard") is not None:
+    if main.work == "inference" or (not per_node and settled.values.get("dp_shard") is not None):
         _set(
             settled,
             "gpus",
             prod(int(size or 1) for size in sizes),
             [part for part in main.product if part in settled.explicit],
         )
+    elif per_node:
+        parts = (source, *(["nodes"] if "nodes" in settled.explicit else []))
+        _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), parts)
+    elif {"nodes", "gpus_per_node"} & settled.left:
+        settled.unused |= {
+            settled.fields[part]: None
+            for part in ("gpus_per_node", "nodes")
+            if part in settled.fields
+        }
     elif "nodes" in settled.explicit:
         settled.unused[settled.fields["nodes"]] = None
     if settled.values.get("dp_shard") is not None and "gpus" not in settled.values:
         settled.unused[settled.fields["dp_shard"]] = None
+
+
+def machine(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
+    """Settle what a file says of its machine otherwise than as an id: its memory, all its GPUs."""
+    memory, instance = settled.values.get("card_memory_gb"), settled.values.get("instance")
+    if memory and not {"gpu", "instance"} & settled.explicit:
+        sold = catalogs.gpus.loc[catalogs.gpus.index.isin(catalogs.instances["gpu"])]
+        sizes = sold["memory_bytes"].astype(float) / GIB
+        fits = sizes[sizes >= SHOWN_SHARE * float(memory)].sort_values(kind="stable")
+        whole = [name for name in fits.index if "/" not in str(name)]
+        if whole:
+            smallest = [name for name in whole if fits[name] <= fits[whole[0]] * 1.02]
+            _set(settled, "gpu", max(map(str, smallest)), ("card_memory_gb",))
+    if instance in catalogs.instances.index and "asked_gpus" not in settled.values:
+        settled.values["asked_gpus"] = int(catalogs.instances["gpus"][instance])
+        settled.fields["asked_gpus"] = settled.fields["instance"]
+        if main.work == "training":
+            settled.explicit.add("asked_gpus")
 
 
 def _groups(settled: Settled, group_gpus: pd.Series) -> None:
@@ -183,6 +206,16 @@ def _accumulation(settled: Settled, copies: int | None) -> None:
     if sequences is None:
         return
     source = settled.fields["global_batch"]
+    steps = int(settled.values.get("accumulation_steps") or 1)
+    open_batch = "batch" not in settled.values or (
+        "batch" in settled.defaulted and "accumulation_steps" in settled.explicit
+    )
+    if copies and open_batch and sequences % (copies * steps) == 0:
+        _set(settled, "batch", sequences // (copies * steps), ("global_batch",))
+        settled.left.discard("batch")
+        if "accumulation_steps" not in settled.values:
+            _set(settled, "accumulation_steps", 1, ("global_batch",))
+        return
     if "accumulation_steps" in settled.explicit or not copies or not batch:
         settled.unused[source] = None
         if "accumulation_steps" in settled.defaulted:

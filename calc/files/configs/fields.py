@@ -26,6 +26,7 @@ class Field:
     default: Any = None  # the tool's, as a file would write it
     sets: dict = field(default_factory=dict)  # part -> value, settled by its presence
     idle_at: Sequence = ()  # values that change nothing
+    changes: str = ""  # of an open field: memory, where it is known to change that
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
     for ancestor in lineage:
         for label, meaning in ancestor["fields"].items():
             made = Field(label, **{key: value for key, value in meaning.items() if key != "also"})
-            fields |= dict.fromkeys((label, *meaning.get("also", ())), made)
+            inherited = [name for name, field in fields.items() if field.name == label]
+            fields |= dict.fromkeys((label, *inherited, *meaning.get("also", ())), made)
     idle = tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ()))
     details = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
     if not isinstance(details["commands"], dict):

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from calc.files.configs.documents import Reading
 from calc.files.configs.settled import Settled
+from calc.files.configs.tool_commands import Reading
 from calc.scenarios.inputs import BY_NAME
 
 STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")

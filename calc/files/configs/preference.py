@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from calc.files.configs.commands import fields_of, shell_commands
-from calc.files.configs.documents import LAUNCHERS
 from calc.files.configs.fields import table
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping
+from calc.files.configs.tool_commands import LAUNCHERS
 from calc.files.configs.values import as_word
 
 OTHER_TRAINERS = ("open_instruct", "swift")  # whose scripts have names and flags of TRL's

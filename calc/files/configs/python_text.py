@@ -13,7 +13,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     A name that the script gives one literal stands for it; any other expression is a variable,
     ${expression}.
     """
-    tree = _parsed(text, file)
+    tree = parsed(text, file)
     literals: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -24,7 +24,10 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
     )
     for call in calls:
         callee = ast.unparse(call.func)
-        name = next((name for name in names if callee.rpartition(".")[2] == name), "")
+        name = next(
+            (name for name in names if callee == name or callee.endswith(f".{name}")),
+            "",
+        )
         if name and "Tokenizer" not in callee and "Processor" not in callee:
             placed = {
                 str(place): _literal(argument, literals) for place, argument in enumerate(call.args)
@@ -53,7 +56,8 @@ def _literal(node: Any, literals: dict[str, Any]) -> Any:
     )
 
 
-def _parsed(text: str, file: str) -> ast.Module:
+def parsed(text: str, file: str) -> ast.Module:
+    """The syntax tree of a script; raises ConfigProblem where it is not Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -70,7 +74,7 @@ def read_python(text: str, file: str) -> dict[str, Any]:
     """
     functions = [
         node
-        for node in _parsed(text, file).body
+        for node in parsed(text, file).body
         if isinstance(node, ast.FunctionDef) and _returned(node)
     ]
     if len(functions) != 1:

@@ -1,12 +1,11 @@
 """The files of one run as a scenario row, with the open and the unused fields."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
-from calc.files.configs.derived import derive, stored
-from calc.files.configs.documents import LAUNCH, Reading, base_of, names_of_tools, readings_of
+from calc.files.configs.derived import derive, machine, stored
+from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.fields import Tool, table
 from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
@@ -15,6 +14,7 @@ from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
+from calc.files.configs.tool_commands import ANY_TRAINER, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
 OTHER_MODELS = ("value_model", "reward_model")
@@ -35,8 +35,14 @@ class Run(NamedTuple):
 
 
 def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "") -> Run:
-    """The scenario row of one run's files (name, bytes), line by line; raises ConfigProblem.
+    """The first run of some files (name, bytes), line by line; raises ConfigProblem."""
+    return read_runs(documents, catalogs, model)[0]
 
+
+def read_runs(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "") -> list[Run]:
+    """The scenario row of each run of some files (name, bytes); raises ConfigProblem.
+
+    Several files are one run; one file may start several services, or leave a choice of machines.
     `model`: an id of the catalog, for files that name no model or one that the catalog lacks.
     """
     if len(documents) > MOST_DOCUMENTS:
@@ -45,14 +51,30 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    named = next(((name, file) for text, file in texts if (name := objective_of(text, file))), None)
+    named = next(filter(None, map(_named_objective, *zip(*texts, strict=True))), None)
     try:
-        readings = sorted(_readings(texts), key=lambda reading: reading.rank)
-        main = _main(readings)
+        several = [
+            (sorted(readings, key=lambda reading: reading.rank)) for readings in _runs(texts)
+        ]
+        mains = [_main(readings) for readings in several]
     except ConfigProblem:
         if named:
             raise unread_trainer(*named) from None
         raise
+    return [
+        _run(readings, main, named, catalogs, model)
+        for readings, main in zip(several, mains, strict=True)
+    ]
+
+
+def _run(
+    readings: list[Reading],
+    main: Tool,
+    named: tuple[str, str] | None,
+    catalogs: Catalogs,
+    model: str,
+) -> Run:
+    """The scenario row of the readings of one run."""
     settled = Settled()
     for reading in readings:
         others = (
@@ -64,7 +86,8 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     for reading in readings:
         _defaults(settled, reading, main)
     stored(settled, catalogs)
-    settle_objective(settled, main, *(named or ("", "")))
+    machine(settled, main, catalogs)
+    settle_objective(settled, main, *((main.work == "training" and named) or ("", "")))
     for name in main.rules:
         _apply(settled, table("rules")[name], main)
     derive(settled, main, catalogs)
@@ -76,33 +99,49 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any, model: str = "")
     return Run(row, field_lines(readings, settled, row))
 
 
-def _readings(texts: list[tuple[str, str]]) -> Iterator[Reading]:
-    """The readings of every text; one that another takes over is part of that."""
+def _named_objective(text: str, file: str) -> tuple[str, str] | None:
+    """What a file calls its training by preference or reward, with the file; None for no such."""
+    try:
+        name = objective_of(text, file)
+    except ConfigProblem:
+        return None
+    return (name, file) if name else None
+
+
+def _runs(texts: list[tuple[str, str]]) -> list[list[Reading]]:
+    """The readings of each run; a text that another takes over is part of that.
+
+    What one file leaves to choose makes several runs, each with the readings of all other files.
+    """
     by_file = {file: text for text, file in texts}
     bases = {file: base_of(text, by_file) for text, file in texts}
+    runs: list[list[Reading]] = [[]]
     for text, file in texts:
         base = bases[file]
         if file not in bases.values():
-            yield from readings_of(text, file, (by_file[base], base) if base else None)
+            choices = several_readings(text, file, (by_file[base], base) if base else None)
+            runs = [[*run, *readings] for run in runs for readings in choices][:MOST_DOCUMENTS]
+    return runs
 
 
 def _main(readings: list[Reading]) -> Tool:
     """The tool that trains or serves; a launcher where there is no such tool."""
     every = [reading.tool for reading in readings if reading.tool]
     chosen = [tool for tool in every if not tool.launches] or every
+    files = "+".join(dict.fromkeys(reading.file for reading in readings))
     if not chosen:
         raise ConfigProblem(
-            f"{readings[0].file}: none of its commands belongs to a tool that is read; give "
-            f"one of {names_of_tools()}."
+            f"{files}: its launcher was read, but not what it launches; add the trainer's "
+            f"config, or name the model as --model_name_or_path."
         )
-    others = sorted({tool.name for tool in chosen if not tool.launches and tool.id != chosen[0].id})
+    own = [tool for tool in chosen if tool.id != ANY_TRAINER] or chosen
+    others = sorted({tool.name for tool in own if not tool.launches and tool.id != own[0].id})
     if others:
-        files = "+".join(dict.fromkeys(reading.file for reading in readings))
         raise ConfigProblem(
-            f"{files}: {chosen[0].name} and {', '.join(others)} are separate runs; give "
+            f"{files}: {own[0].name} and {', '.join(others)} are separate runs; give "
             f"their files separately, without +."
         )
-    return chosen[0]
+    return own[0]
 
 
 def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:

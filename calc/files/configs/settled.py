@@ -6,9 +6,9 @@ from typing import Any
 
 from calc.evaluate import formulas_of
 from calc.files.configs import special
-from calc.files.configs.documents import CONFIG, LAUNCH, Reading
 from calc.files.configs.fields import Field, table
 from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
 
 SPECIAL = {reader.__name__: reader for reader in formulas_of(special)}

@@ -74,3 +74,52 @@ def attention_kinds(value: Any) -> dict:
     if len(kinds) != 1:
         raise NoEqual
     return {"attention": kinds.pop()}
+
+
+def degree(value: Any) -> dict:
+    """SageMaker LMI's tensor parallel degree: a number, or max for every GPU of the instance."""
+    word = as_word(value)
+    if word == "max":
+        return {"every_gpu": "yes"}
+    if not word.isdigit() or not int(word):
+        raise NoEqual
+    return {"tensor_parallel": int(word)}
+
+
+ENGINE_PART = re.compile(
+    r"(?:(sglang|vllm)[.:])?d(\d{1,4})(?:p(\d{1,4}))?(?:t(\d{1,4}))?(?:c(\d{1,4}))?"
+)
+
+
+def allocation(value: Any) -> dict:
+    """AReaL's allocation mode: sglang:d4t1+d4p1t1, GPUs that generate and GPUs that train.
+
+    d, p, t and c are the degrees of data, pipeline, tensor and context parallelism.
+    """
+    text = re.sub(r"(?:fsdp|megatron|archon)[.:]", "", as_word(value))
+    parts = [ENGINE_PART.fullmatch(part) for part in text.split("+")]
+    if not 0 < len(parts) < 3 or not all(parts):
+        raise NoEqual
+    sizes = [[int(size or 1) for size in part.groups()[1:]] for part in parts if part]
+    settled = {"gpus": sum(data * pipe * tensor * context for data, pipe, tensor, context in sizes)}
+    names = ("pipeline_parallel", "tensor_parallel", "context_parallel")
+    settled |= dict(zip(names, sizes[-1][1:], strict=True))
+    if len(sizes) == 1:
+        return settled | {"rollout": "colocated"}
+    data, pipe, tensor, context = sizes[0]
+    return settled | {
+        "rollout": "own gpus",
+        "rollout_gpus": data * pipe * tensor * context,
+        "rollout_tensor_parallel": tensor,
+    }
+
+
+def trt_quantization(value: Any) -> dict:
+    """Truss's quantization_type: fp8, fp8_kv, int8, weights_int4; _kv: the cache in 8 bits too."""
+    word = as_word(value)
+    formats = {"no_quant": "no", "fp8": "fp8", "int8": "int8", "smooth_quant": "int8"}
+    formats |= {"weights_int8": "int8", "weights_int4": "awq-4bit", "fp4": "nvfp4"}
+    name = word.removesuffix("_kv")
+    if name not in formats:
+        raise NoEqual
+    return {"quantised": formats[name]} | ({"kv_precision": "fp8"} if word.endswith("_kv") else {})

@@ -73,17 +73,23 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     return value
 
 
-def _read_json(text: str, file: str) -> Any:
+def read_json(text: str, file: str) -> Any:
+    """A JSON text, in which no key appears twice."""
     return json.loads(
         text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word
     )
 
 
+def read_toml(text: str) -> dict[str, Any]:
+    """A TOML text; raises ValueError where it is none."""
+    return tomllib.loads(text)
+
+
 READERS = {
     "YAML": read_yaml,
-    "TOML": lambda text, _: tomllib.loads(text),
+    "TOML": lambda text, _: read_toml(text),
     "Python": read_python,
-    "JSON": _read_json,
+    "JSON": read_json,
 }
 
 

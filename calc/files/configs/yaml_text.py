@@ -1,4 +1,4 @@
-"""YAML of other tools as plain values: bounded, without aliases, tags and merges."""
+"""YAML of other tools as plain values: bounded, without tags."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import yaml
 
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 
+MOST_NODES = 50_000
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,17})")
 DECIMAL = re.compile(r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
@@ -20,15 +21,21 @@ WORDS |= {
 
 
 def read_yaml(text: str, file: str) -> Any:
-    """The first document of the text; raises ConfigProblem.
+    """The first document of the text; raises ConfigProblem."""
+    return next(iter(read_yaml_documents(text, file)), None)
+
+
+def read_yaml_documents(text: str, file: str) -> list[Any]:
+    """Every document of the text; raises ConfigProblem.
 
     Events are read one by one, so that a deeply nested document is refused early.
     """
     events = yaml.parse(text, Loader)
+    documents = []
     try:
         for event in events:
             if isinstance(event, yaml.NodeEvent):
-                return _value(event, events, file, 0)
+                documents.append(_Nodes(events, file).value(event, 0)[0])
     except yaml.YAMLError as error:
         mark, reason = (
             getattr(error, "problem_mark", None),
@@ -38,37 +45,79 @@ def read_yaml(text: str, file: str) -> Any:
             f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML "
             f"({reason}); correct the line."
         ) from None
-    return None
+    return documents
 
 
-def _value(event: Any, events: Iterator, file: str, depth: int) -> Any:
-    where = f"{file}, line {event.start_mark.line + 1}"
-    if isinstance(event, yaml.AliasEvent) or event.anchor:
-        raise ConfigProblem(
-            f"{where}: anchors and aliases (& and *) are not read; write the fields out."
-        )
-    if event.tag:
-        raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
-    if isinstance(event, yaml.ScalarEvent):
-        return _scalar(event.value) if event.implicit[0] and not event.style else event.value
-    if depth == DEEPEST:
-        raise ConfigProblem(
-            f"{where}: values are nested deeper than {DEEPEST}; give the config alone."
-        )
-    if isinstance(event, yaml.SequenceStartEvent):
-        items = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_value(event, events, file, depth + 1))
-        return items
-    mapping: dict[str, Any] = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        where = f"{file}, line {event.start_mark.line + 1}"
-        if not isinstance(event, yaml.ScalarEvent) or event.value == "<<":
-            raise ConfigProblem(f"{where}: a key must be a plain word; write the fields out.")
-        if event.value in mapping:
-            raise ConfigProblem(f"{where}: {event.value} appears twice; keep one of the two.")
-        mapping[event.value] = _value(next(events), events, file, depth + 1)
-    return mapping
+class _Nodes:
+    """The nodes of one document as plain values.
+
+    An alias is the anchored value itself, counted at its full size, so that a small text cannot
+    stand for a large one.
+    """
+
+    def __init__(self, events: Iterator, file: str) -> None:
+        self.events, self.file = events, file
+        self.anchored: dict[str, tuple[Any, int]] = {}
+        self.count = 0
+
+    def value(self, event: Any, depth: int) -> tuple[Any, int]:
+        """The value of a node, and how many nodes it holds."""
+        where = f"{self.file}, line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchored:
+                raise ConfigProblem(f"{where}: *{event.anchor} has no anchor; write the value out.")
+            value, size = self.anchored[event.anchor]
+        else:
+            value, size = self._own_value(event, depth, where)
+            if event.anchor:
+                self.anchored[event.anchor] = value, size
+        self.count += size if isinstance(event, yaml.AliasEvent) else 1
+        if self.count > MOST_NODES:
+            raise ConfigProblem(
+                f"{where}: more than {MOST_NODES:,} values; give the config of one run alone."
+            )
+        return value, size
+
+    def _own_value(self, event: Any, depth: int, where: str) -> tuple[Any, int]:
+        if event.tag:
+            raise ConfigProblem(f"{where}: the tag {event.tag} is not read; write the plain value.")
+        if isinstance(event, yaml.ScalarEvent):
+            plain = event.implicit[0] and not event.style
+            return (_scalar(event.value) if plain else event.value), 1
+        if depth == DEEPEST:
+            raise ConfigProblem(
+                f"{where}: values are nested deeper than {DEEPEST}; give the config alone."
+            )
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(depth)
+        return self._mapping(depth)
+
+    def _sequence(self, depth: int) -> tuple[list[Any], int]:
+        items, total = [], 1
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            item, size = self.value(event, depth + 1)
+            items.append(item)
+            total += size
+        return items, total
+
+    def _mapping(self, depth: int) -> tuple[dict[str, Any], int]:
+        mapping: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        total = 1
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            where = f"{self.file}, line {event.start_mark.line + 1}"
+            if not isinstance(event, yaml.ScalarEvent):
+                raise ConfigProblem(f"{where}: a key must be a plain word; write the fields out.")
+            if event.value in mapping:
+                raise ConfigProblem(f"{where}: {event.value} appears twice; keep one of the two.")
+            value, size = self.value(next(self.events), depth + 1)
+            total += size
+            if event.value == "<<":
+                for part in value if isinstance(value, list) else [value]:
+                    merged = (part if isinstance(part, dict) else {}) | merged
+            else:
+                mapping[event.value] = value
+        return merged | mapping, total
 
 
 def _scalar(text: str) -> bool | float | str:

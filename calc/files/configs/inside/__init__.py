@@ -1,0 +1,1 @@
+"""What runs inside a file of any form: its programs, their machines, models and variables."""

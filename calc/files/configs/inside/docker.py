@@ -1,0 +1,85 @@
+"""Containers as mappings: a Dockerfile, and the words of a docker run command."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+RUNNERS = ("docker", "podman", "nerdctl")
+SWITCHES = (
+    *("-d", "-i", "-t", "-it", "-ti", "-dit", "-itd", "-P", "--rm", "--detach", "--interactive"),
+    *("--tty", "--privileged", "--init", "--read-only", "--no-healthcheck", "--publish-all"),
+)  # options of docker run without a value
+INSTRUCTION = re.compile(r"^\s*(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)\s+(.+?)\s*$", re.I | re.M)
+
+
+def run_of_docker(words: list[str]) -> dict[str, Any] | None:
+    """A docker run command as the mapping of a compose service; None of any other command."""
+    names = [word.rpartition("/")[2] for word in words]
+    runner = next((place for place, name in enumerate(names) if name in RUNNERS), -1)
+    if runner < 0 or "run" not in words[runner + 1 :]:
+        return None
+    place = words.index("run", runner) + 1
+    environment: dict[str, str] = {}
+    service: dict[str, Any] = {"environment": environment}
+    while place < len(words) and words[place].startswith("-"):
+        option, equals, value = words[place].partition("=")
+        place += 1
+        if not equals and option not in SWITCHES and place < len(words):
+            value, place = words[place], place + 1
+        if option in ("-e", "--env"):
+            name, _, setting = value.partition("=")
+            environment[name] = setting
+        elif option in ("--gpus", "--entrypoint", "-v", "--volume"):
+            service.setdefault(option.lstrip("-"), value)
+    if place >= len(words):
+        return None
+    return service | {"image": words[place], "command": words[place + 1 :]}
+
+
+def gpus_of_docker(value: str) -> int | None:
+    """How many GPUs --gpus asks for: 2, device=0,1; None for all."""
+    plain = value.strip("'\"")
+    if plain.isdigit():
+        return int(plain)
+    devices = re.search(r"devices?=([\w,:-]+)", plain)
+    count = re.search(r"count=(\d{1,3})", plain)
+    if count:
+        return int(count[1])
+    return len([name for name in devices[1].split(",") if name]) if devices else None
+
+
+def dockerfile_tree(text: str) -> dict[str, Any]:
+    """A Dockerfile as the mapping of a compose service."""
+    text = re.sub(r"\\[ \t]*\n", " ", text)
+    service: dict[str, Any] = {"environment": {}}
+    for instruction, rest in INSTRUCTION.findall(text):
+        name = instruction.upper()
+        if name == "FROM":
+            service["image"] = rest.split()[0]
+        elif name in ("ENV", "ARG"):
+            service["environment"] |= _variables(rest)
+        elif name in ("CMD", "ENTRYPOINT"):
+            service["command" if name == "CMD" else "entrypoint"] = _words(rest)
+    return service
+
+
+def _variables(rest: str) -> dict[str, str]:
+    """The variables of ENV A=1 B=2, or of ENV A 1."""
+    if "=" not in rest.split()[0]:
+        name, _, value = rest.partition(" ")
+        return {name: value.strip()}
+    try:
+        pairs = shlex.split(rest)
+    except ValueError:
+        pairs = rest.split()
+    return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+
+def _words(rest: str) -> list[str] | str:
+    """The words of an exec form, or the text of a shell form."""
+    try:
+        words = json.loads(rest)
+    except ValueError:
+        return rest
+    return [str(word) for word in words] if isinstance(words, list) else rest

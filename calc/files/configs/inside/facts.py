@@ -1,0 +1,221 @@
+"""What the values of a file say of machines, models and variables, and where."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from calc.files.configs.inside.cards import cards_in
+from calc.files.configs.inside.docker import gpus_of_docker
+
+Path = tuple[str, ...]
+MOST_LEAVES = 20_000
+INSTANCE = re.compile(r"(?:ml\.)?([a-z]{1,4}\d[a-z0-9-]{0,8}\.(?:\d{0,3}x?large|metal[\w-]{0,8}))")
+REPOSITORY = re.compile(
+    r"(?:hf://|huggingface://|https://huggingface\.co/)?([\w.-]{1,96}/[\w.-]{1,96})"
+)
+ENVIRONMENTS = ("env", "envs", "environment", "env_vars", "environment_variables", "envvars")
+GPU_COUNTS = (
+    *("nvidia.com/gpu", "request_gpu", "gpu_count", "num_gpus", "n_gpus", "gpus", "ngpus"),
+    *(
+        "gpus_per_node",
+        "num_gpus_per_node",
+        "n_gpus_per_node",
+        "nproc_per_node",
+        "gpus_per_replica",
+    ),
+    *(
+        "num_gpus_per_worker",
+        "gpus_per_worker",
+        "gpus_per_task",
+        "devices",
+        "gpu_num",
+        "proc_per_node",
+    ),
+    *("num_proc_per_node", "gpu", "accelerator_count", "number_of_gpus"),
+)
+NODE_COUNTS = (
+    "num_nodes",
+    "nnodes",
+    "nodes",
+    "instance_count",
+    "num_machines",
+    "node_count",
+    "n_nodes",
+)
+COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
+CARD_KEYS = re.compile(r"gpu|accelerator|card|resource_?profile|device_type|machine_type")
+MODEL_KEYS = (
+    *(
+        "model",
+        "model_id",
+        "model_name",
+        "model_path",
+        "model_url",
+        "modelurl",
+        "model_uri",
+        "repo_id",
+    ),
+    *("hf_model_id", "model_source", "storage_uri", "url", "uri", "repo", "model_name_or_path"),
+    *(
+        "option_model_id",
+        "hf_model_name",
+        "pretrained_model_name_or_path",
+        "base_model",
+        "model_tag",
+    ),
+)
+ENGINE_KEYS = (
+    *("image", "repository", "engine", "framework", "backend", "runtime", "backend_framework"),
+    *("inference_engine", "model_engine", "engine_type", "model_format", "class", "image_uri"),
+    *("rolling_batch", "option_rolling_batch", "server", "name"),
+)
+MEMORY = re.compile(r"(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?", re.I)
+
+
+class Fact(NamedTuple):
+    """One statement: its kind, its value, where it stands, and its text.
+
+    Kinds: gpus, devices, nodes, copies (numbers); card (ids with a number each); memory (GB of a
+    card); instance; model; engine; variable (name and value).
+    """
+
+    kind: str
+    value: Any
+    path: Path
+    text: str
+
+
+def snake(name: str) -> str:
+    """A key as other tools spell it: maxModelLen, max-model-len and MAX_MODEL_LEN alike."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).replace("-", "_").lower()
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every scalar, and every list of scalars, with its path."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from leaves(value, (*path, str(key)))
+    elif isinstance(tree, list) and any(isinstance(item, dict | list) for item in tree):
+        for place, value in enumerate(tree):
+            yield from leaves(value, (*path, str(place)))
+    else:
+        yield path, tree
+
+
+def facts_of(tree: Any) -> list[Fact]:
+    """Every fact of a tree, in order."""
+    return [
+        fact
+        for number, (path, value) in enumerate(leaves(tree))
+        if number < MOST_LEAVES and path
+        for fact in _facts(path, value)
+    ] + list(_named_variables(tree, ()))
+
+
+def _facts(path: Path, value: Any) -> Iterator[Fact]:
+    key, parents = snake(path[-1]), [snake(name) for name in path[:-1]]
+    key = "gpu" if key.endswith(("/gpu", ".com/gpu")) else key
+    if key.isdigit() and parents:
+        key = parents[-1]
+    text = f"{path[-1]} {value}"
+    if parents and parents[-1] in ENVIRONMENTS and isinstance(value, str | int | float):
+        yield from _variable(path[-1], str(value), path)
+        return
+    if isinstance(value, list):
+        if key in ENVIRONMENTS:  # - NAME=value
+            for item in value:
+                name, equals, setting = str(item).partition("=")
+                if equals:
+                    yield from _variable(name, setting, path)
+        elif key == "device_ids":
+            yield Fact("devices", len(value), path, text)
+        elif "instance" in key or CARD_KEYS.search(key):
+            for item in value:
+                yield from _of_machine(key, parents, str(item), path, text)
+        return
+    if value is None or isinstance(value, bool):
+        return
+    yield from _of_machine(key, parents, str(value), path, text)
+    if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(str(value).strip())):
+        yield Fact("model", match[1], path, text)
+    if key in ENGINE_KEYS and isinstance(value, str):
+        yield Fact("engine", value.lower(), path, text)
+
+
+def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str) -> Iterator[Fact]:
+    """Return what one value says of machines."""
+    number = int(value) if value.isdigit() and 0 < int(value) < 100_000 else None
+    if match := INSTANCE.fullmatch(value):
+        yield Fact("instance", match[1], path, text)
+    elif (key in NODE_COUNTS and number) or (
+        key == "size" and "leader_worker_template" in parents and number
+    ):
+        yield Fact("nodes", number, path, text)
+    elif key in COPIES and number:
+        yield Fact("copies", number, path, text)
+    elif key == "gpus" and not number and (count := gpus_of_docker(value)):
+        yield Fact("devices", count, path, text)
+    elif (key in GPU_COUNTS and number) or (
+        key == "count" and number and {"devices", "gpu", "gpus", "accelerators"} & set(parents)
+    ):
+        yield Fact("gpus", number, path, text)
+    elif parents[-1:] and parents[-1] in ("accelerators", "gpus") and cards_in(path[-1]):
+        yield Fact("card", [(cards_in(path[-1])[0][0], number)], path, text)
+    elif key in ("gpu", "memory", "gpu_memory") and (memory := MEMORY.fullmatch(value.strip())):
+        if not number and (key != "memory" or parents[-1:] == ["gpu"]):
+            yield Fact("memory", int(memory[1]), path, text)
+    elif (CARD_KEYS.search(key) or set(parents) & {"gpu", "accelerators"}) and cards_in(value):
+        yield Fact("card", cards_in(value), path, text)
+
+
+def _variable(name: str, value: str, path: Path) -> Iterator[Fact]:
+    """A variable, and what it says as a field of its name."""
+    yield Fact("variable", (name, value), path, f"{name} {value}")
+    yield from _of_variable(name, value, path)
+
+
+def _of_variable(name: str, value: str, path: Path) -> Iterator[Fact]:
+    key = snake(name)
+    if key in ("cuda_visible_devices", "nvidia_visible_devices") and re.fullmatch(
+        r"[\d,\s]+", value
+    ):
+        devices = len([device for device in value.split(",") if device.strip()])
+        yield Fact("devices", devices, path, f"{name} {value}")
+    elif key in ("nproc_per_node", "sm_num_gpus") and value.isdigit():
+        yield Fact("gpus", int(value), path, f"{name} {value}")
+    if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(value.strip())):
+        yield Fact("model", match[1], path, f"{name} {value}")
+
+
+def _named_variables(tree: Any, path: Path) -> Iterator[Fact]:
+    """Variables that a manifest lists as {name, value}."""
+    if isinstance(tree, list):
+        for place, item in enumerate(tree):
+            if isinstance(item, dict) and isinstance(item.get("name"), str) and "value" in item:
+                yield from _variable(item["name"], str(item["value"]), (*path, str(place)))
+            else:
+                yield from _named_variables(item, (*path, str(place)))
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _named_variables(value, (*path, str(key)))
+
+
+def shared(first: Path, second: Path) -> int:
+    """How many steps from the root two paths have in common."""
+    return next(
+        (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
+        min(len(first), len(second)),
+    )
+
+
+def visible(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
+    """The facts that concern the program at a path, the nearest first.
+
+    A fact that stands nearer to another program is that program's.
+    """
+    near = [
+        fact
+        for fact in facts
+        if all(shared(fact.path, path) >= shared(fact.path, other) for other in others)
+    ]
+    return sorted(near, key=lambda fact: -shared(fact.path, path))

@@ -1,0 +1,83 @@
+"""What a file is, in words, where nothing in it is read."""
+
+from typing import Any
+
+from calc.files.configs.inside.facts import Fact
+from calc.files.configs.tool_commands import engine_of
+
+MOST_NAMED = 3
+BY_FORM = {
+    "Python": "a Python script",
+    "notebook": "a notebook",
+    "Dockerfile": "a Dockerfile",
+    "properties": "a list of variables",
+}
+BY_KEYS = {  # kinds of files by the keys of their first level
+    ("services",): "a compose file",
+    ("resources", "run"): "a SkyPilot task",
+    ("cells", "nbformat"): "a notebook",
+    ("stages",): "a pipeline of jobs",
+    ("jobs", "on"): "a GitHub workflow",
+    ("AWSTemplateFormatVersion",): "a CloudFormation template",
+    ("Resources",): "a CloudFormation template",
+    ("dependencies",): "a list of packages",
+    ("architectures",): "the config of a model",
+    ("image", "environment"): "a container",
+}
+NEXT = (
+    "Give the part that starts the model: its command or arguments, with the model, or the "
+    "trainer's own config."
+)
+
+
+def unread_kind(tree: dict[str, Any], form: str, text: str, facts: list[Fact]) -> str:
+    """What a file is, what of it was seen, and what to give instead."""
+    seen = _seen(facts)
+    return f"this is {_named(tree, form, text)}{seen}. {NEXT}"
+
+
+def _named(tree: dict[str, Any], form: str, text: str) -> str:
+    manifests = [
+        str(part["kind"])
+        for part in (tree, *tree.values())
+        if isinstance(part, dict) and "apiVersion" in part and part.get("kind")
+    ]
+    if manifests:
+        several = ", ".join(dict.fromkeys(manifests[:MOST_NAMED]))
+        return f"a Kubernetes {several}"
+    for keys, words in BY_KEYS.items():
+        if all(key in tree for key in keys):
+            return words
+    if form in BY_FORM:
+        return BY_FORM[form]
+    if set(tree) == {"run"}:
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        return f'a script (it begins "{first[:60]}")'
+    if list(tree) == ["values"]:
+        return "a list of values"
+    return f"a file with the fields {', '.join(list(tree)[:MOST_NAMED])[:80]}"
+
+
+def _seen(facts: list[Fact]) -> str:
+    """What was found in the file though it does not suffice."""
+    models = [fact.value for fact in facts if fact.kind == "model"]
+    images = [
+        fact.value
+        for fact in facts
+        if fact.kind == "engine" and ("/" in fact.value or ":" in fact.value)
+    ]
+    engines = [name for name in images if engine_of(name)]
+    machines = [
+        str(fact.value if fact.kind == "instance" else fact.value[0][0])
+        for fact in facts
+        if fact.kind in ("instance", "card")
+    ]
+    parts = [
+        f"names the model {models[0]}" if models else "",
+        f"uses the image {engines[0][:80]}" if engines else "",
+        f"runs '{images[0][:80]}'" if images and not engines else "",
+        f"asks for {machines[0]}" if machines else "",
+    ]
+    told = " and ".join(part for part in parts if part)
+    what = "but no command of an engine or a trainer that is read was found in it"
+    return f" that {told}, {what}" if told else f", {what}"

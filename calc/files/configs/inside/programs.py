@@ -1,0 +1,180 @@
+"""The programs of a tree: a command, a container's arguments, or a tool's own fields."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
+from calc.files.configs.problem import DEEPEST, ConfigProblem
+from calc.files.configs.texts import flat
+from calc.files.configs.tool_commands import ANY_TRAINER, engine_of
+
+COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
+IMAGES = ("image", "repository", "image_uri", "uri")
+ENGINES = (
+    *("engine", "framework", "backend_framework", "inference_engine", "engine_type", "runtime"),
+    *("model_engine", "class", "backend", "name", "rolling_batch"),
+)
+SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
+FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
+LONGEST = 50_000  # characters of a script
+RUNS_SCRIPT = re.compile(
+    r"\b(?:torchrun|accelerate launch|deepspeed|python3?)\s[^\n]{0,400}?(?:\.py\b|-m\s)"
+)
+
+
+class Program(NamedTuple):
+    """What a part of a file runs: a script, the words of one command, or the fields of a tool."""
+
+    path: Path
+    script: str = ""
+    words: tuple[str, ...] = ()
+    tool: Tool | None = None
+    fields: dict[str, Any] | None = None
+
+
+@cache
+def known_command() -> re.Pattern[str]:
+    """An expression for the commands of tools, and for scripts behind a launcher."""
+    patterns = sorted(
+        {words for tool in tools().values() for words in tool.commands}, key=len, reverse=True
+    )
+    spaced = "|".join(r"\s+".join(map(re.escape, words.split())) for words in patterns)
+    return re.compile(rf"(?<![\w.-])(?:{spaced})(?![\w-])|{RUNS_SCRIPT.pattern}")
+
+
+def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
+    """The programs of a tree, from the top; what one contains is part of it."""
+    if len(path) > DEEPEST:
+        return
+    if isinstance(tree, dict):
+        container = _container(tree, path)
+        if container:
+            yield container
+            return
+        fields = _own_fields(tree, path)
+        if fields:
+            yield fields
+            return
+        for key, value in tree.items():
+            yield from programs_of(value, (*path, str(key)))
+    elif isinstance(tree, str):
+        if known_command().search(tree[:LONGEST]):
+            yield Program(path, script=tree[:LONGEST])
+    elif isinstance(tree, list):
+        if tree and all(isinstance(item, str | int | float) for item in tree):
+            words = [str(item) for item in tree]
+            if known_command().search(" ".join(words)[:LONGEST]):
+                yield _of_words(words, path)
+        else:
+            for place, value in enumerate(tree):
+                yield from programs_of(value, (*path, str(place)))
+
+
+def _of_words(words: list[str], path: Path) -> Program:
+    """A list of words: one command, a shell with its script, or several commands."""
+    if any(word in SHELLS for word in words[:1]):
+        rest = [word for word in words[1:] if not word.startswith("-")]
+        return Program(path, script="\n".join(rest)[:LONGEST])
+    if any(known_command().search(word) and " " in word.strip() for word in words):
+        return Program(path, script="\n".join(words)[:LONGEST])
+    return Program(path, words=tuple(words))
+
+
+def _container(node: dict[str, Any], path: Path) -> Program | None:
+    """The program of a mapping with a command, arguments or an image that says the engine."""
+    named = {snake(key): value for key, value in node.items()}
+    words: list[str] = []
+    for key in COMMANDS:
+        value = named.get(key)
+        if isinstance(value, str):
+            words += [value] if known_command().search(value[:LONGEST]) else _split(value)
+        elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+            words += [str(item) for item in value]
+    if words and known_command().search(" ".join(words)[:LONGEST]):
+        return _of_words(words, path)
+    command = _engine(named)
+    if not command:
+        return None
+    flags = words[next((place for place, word in enumerate(words) if word.startswith("-")), 0) :]
+    if words and (words[0].startswith("-") or (flags[:1] and flags[0].startswith("-"))):
+        return Program(path, words=(*command.split(), *words))
+    has_variables = any(name in ENVIRONMENTS for name in named)
+    is_image = any(isinstance(named.get(name), str) for name in IMAGES)
+    if (
+        is_image
+        and (has_variables or words)
+        and not any(
+            isinstance(value, dict) and name not in ENVIRONMENTS and _own_fields(value, path)
+            for name, value in named.items()
+        )
+    ):
+        return Program(path, words=(*command.split(), *words))
+    return None
+
+
+def _engine(named: dict[str, Any]) -> str:
+    """The command of the engine that a mapping names, by its image first."""
+    for keys in (IMAGES, ENGINES):
+        for key in keys:
+            if isinstance(named.get(key), str) and (command := engine_of(named[key])):
+                return command
+    return ""
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
+    """A mapping that has a tool's own fields, under whatever spelling."""
+    try:
+        fields = flat({key: value for key, value in node.items() if key != "class"}, "")
+    except ConfigProblem:
+        return None
+    fields = {".".join(map(snake, name.split("."))): value for name, value in fields.items()}
+    for name in FLAGS_IN:
+        if isinstance(fields.get(name), list):
+            fields |= _flags(fields.pop(name))
+    fields = {_without_prefix(name): value for name, value in fields.items()}
+    hint = str(node.get("class", "")).lower()
+    called = table("classes").get(str(node.get("class", "")), "")
+    ranked = []
+    for tool in tools().values():
+        if tool.launches:
+            continue
+        marks = sum(mark in fields for mark in tool.marks)
+        read = sum(name in tool.fields for name in fields)
+        enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
+        hinted = tool.id == called or (bool(hint) and tool.id in hint)
+        if tool.id == called or (marks and read and enough):
+            ranked.append((tool.id != ANY_TRAINER, hinted, read, marks, tool.id))
+    if not ranked:
+        return None
+    return Program(path, tool=tools()[max(ranked)[-1]], fields=fields)
+
+
+def _flags(words: list[Any]) -> dict[str, Any]:
+    """A list of flags as fields: [--max-model-len, 8192] and [--dtype=half]."""
+    fields: dict[str, Any] = {}
+    name = ""
+    for word in map(str, words):
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            fields[snake(name.lstrip("-"))] = value if equals else True
+            name = "" if equals else name
+        elif name:
+            fields[snake(name.lstrip("-"))] = word
+            name = ""
+    return fields
+
+
+def _without_prefix(name: str) -> str:
+    prefix = next((prefix for prefix in table("prefixes") if name.startswith(prefix)), "")
+    return name.removeprefix(prefix)

@@ -1,0 +1,181 @@
+"""The programs of a file as readings: each with its variables, machines and model."""
+
+import re
+from typing import Any
+
+from calc.files.configs.fields import Tool
+from calc.files.configs.inside.facts import Fact, facts_of, visible
+from calc.files.configs.inside.kinds import unread_kind
+from calc.files.configs.inside.programs import Program, programs_of
+from calc.files.configs.inside.trees import file_form, tree_of
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.tool_commands import (
+    CONFIG,
+    LAUNCH,
+    Reading,
+    command_readings,
+    settings_of_variables,
+    statements,
+)
+
+MOST_PROGRAMS, MOST_CHOICES = 20, 8
+OF_CLUSTER = re.compile(r"\$\(([A-Za-z_]\w*)\)")  # $(NAME) of a manifest
+GPUS_OF_NODE = (
+    *(
+        "SKYPILOT_NUM_GPUS_PER_NODE",
+        "DSTACK_GPUS_NUM",
+        "DSTACK_GPUS_PER_NODE",
+        "NUM_GPUS",
+        "SM_NUM_GPUS",
+    ),
+    *("GPU_COUNT", "SLURM_GPUS_ON_NODE", "NPROC_PER_NODE"),
+)
+NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM", "LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
+SHOWN = 3  # of the things that a refusal names
+
+
+def services_of(text: str, file: str) -> list[list[Reading]]:
+    """The readings of each program that a file runs, one list for each choice of machine.
+
+    Raises ConfigProblem, which says what the file is, where nothing in it is read.
+    """
+    tree = tree_of(text, file)
+    programs = list(programs_of(tree))[:MOST_PROGRAMS]
+    facts = facts_of(tree)
+    paths = [program.path for program in programs]
+    services: list[list[Reading]] = []
+    seen: set[str] = set()
+    for place, program in enumerate(programs):
+        others = [
+            path for other, path in enumerate(paths) if other != place and path != program.path
+        ]
+        near = visible(facts, program.path, others)
+        for readings in _choices(program, near, file):
+            told = repr(
+                [
+                    (reading.tool and reading.tool.id, reading.fields, reading.parts)
+                    for reading in readings
+                ]
+            )
+            if told not in seen:
+                services.append(readings)
+                seen.add(told)
+    services = [readings for readings in services if _says_enough(readings)] or services
+    if not services:
+        raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
+    return services
+
+
+def machine_choices(tree: dict[str, Any], file: str) -> list[list[Reading]]:
+    """What a tree says of machines, one list for each choice, for a script that trains."""
+    facts = [fact for fact in facts_of(tree) if fact.kind in ("card", "instance", "gpus", "nodes")]
+    return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
+
+
+def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
+    """The parts of each choice of machine that the facts leave, the nearest fact first."""
+    shared: dict[str, Any] = {}
+    for kind, part in (("nodes", "nodes"), ("memory", "card_memory_gb"), ("copies", "copies")):
+        if value := next((fact.value for fact in facts if fact.kind == kind), None):
+            shared[part] = value
+    asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
+    shared |= {"asked_gpus": asked[0]} if asked else {}
+    choices: list[dict[str, Any]] = []
+    for fact in facts:
+        if fact.kind == "instance":
+            choices.append({"instance": fact.value})
+        elif fact.kind == "card":
+            choices += [
+                {"gpu": card} | ({"asked_gpus": number} if number else {})
+                for card, number in fact.value
+            ]
+    instances = [choice for choice in choices if "instance" in choice]
+    if instances:
+        choices = instances
+    distinct = [choice for place, choice in enumerate(choices) if choice not in choices[:place]]
+    return [shared | choice for choice in distinct[:MOST_CHOICES]] or [shared]
+
+
+def _choices(program: Program, facts: list[Fact], file: str) -> list[list[Reading]]:
+    """The readings of a program, one list for each choice of machine and each service it starts."""
+    several = []
+    for parts in parts_of_machines(facts):
+        environment = _environment(facts, parts)
+        for readings in _readings(program, environment, file):
+            if not any(reading.tool for reading in readings):
+                continue
+            for reading in readings:
+                settings_of_variables(reading, environment)
+            machine = {name: value for name, value in parts.items() if value}
+            several.append(
+                [
+                    *readings,
+                    *_model(readings, facts, file),
+                    Reading(file, None, {}, LAUNCH, machine),
+                ]
+            )
+    return several
+
+
+def _environment(facts: list[Fact], parts: dict[str, Any]) -> dict[str, str]:
+    """The variables that a program sees, with those that a scheduler sets itself."""
+    gpus, nodes = str(parts.get("asked_gpus", "")), str(parts.get("nodes", 1))
+    known = dict.fromkeys(GPUS_OF_NODE, gpus) if gpus else {}
+    known |= dict.fromkeys(NODES_OF_JOB, nodes)
+    for fact in reversed(facts):  # the nearest last, which counts
+        if fact.kind == "variable":
+            name, value = fact.value
+            known[name] = OF_CLUSTER.sub(r"${\1}", value)
+    return known
+
+
+def _readings(program: Program, environment: dict[str, str], file: str) -> list[list[Reading]]:
+    """The readings of a program: one list, or one for each service that its script starts."""
+    if program.tool is not None:
+        fields = {
+            name: _filled(value, environment) for name, value in (program.fields or {}).items()
+        }
+        return [[Reading(file, program.tool, fields, CONFIG, {})]]
+    if not program.script:
+        words = [_filled(OF_CLUSTER.sub(r"${\1}", word), environment) for word in program.words]
+        return [command_readings([word for word in words if word], file)]
+    found, asides = statements(OF_CLUSTER.sub(r"${\1}", program.script), file, environment)
+    told = [Reading(file, None, {}, LAUNCH, {}, asides)] if found and asides else []
+    serving = [
+        readings
+        for readings in found
+        if any(reading.tool and reading.tool.work == "inference" for reading in readings)
+    ]
+    if len(serving) > 1:
+        return [[*readings, *told] for readings in serving]
+    return [[*(reading for readings in found for reading in readings), *told]]
+
+
+def _filled(value: Any, environment: dict[str, str]) -> Any:
+    """A value with the variables that are known."""
+    if not isinstance(value, str) or "$" not in value:
+        return value
+    return re.sub(
+        r"\$\{?([A-Za-z_]\w*)\}?", lambda match: environment.get(match[1], match[0]), value
+    )
+
+
+def _model(readings: list[Reading], facts: list[Fact], file: str) -> list[Reading]:
+    """The model that stands nearest, where the program itself names none."""
+    for reading in readings:
+        names = [name for name, field in _fields(reading.tool).items() if field.to == "model"]
+        if reading.parts.get("model") or any(
+            "/" in str(reading.fields.get(name, "")) or reading.fields.get(name) for name in names
+        ):
+            return []
+    near = next((fact for fact in facts if fact.kind == "model"), None)
+    return [Reading(file, None, {}, CONFIG, {"model": near.value})] if near else []
+
+
+def _fields(tool: Tool | None) -> dict[str, Any]:
+    return tool.fields if tool else {}
+
+
+def _says_enough(readings: list[Reading]) -> bool:
+    """Whether the readings are of a tool that trains or serves, not of a launcher alone."""
+    return any(reading.tool and not reading.tool.launches for reading in readings)

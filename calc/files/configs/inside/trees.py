@@ -1,0 +1,128 @@
+"""The text of a file of any form as nested values."""
+
+import json
+import re
+from pathlib import PurePath
+from typing import Any
+
+from calc.files.configs.inside.docker import dockerfile_tree
+from calc.files.configs.inside.python_tree import python_tree
+from calc.files.configs.problem import DEEPEST, ConfigProblem
+from calc.files.configs.texts import format_of, read_json, read_toml
+from calc.files.configs.yaml_text import read_yaml_documents
+
+PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
+ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*=\s*(.*?)\s*$", re.M)
+DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
+MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
+EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w./-]{1,60}:(?:\s|$)")
+MOST_EMBEDDED = 8  # texts within a text that are read as YAML
+
+
+def file_form(text: str, file: str) -> str:
+    """The form of a text: one of format_of, or Dockerfile, properties or notebook."""
+    path = PurePath(file)
+    if path.name.lower().startswith("dockerfile") or path.suffix.lower() == ".dockerfile":
+        return "Dockerfile"
+    if path.suffix.lower() == ".ipynb":
+        return "notebook"
+    if path.suffix.lower() in PROPERTIES:
+        return "properties"
+    form = format_of(text, file)
+    if form == "command" and DOCKERFILE.match(text):
+        return "Dockerfile"
+    if form == "JSON" and '"cells"' in text and '"nbformat"' in text:
+        return "notebook"
+    return form
+
+
+def tree_of(text: str, file: str) -> dict[str, Any]:
+    """The nested values of a text; raises ConfigProblem where it has another form."""
+    form = file_form(text, file)
+    try:
+        tree = _tree(text, file, form)
+    except RecursionError:
+        raise ConfigProblem(
+            f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
+        ) from None
+    except ConfigProblem:
+        raise
+    except ValueError as error:
+        raise ConfigProblem(
+            f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there."
+        ) from None
+    return tree if isinstance(tree, dict) else {"values": tree}
+
+
+def _tree(text: str, file: str, form: str) -> Any:
+    if form == "YAML":
+        documents = [part for part in read_yaml_documents(text, file) if part is not None]
+        if len(documents) == 1:
+            return _with_embedded(documents[0], file)
+        return {
+            f"document {place}": _with_embedded(part, file) for place, part in enumerate(documents)
+        }
+    if form == "JSON":
+        return read_json(text, file)
+    if form == "TOML":
+        return read_toml(text)
+    if form == "Python":
+        return python_tree(text, file)
+    if form == "notebook":
+        return _notebook(text, file)
+    if form == "Dockerfile":
+        return dockerfile_tree(text)
+    if form == "properties":
+        return {
+            "environment": {name: value.strip("'\"") for name, value in ASSIGNMENT.findall(text)}
+        }
+    return {"run": text}
+
+
+def _notebook(text: str, file: str) -> dict[str, Any]:
+    """The code cells of a notebook: Python, and the commands after ! and %%bash."""
+    cells = json.loads(text).get("cells", [])
+    python: list[str] = []
+    shell: list[str] = []
+    for cell in cells if isinstance(cells, list) else []:
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        lines = "".join(source if isinstance(source, list) else [str(source)]).split("\n")
+        whole = lines[0].startswith(("%%bash", "%%sh", "! "))
+        for line in lines:
+            magic = MAGIC.match(line)
+            (shell if whole or magic else python).append(MAGIC.sub("", line) if magic else line)
+    tree = python_tree("\n".join(python), file)
+    return tree | ({"run": "\n".join(shell)} if shell else {})
+
+
+def python_of_notebook(text: str) -> str:
+    """The Python of a notebook's code cells, its commands left out."""
+    cells = json.loads(text).get("cells", [])
+    sources = [
+        "".join(source if isinstance(source := cell.get("source", ""), list) else [str(source)])
+        for cell in cells
+        if isinstance(cell, dict) and cell.get("cell_type") == "code"
+    ]
+    lines = [line for source in sources for line in source.split("\n")]
+    return "\n".join(line for line in lines if not MAGIC.match(line))
+
+
+def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: int = 0) -> Any:
+    """A tree in which texts that are YAML themselves, as serveConfigV2, are mappings."""
+    left = [MOST_EMBEDDED] if left is None else left
+    if depth > DEEPEST:
+        return tree
+    if isinstance(tree, dict):
+        return {key: _with_embedded(value, file, left, depth + 1) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_with_embedded(value, file, left, depth + 1) for value in tree]
+    if isinstance(tree, str) and "\n" in tree.strip() and EMBEDDED.match(tree) and left[0]:
+        left[0] -= 1
+        try:
+            inner = read_yaml_documents(tree, file)
+        except ConfigProblem:
+            return tree
+        return inner[0] if len(inner) == 1 and isinstance(inner[0], dict) else tree
+    return tree

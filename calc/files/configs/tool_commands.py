@@ -1,0 +1,263 @@
+"""The commands of a script as readings: a tool's own command, or a script behind a launcher."""
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from calc.files.configs.commands import fields_of, shell_commands
+from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
+
+LAUNCHERS = (
+    "torchrun",
+    "torch.distributed.run",
+    "torch.distributed.launch",
+    "deepspeed",
+    "accelerate",
+    "srun",
+    "python",
+    "python3",
+)
+SHORT = {"-m": "m"}
+PROCESSES = dict.fromkeys(("nproc_per_node", "num_gpus", "gpus_per_node", "gpus"), "gpus_per_node")
+PROCESSES |= dict.fromkeys(("nnodes", "num_nodes"), "nodes")  # flags of launchers -> the part
+MODEL_FLAGS = (
+    "model_name_or_path",
+    "model_id",
+    "model_name",
+    "model",
+)  # of a script that belongs to no tool: an owner/name
+LONGEST_ASIDE = 120  # characters
+ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
+COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The fields of one tool in one file; `parts` of its launcher; `asides`: other statements."""
+
+    file: str
+    tool: Tool | None
+    fields: dict[str, Any]
+    rank: int
+    parts: dict[str, Any]
+    asides: tuple[str, ...] = ()
+
+
+def best_tool(fields: dict[str, Any]) -> Tool | None:
+    """The tool that reads most of the fields, at least half of them, or None."""
+    fits = [
+        (sum(map(tool.knows, fields)), tool.id)
+        for tool in tools().values()
+        if tool.id != ANY_TRAINER and any(mark in fields for mark in tool.marks)
+    ]
+    return tools()[max(fits)[1]] if fits and 2 * max(fits)[0] >= len(fields) else None
+
+
+def commanded(text: str, file: str) -> list[list[Reading]]:
+    """The runs of a script: each command that serves, or all that train together.
+
+    The list is empty where no command is read. Its #SBATCH options and its other statements belong to every run.
+    """
+    commands, slurm, variables = shell_commands(text, file, {})
+    read = [(words, command_readings(words, file)) for words in commands]
+    shared = [_visible_gpus(variables, file)] if _visible_gpus(variables, file).parts else []
+    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    found = [readings for _, readings in read if readings]
+    if not found and not slurm:
+        return []
+    tool = tools()["slurm"] if slurm else None
+    shared += [Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else []
+    if len(served := [readings for readings in found if _serves(readings)]) > 1:
+        return [[*readings, *shared] for readings in served]
+    return [[*(one for readings in found for one in readings), *shared]]
+
+
+def _serves(readings: list[Reading]) -> bool:
+    return any(reading.tool and reading.tool.work == "inference" for reading in readings)
+
+
+def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
+    """The GPUs that a script's variables leave visible, or start processes on."""
+    parts: dict[str, Any] = {}
+    for name in ("NPROC_PER_NODE", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"):
+        value = variables.get(name, "")
+        listed = [device for device in value.split(",") if device.strip()]
+        if "asked_gpus" in parts or not re.fullmatch(r"[\d,\s]+", value):
+            continue
+        parts["asked_gpus"] = int(value) if name == "NPROC_PER_NODE" else len(listed)
+    if re.fullmatch(r"[1-9]\d{0,4}", variables.get("NNODES", "")):
+        parts["nodes"] = int(variables["NNODES"])
+    return Reading(file, None, {}, LAUNCH, parts)
+
+
+def statements(
+    text: str, file: str, environment: dict[str, str]
+) -> tuple[list[list[Reading]], tuple[str, ...]]:
+    """The readings of each command of a script that is read, and its other statements."""
+    commands, _, variables = shell_commands(text, file, environment)
+    read = [(words, command_readings(words, file)) for words in commands]
+    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    found = [readings for _, readings in read if readings]
+    here = {name: value for name, value in variables.items() if name not in environment}
+    visible = _visible_gpus(here, file)
+    return ([*found, [visible]] if found and visible.parts else found), asides
+
+
+def command_readings(words: list[str], file: str) -> list[Reading]:
+    """A command of a tool, or of a script whose flags are a tool's, after its launcher."""
+    contained = run_of_docker(words)
+    if contained:
+        return _in_container(contained, file)
+    for tool in tools().values():
+        for pattern, parts in tool.commands.items():
+            place = _place(words, pattern.split())
+            if place:
+                return [
+                    *_launcher(words[: place - 1], file),
+                    _of_tool(tool, words[place:], file, parts),
+                ]
+    script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
+    script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
+    if script is None:
+        return []
+    fields, others = fields_of(words[script + 1 :], file, {})
+    launcher, best = _launcher(words[:script], file), best_tool(fields)
+    best = best or _any_trainer(fields, words[script])
+    if best:
+        return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
+    models = {
+        name: {"model": fields.pop(name)}
+        for name in MODEL_FLAGS
+        if "/" in str(fields.get(name, ""))
+    }
+    return (
+        [*launcher, Reading(file, None, fields, COMMAND, next(iter(models.values()), {}))]
+        if launcher or models
+        else []
+    )
+
+
+def _any_trainer(fields: dict[str, Any], script: str) -> Tool | None:
+    """The tool for scripts of nobody's: by the names that trainers usually give their flags."""
+    tool = tools()[ANY_TRAINER]
+    told = any(mark in fields for mark in tool.marks)
+    trains = re.search(r"train|tun|sft|lora|dpo|pretrain|clm", script.rpartition("/")[2].lower())
+    return tool if told and (trains or sum(name in tool.fields for name in fields) > 1) else None
+
+
+def _in_container(service: dict[str, Any], file: str) -> list[Reading]:
+    """The command inside docker run, with the GPUs and the variables that it is given."""
+    words = [str(word) for word in service["command"]]
+    entry = str(service.get("entrypoint", ""))
+    readings = command_readings([*entry.split(), *words], file)
+    if not readings and (command := engine_of(str(service["image"]))):
+        readings = command_readings([*command.split(), *words], file)
+    environment = service["environment"]
+    for reading in readings:
+        settings_of_variables(reading, environment)
+    parts: dict[str, Any] = _visible_gpus(environment, file).parts
+    if gpus := gpus_of_docker(str(service.get("gpus", ""))):
+        parts["asked_gpus"] = gpus
+    return [*readings, Reading(file, None, {}, LAUNCH, parts)] if readings and parts else readings
+
+
+def engine_of(name: str) -> str:
+    """The command that an image or the name of an engine stands for; empty where unknown."""
+    return next(
+        (
+            command
+            for pattern, command in table("engines").items()
+            if fnmatchcase(name.lower(), pattern)
+        ),
+        "",
+    )
+
+
+def settings_of_variables(reading: Reading, environment: dict[str, str]) -> None:
+    """Add the settings of a serving engine that its variables give."""
+    tool = reading.tool
+    if tool is None or tool.work != "inference":
+        return
+    taken = {id(tool.fields[name]) for name in reading.fields if name in tool.fields}
+    for name, value in environment.items():
+        plain = name.lower()
+        field = next(
+            (
+                shorter
+                for prefix in ("", *table("prefixes"))
+                if plain.startswith(prefix)
+                and (shorter := plain.removeprefix(prefix)) in tool.fields
+            ),
+            "",
+        )
+        if field and id(tool.fields[field]) not in taken and value:
+            reading.fields[field] = value
+            taken.add(id(tool.fields[field]))
+
+
+def _of_tool(tool: Tool, words: list[str], file: str, settles: dict[str, str]) -> Reading:
+    """The flags of a tool's own command, which itself settles some parts."""
+    switches = frozenset(name for name in tool.fields if name.startswith("enable_")) | {
+        name for name in tool.idle if name.startswith(("no_", "disable_"))
+    }
+    parts = dict(settles)
+    recipe = (
+        next((word for word in words if word.endswith(("_single_device", "_distributed"))), "")
+        if tool.id == "torchtune"
+        else ""
+    )
+    if recipe:  # it may follow a flag without being its value
+        parts["recipe"] = "single" if recipe.endswith("_single_device") else "distributed"
+        words = [word for word in words if word != recipe]
+    fields, others = fields_of(
+        words, file, tool.short, switches | {"trust_remote_code", "enforce_eager", "do_train"}
+    )
+    if tool.positional and others:
+        fields.setdefault(tool.positional, others.pop(0))
+    return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
+
+
+def _with_others(reading: Reading, others: list[str]) -> Reading:
+    """A reading with the words that set a field (batch_size=4); other words are quoted."""
+    for word in others:
+        name, equals, value = word.partition("=")
+        if equals:
+            reading.fields[name.lstrip("+~")] = value
+        elif word.endswith((".yaml", ".yml", ".json")):
+            reading.fields.setdefault("config", word)
+        elif not word.endswith(".py"):
+            reading.fields[f"'{word[:40]}'"] = True
+    return reading
+
+
+def _launcher(words: list[str], file: str) -> list[Reading]:
+    """The command before the script: fields of accelerate, processes of torchrun and deepspeed."""
+    if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
+        return []
+    fields, _ = fields_of(words, file, SHORT)
+    if "accelerate" in words:
+        return [
+            Reading(
+                file,
+                tools()["accelerate"],
+                {name: value for name, value in fields.items() if name != "m"},
+                COMMAND,
+                {},
+            )
+        ]
+    parts = {part: fields[name] for name, part in PROCESSES.items() if str(fields.get(name, ""))}
+    return [Reading(file, None, {}, COMMAND, parts)] if parts else []
+
+
+def _place(words: list[str], pattern: list[str]) -> int:
+    """The position after the pattern in the words; 0 where it does not occur."""
+    for place in range(len(words) - len(pattern) + 1):
+        window = words[place : place + len(pattern)]
+        if all(
+            word.rpartition("/")[2] == expected or word == expected
+            for word, expected in zip(window, pattern, strict=True)
+        ):
+            return place + len(pattern)
+    return 0
