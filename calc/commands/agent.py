@@ -12,7 +12,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.diff import changed_lines
 from calc.commands.oom import explained_lines
-from calc.commands.sheet import sheet
+from calc.commands.sheet import reading_of, sheet
 from calc.cost.job import ends_of
 from calc.cost.offers import price_of
 from calc.evaluate import Row
@@ -63,7 +63,11 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     request = request._replace(columns=columns_of_run(request))
     ranked = options(job_of_columns(with_model(request)), request.catalogs)
     first = ranked.rows[0]
-    lines = [job_sentence(ranked.job, request.catalogs), *filter(None, (ranked.problem,))]
+    lines = [
+        *reading_of(request),
+        job_sentence(ranked.job, request.catalogs),
+        *filter(None, (ranked.problem,)),
+    ]
     for row in ranked.rows if not is_missing(first["memory_bytes"]) else []:
         title = "Nearest" if ranked.problem else titles(row)
         bill = _bill(row | {"have": ranked.job.get("have")})
@@ -89,6 +93,7 @@ def explain_tool(
     compared = f"Beside: {memory_of(row)}; {setting(row, request.catalogs)}"
     return _reply(
         [
+            *reading_of(request),
             compared,
             *filter(None, explained_lines(message, row, request.catalogs)),
             request.remark,

@@ -10,7 +10,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
-from calc.files.configs.run import ABOUT, read_run
+from calc.files.configs.run import ABOUT, read_runs
+from calc.files.configs.told import told_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME
@@ -40,7 +41,10 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     for run in runs:
         try:
             names = [run] if Path(run).exists() else run.split("+")
-            rows.append(read_run([(name, content_of(name)) for name in names], catalogs).row)
+            runs = read_runs([(name, content_of(name)) for name in names], catalogs)
+            rows += [read.row for read in runs]
+            for line in told_of(runs[0].row, runs[0].lines, {}, {}).lines():
+                print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refused.append(str(error))
             rows.append(

@@ -33,15 +33,21 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     text = pasted_text(log, 4 * MOST_CHARACTERS)
+    reading: list[str] = []
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        _, row, *_, catalogs = brought(
+        brought_run = brought(
             [(name, Path(name).read_bytes()) for name in run.split("+")], catalogs
         )
+        row, catalogs = brought_run.row, brought_run.catalogs
+        reading = [*brought_run.told.lines(), ""]
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
-    return "\n".join([f"# {log} and {run}", "", *explained_lines(text, row, catalogs)]) + "\n"
+    return (
+        "\n".join([f"# {log} and {run}", "", *reading, *explained_lines(text, row, catalogs)])
+        + "\n"
+    )
 
 
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:

@@ -9,6 +9,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
+from calc.files.configs.told import phrase
 from calc.files.request import Answered, Request, assumed
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
@@ -33,6 +34,7 @@ from calc.search.job_words import job_sentence, short_job
 from calc.search.standing import scenario_of
 
 CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
+TELLS_APART = ("model", "gpu", "instance", "gpus", "tensor_parallel", "pipeline_parallel")
 NO_MONEY = "not known: name an instance, or ask in words what to rent"
 TIMES = {  # of a service: quantity -> words
     "time_to_first_token": "first token",
@@ -42,8 +44,9 @@ TIMES = {  # of a service: quantity -> words
 
 def sheet(result: Answered, request: Request) -> list[str]:
     """The estimate line by line."""
+    whole = reading_of(request)
     return [
-        line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+        line if len(line) <= LONGEST or line in whole else f"{line[: LONGEST - 3]}..."
         for line in _lines(result, request)
     ]
 
@@ -73,6 +76,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
 
 def _lines(result: Answered, request: Request) -> Iterator[str]:
     row, catalogs = result.row, request.catalogs
+    yield from reading_of(request)
     yield job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}."
     if row["problem"]:
         yield f"Problem: {row['problem']}"
@@ -88,6 +92,22 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
     yield from filter(
         None,
         (_read(request), " ".join(filter(None, (assumed(result.job, request), request.remark)))),
+    )
+
+
+def reading_of(request: Request) -> list[str]:
+    """What the files of a request were understood to say, and what else they run."""
+    if request.run is None:
+        return []
+    lines = request.run.told.lines()
+    others = [
+        other["scenario"].removeprefix(other["source_file"]).strip()
+        + " "
+        + ", ".join(phrase(name, other[name]) for name in TELLS_APART if other[name])
+        for other in request.run.others
+    ]
+    return lines + (
+        [f"Also in your file, each a run of its own: {' | '.join(others)}."] if others else []
     )
 
 
@@ -121,9 +141,31 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
         if row["gpu"]
         else "none is named"
     )
+    yield from _engine_cache(row)
+    if row["host_memory_bytes"] > 0:
+        where = f" of {row['instance']}" if row["instance"] else ""
+        yield f"Host memory: {size(row['host_memory_bytes'])} of RAM{where} for offloading and loading"
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
+
+
+def _engine_cache(row: Row) -> Iterator[str]:
+    """How a serving engine divides its share of the card, and what its cache holds."""
+    if is_missing(row["kv_pool_bytes"]):
+        return
+    share_bytes = row["memory_utilization"] * row["gpu_memory_bytes"]
+    start_bytes = max(share_bytes - row["weights_bytes"] - row["kv_pool_bytes"], 0)
+    holds = ""
+    if not is_missing(row["kv_pool_tokens"]):
+        requests = three(row["max_concurrency"])
+        length = f"{row['sequence_tokens']:,.0f}"
+        holds = f" = {row['kv_pool_tokens']:,.0f} tokens = {requests} requests of {length}"
+    yield (
+        f"Engine: takes {percent(row['memory_utilization'])} of the card = {size(share_bytes)}: "
+        f"weights {size(row['weights_bytes'])}, start-up {size(start_bytes)}, "
+        f"KV cache {size(row['kv_pool_bytes'])}{holds}"
+    )
 
 
 def _times(row: Row) -> Iterator[str]:

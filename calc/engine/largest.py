@@ -9,8 +9,13 @@ probes at its thirds do.
 import numpy as np
 
 from calc.engine.stages import before_memory, fullest_place, memory_keys
-from calc.evaluate import Columns
-from calc.rules.placement import host_memory_needed_bytes
+from calc.evaluate import Columns, parameters_of
+from calc.rules.placement import (
+    deepspeed_host_bytes,
+    host_memory_bytes,
+    host_memory_needed_bytes,
+    node_gpus,
+)
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.table import Table, gathered
 
@@ -143,8 +148,12 @@ def _excess(table: Columns, memory: Columns) -> np.ndarray:
 
     Shape (moments + 1, rows).
     """
+    here = node_gpus(table["gpus"], table["instance_gpus"])
+    deepspeed = deepspeed_host_bytes(
+        *(table[name] for name in parameters_of(deepspeed_host_bytes)[:-1]), here
+    )
     host = host_memory_needed_bytes(
-        memory["offloaded_bytes"], table["gpus"], table["instance_gpus"]
+        host_memory_bytes(memory["offloaded_bytes"], here, deepspeed), table["instance_gpus"]
     )
     over_host = np.nan_to_num(
         host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf

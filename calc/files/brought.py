@@ -1,6 +1,7 @@
 """Configs and launch commands of one run, read as a scenario with its estimate."""
 
 import json
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -9,7 +10,8 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.calibration.logs import runs
 from calc.files.configs.lines import Line
-from calc.files.configs.run import read_run
+from calc.files.configs.run import read_runs
+from calc.files.configs.told import Told, told_of
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated import model_entry
 from calc.models.foreign import free_id
@@ -35,6 +37,8 @@ class Brought(NamedTuple):
     source_tool: str
     models: dict[str, dict[str, Any]]
     catalogs: Catalogs  # with the added models
+    told: Told = Told((), (), ())
+    others: tuple[dict[str, str], ...] = ()  # rows of the other runs of the files
 
     @property
     def lacks_model(self) -> bool:
@@ -42,15 +46,20 @@ class Brought(NamedTuple):
         return self.row["model"] not in self.catalogs.models.index
 
 
-def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brought:
-    """The run of the documents (name, bytes); raises ConfigProblem or ConfigError.
+def brought(
+    documents: Documents,
+    catalogs: Catalogs,
+    model: str = "",
+    said: Mapping[str, Any] | None = None,
+) -> Brought:
+    """The first run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
-    Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face
+    `said`: columns that are given beside the documents, which are then not assumed. Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face
     config.json among the documents, else `model`.
     """
     models = model_entries(documents, catalogs)
     extended = add_models(catalogs, models) if models else catalogs
-    run = read_run(
+    run, *others = read_runs(
         [document for document in documents if not is_model(document[1])],
         extended,
         next(iter(models), model),
@@ -68,6 +77,8 @@ def brought(documents: Documents, catalogs: Catalogs, model: str = "") -> Brough
         run.row["source_tool"],
         models,
         extended,
+        told_of(run.row, run.lines, row, said or {}),
+        tuple(other.row for other in others),
     )
 
 

@@ -158,6 +158,7 @@ def request_of(
             [document for document in configs if document not in prose],
             catalogs,
             named.get("model", model),
+            named,
         )
         if settings
         else None

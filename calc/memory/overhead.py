@@ -26,9 +26,28 @@ def works_together(shard_gpus, tensor_parallel):
     return (shard_gpus * tensor_parallel > 1) * 1.0
 
 
-def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
+MOST_CAPTURED, USUAL_SIZES = 512, 51  # sequences of the largest graph; sizes up to it
+
+
+def captured_sizes_ratio(max_sequences):
+    """Batch sizes that an engine captures as CUDA graphs, over those of its defaults. [share]
+
+    Twice the engine's sequences at most: 1, 2, 4, then every 8th up to 256 and every 16th beyond.
+    Source: vLLM, vllm/config/vllm.py, _set_cudagraph_sizes.
+    """
+    most = np.minimum(2 * np.where(np.isnan(max_sequences), np.inf, max_sequences), MOST_CAPTURED)
+    small = np.log2(np.clip(most, 1, 4)) + 1
+    eighths = np.floor(np.minimum(most, 256) / 8)
+    sixteenths = np.floor(np.maximum(most - 256, 0) / 16)
+    return np.minimum((small + eighths + sixteenths) / USUAL_SIZES, 1)
+
+
+def graphs_bytes(
+    is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio, captured_sizes_ratio
+):
     """CUDA graphs of an engine. [B]"""
-    return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
+    usual_bytes = serving_graphs_bytes + serving_graphs_ratio * weights_bytes
+    return is_engine * usual_bytes * captured_sizes_ratio
 
 
 def work_slack_ratio(

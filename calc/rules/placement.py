@@ -5,13 +5,58 @@ import numpy as np
 from calc.rules.layouts import Rule
 from calc.units import GIB
 
+NODE_GPUS = 8  # of an instance where none is named
+DEEPSPEED_BUFFERS = 1.5  # DeepSpeed's own factor for buffers beside the states in CPU memory
+STATE_BYTES_EACH, WEIGHT_BYTES_EACH, LOADED_BYTES_EACH = 16, 2, 4
 
-def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
-    """CPU memory that offloading takes on one instance, for all of its GPUs. [B]
+
+def node_gpus(gpus, instance_gpus):
+    """GPUs of the job on one instance. [GPUs]
 
     By definition.
     """
-    return offloaded_bytes * np.minimum(gpus, instance_gpus)
+    return np.minimum(gpus, np.where(np.isnan(instance_gpus), NODE_GPUS, instance_gpus))
+
+
+def deepspeed_host_bytes(
+    implementation_bucket_elements,
+    offloads_optimizer,
+    offloads_weights,
+    trained_parameters,
+    parameters,
+    gpus,
+    node_gpus,
+):
+    """RAM of one instance that ZeRO-Offload or ZeRO-Infinity takes; 0 without either. [B]
+
+    16 bytes per trained parameter (fp32 weight, gradient and two moments), 2 more for offloaded
+    weights, shared by the instances; or, while loading, 4 bytes per parameter in every rank. Both
+    times 1.5 for buffers. Source: DeepSpeed 0.19, runtime/zero/stage_1_and_2.py and stage3.py
+    (estimate_zero2_model_states_mem_needs, estimate_zero3_model_states_mem_needs).
+    """
+    kept_bytes = (
+        STATE_BYTES_EACH * trained_parameters + WEIGHT_BYTES_EACH * offloads_weights * parameters
+    )
+    of_states = kept_bytes * node_gpus / np.maximum(gpus, 1)
+    of_loading = LOADED_BYTES_EACH * parameters * node_gpus
+    offloads = (implementation_bucket_elements > 0) * offloads_optimizer
+    return offloads * DEEPSPEED_BUFFERS * np.maximum(of_states, of_loading)
+
+
+def host_memory_bytes(offloaded_bytes, node_gpus, deepspeed_host_bytes):
+    """RAM of one instance that offloading and loading take. [B]
+
+    By definition.
+    """
+    return np.maximum(offloaded_bytes * node_gpus, deepspeed_host_bytes)
+
+
+def host_memory_needed_bytes(host_memory_bytes, instance_gpus):
+    """RAM that the named instance must have; NaN where none is named. [B]
+
+    By definition.
+    """
+    return np.where(np.isnan(instance_gpus), np.nan, host_memory_bytes)
 
 
 def slow_to_join(

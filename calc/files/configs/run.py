@@ -291,8 +291,9 @@ def _row(
         ):
             settled.unused[settled.fields[name]] = None
     skipped = {"scenario", *idle_inputs(main.work, columns.get("tuning"))}
+    place = next((reading.place for reading in readings if reading.place), "")
     about = {
-        "scenario": files,
+        "scenario": f"{files} {place}".strip(),
         "source_file": files,
         "source_tool": "+".join(
             dict.fromkeys(reading.tool.id for reading in readings if reading.tool)

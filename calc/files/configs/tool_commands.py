@@ -35,7 +35,10 @@ COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the
 
 @dataclass(frozen=True)
 class Reading:
-    """The fields of one tool in one file; `parts` of its launcher; `asides`: other statements."""
+    """The fields of one tool in one file; `parts` of its launcher; `asides`: other statements.
+
+    `place`: the name of the service in a file that has several.
+    """
 
     file: str
     tool: Tool | None
@@ -43,6 +46,7 @@ class Reading:
     rank: int
     parts: dict[str, Any]
     asides: tuple[str, ...] = ()
+    place: str = ""
 
 
 def best_tool(fields: dict[str, Any]) -> Tool | None:

@@ -69,6 +69,9 @@ ENGINE_KEYS = (
     *("inference_engine", "model_engine", "engine_type", "model_format", "class", "image_uri"),
     *("rolling_batch", "option_rolling_batch", "server", "name"),
 )
+OF_MEMORY = re.compile(
+    r"offload|lmcache|kv_?cache|swap|quanti|speculat|draft|max_model|utilization|lora|parallel"
+)
 MEMORY = re.compile(r"(\d{1,3}) ?(?:GB|GiB|Gi)?(?:\.\.(?:\d{1,3} ?GB)?)?\+?", re.I)
 
 
@@ -133,6 +136,10 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
             for item in value:
                 yield from _of_machine(key, parents, str(item), path, text)
         return
+    if parents and parents[-1] in ("accelerators", "gpus") and (cards := cards_in(path[-1])):
+        number = value if isinstance(value, int) and value else cards[0][1]
+        yield Fact("card", [(cards[0][0], number)], path, text)
+        return
     if value is None or isinstance(value, bool):
         return
     yield from _of_machine(key, parents, str(value), path, text)
@@ -159,8 +166,6 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         key == "count" and number and {"devices", "gpu", "gpus", "accelerators"} & set(parents)
     ):
         yield Fact("gpus", number, path, text)
-    elif parents[-1:] and parents[-1] in ("accelerators", "gpus") and cards_in(path[-1]):
-        yield Fact("card", [(cards_in(path[-1])[0][0], number)], path, text)
     elif key in ("gpu", "memory", "gpu_memory") and (memory := MEMORY.fullmatch(value.strip())):
         if not number and (key != "memory" or parents[-1:] == ["gpu"]):
             yield Fact("memory", int(memory[1]), path, text)
@@ -219,3 +224,19 @@ def visible(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
         if all(shared(fact.path, path) >= shared(fact.path, other) for other in others)
     ]
     return sorted(near, key=lambda fact: -shared(fact.path, path))
+
+
+def unread_memory(tree: Any, program: Path, read: list[Path]) -> dict[str, Any]:
+    """Settings near a program whose names speak of memory, and which nothing has read.
+
+    They are named to the reader, since what they change is not counted.
+    """
+    fields = {}
+    for path, value in leaves(tree):
+        near = shared(path, program) >= min(len(program), 1)
+        told = value not in (None, "", False, [], 0, "0", "false", "none")
+        key = ".".join(snake(name) for name in path)
+        known = any(path[: len(prefix)] == prefix for prefix in read)
+        if near and told and not known and path and OF_MEMORY.search(snake(path[-1])):
+            fields[key] = value
+    return fields

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from calc.files.configs.fields import Tool
-from calc.files.configs.inside.facts import Fact, facts_of, visible
+from calc.files.configs.inside.facts import Fact, Path, facts_of, shared, unread_memory, visible
 from calc.files.configs.inside.kinds import unread_kind
-from calc.files.configs.inside.programs import Program, programs_of
+from calc.files.configs.inside.programs import COMMANDS, Program, programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import (
@@ -50,7 +50,9 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
             path for other, path in enumerate(paths) if other != place and path != program.path
         ]
         near = visible(facts, program.path, others)
-        for readings in _choices(program, near, file):
+        unread = unread_memory(tree, program.path, _read_paths(facts, programs))
+        place_name = _name(program.path, others)
+        for readings in _choices(program, near, file, unread, place_name):
             told = repr(
                 [
                     (reading.tool and reading.tool.id, reading.fields, reading.parts)
@@ -74,12 +76,12 @@ def machine_choices(tree: dict[str, Any], file: str) -> list[list[Reading]]:
 
 def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
     """The parts of each choice of machine that the facts leave, the nearest fact first."""
-    shared: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     for kind, part in (("nodes", "nodes"), ("memory", "card_memory_gb"), ("copies", "copies")):
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
-            shared[part] = value
+            known[part] = value
     asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
-    shared |= {"asked_gpus": asked[0]} if asked else {}
+    known |= {"asked_gpus": asked[0]} if asked else {}
     choices: list[dict[str, Any]] = []
     for fact in facts:
         if fact.kind == "instance":
@@ -93,10 +95,30 @@ def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
     if instances:
         choices = instances
     distinct = [choice for place, choice in enumerate(choices) if choice not in choices[:place]]
-    return [shared | choice for choice in distinct[:MOST_CHOICES]] or [shared]
+    return [known | choice for choice in distinct[:MOST_CHOICES]] or [known]
 
 
-def _choices(program: Program, facts: list[Fact], file: str) -> list[list[Reading]]:
+def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:
+    """The paths of everything that is read: facts, fields and commands."""
+    commands = [
+        (*program.path, key) for program in programs if not program.tool for key in COMMANDS
+    ]
+    return [
+        *(fact.path for fact in facts),
+        *commands,
+        *(program.path for program in programs if program.tool),
+    ]
+
+
+def _name(path: Path, others: list[Path]) -> str:
+    """The name that tells a service from the others of its file; empty where it is alone."""
+    depth = max((shared(path, other) for other in others), default=-1)
+    return path[depth] if 0 <= depth < len(path) else ""
+
+
+def _choices(
+    program: Program, facts: list[Fact], file: str, unread: dict[str, Any], name: str
+) -> list[list[Reading]]:
     """The readings of a program, one list for each choice of machine and each service it starts."""
     several = []
     for parts in parts_of_machines(facts):
@@ -111,7 +133,7 @@ def _choices(program: Program, facts: list[Fact], file: str) -> list[list[Readin
                 [
                     *readings,
                     *_model(readings, facts, file),
-                    Reading(file, None, {}, LAUNCH, machine),
+                    Reading(file, None, unread, LAUNCH, machine, place=name),
                 ]
             )
     return several

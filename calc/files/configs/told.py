@@ -1,0 +1,136 @@
+"""What the files of a run were understood to say, what is assumed, and what is not counted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from calc.columns import GLOSSARY
+from calc.files.configs.fields import tools
+from calc.files.configs.lines import Line
+from calc.say.numbers import is_missing
+from calc.say.reading import reading_lines
+from calc.scenarios.inputs import BY_NAME
+
+QUIET = ("work", "scenario", "implementation")  # columns that the first words say
+MATTERS = {  # what a reader must know is assumed
+    "training": (
+        *("gpus", "sequence_tokens", "batch", "precision", "tuning", "sharding", "recompute"),
+        *("optimizer", "lora_rank", "accumulation_steps", "completion_tokens", "generations"),
+    ),
+    "inference": ("gpus", "sequence_tokens", "batch", "precision", "memory_utilization"),
+}
+NO_CARD = "no GPU type is in the file: which GPU"
+NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
+EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "total_epochs", "total_episodes")
+OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
+COPIES = "{} replicas: the figures are of one"
+UNUSED_GPUS = "{} GPUs are asked for and {} are used"
+SURE, MAYBE, UNKNOWN = "changes memory", "may change memory or speed", "not known here"
+
+
+class Told(NamedTuple):
+    """The items of the three lines."""
+
+    understood: tuple[str, ...]
+    assumed: tuple[str, ...]
+    not_counted: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The items as lines of text."""
+        return reading_lines(self.understood, self.assumed, self.not_counted)
+
+
+def told_of(
+    run: Mapping[str, str],
+    lines: Sequence[Line],
+    estimated: Mapping[str, Any],
+    said: Mapping[str, Any],
+) -> Told:
+    """What a run's files say, with the values of its estimate for what they leave open.
+
+    `run`: the row of the import; `said`: columns that were given beside the files.
+    """
+    return Told(
+        _understood(run, lines),
+        _assumed(run, lines, estimated, said),
+        _not_counted(run, lines),
+    )
+
+
+def phrase(column: str, value: Any) -> str:
+    """A column with its value: context 2048 tokens."""
+    quantity = GLOSSARY[column]
+    unit = f" {quantity.unit}" if quantity.unit == "tokens" else ""
+    number = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{_lower(quantity.label)} {number}{unit}"
+
+
+def _lower(label: str) -> str:
+    """A label inside a sentence: GPUs and KV cache keep their capitals."""
+    word = label.split()[0]
+    return label if word[1:] != word[1:].lower() else label[:1].lower() + label[1:]
+
+
+def _understood(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
+    read = {name for line in lines if line.standing == "read" for name in line.columns}
+    names = [
+        tools()[name].name for name in run["source_tool"].split("+") if name and name in tools()
+    ]
+    return (
+        " with ".join(names) or "no tool",
+        *(phrase(name, run[name]) for name in BY_NAME if name in read and name not in QUIET),
+    )
+
+
+def _assumed(
+    run: Mapping[str, str],
+    lines: Sequence[Line],
+    estimated: Mapping[str, Any],
+    said: Mapping[str, Any],
+) -> tuple[str, ...]:
+    """Defaults of the tool and of this planner that decide the answer."""
+    defaults, left = run["source_defaults"].split("+"), run["not_said"].split("+")
+    work = run["work"] or "training"
+    named = [name for name in MATTERS[work] if name in (*defaults, *left) and name not in said]
+    items = [
+        phrase(name, run[name] or estimated[name])
+        for name in named
+        if not is_missing(run[name] or estimated.get(name))
+    ]
+    engine = next((tool for tool in run["source_tool"].split("+") if tool in tools()), "")
+    if "implementation" in defaults and work == "inference" and engine:
+        items.append(OWN_MEMORY.format(tools()[engine].name))
+    if not {"gpu", "instance"} & said.keys() and not run["gpu"] and not run["instance"]:
+        items.append(NO_CARD)
+    items += [run["note"]] if run["note"] else []
+    if work == "training" and not run["train_tokens"] and "train_tokens" not in said:
+        epochs = next(
+            (line for line in lines if line.field.rpartition(".")[2] in EPOCHS and line.text), None
+        )
+        items.append(NO_AMOUNT.format(f" ({epochs.field} {epochs.text})" if epochs else ""))
+    return tuple(items)
+
+
+def _not_counted(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
+    """The unused fields of the files with their values, those that change memory first."""
+    values = {line.field: line.text for line in lines}
+    changes = {
+        name: field.changes
+        for tool in run["source_tool"].split("+")
+        if tool in tools()
+        for name, field in tools()[tool].fields.items()
+    }
+    items = []
+    for name in filter(None, run["unused"].split("+")):
+        known = changes.get(name)
+        effect = SURE if known else (MAYBE if known is not None or "." in name else UNKNOWN)
+        value = values.get(name, "")
+        items.append((effect != SURE, f"{name} {value} ({effect})".replace("  ", " ")))
+    copies = next((line.text for line in lines if line.field == "copies"), "1")
+    asked = next((line.text for line in lines if line.field == "asked_gpus"), "")
+    if copies not in ("", "1"):
+        items.append((True, COPIES.format(copies)))
+    if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
+        total = int(asked) * int(next((line.text for line in lines if line.field == "nodes"), "1"))
+        if total > int(run["gpus"]):
+            items.append((True, UNUSED_GPUS.format(total, run["gpus"])))
+    return tuple(text for _, text in sorted(items, key=lambda item: item[0]))
