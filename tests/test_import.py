@@ -191,7 +191,10 @@ def test_a_bad_file_has_its_sentence_and_the_others_are_read(tmp_path, capsys):
     bad, good = written(tmp_path / "s.csv")
     assert bad["problem"].startswith(f"{tmp_path / 'b.json'}: this is not JSON")
     assert (bad["model"], good["model"], good["problem"]) == ("", "gpt2", "")
-    assert capsys.readouterr().err.strip() == bad["problem"]
+    told, assumed, refused = capsys.readouterr().err.splitlines()
+    assert refused == bad["problem"]
+    assert told.startswith(f"{tmp_path / 'a.yaml'}: Understood: TRL; model gpt2")
+    assert "Assumed: GPUs 1" in assumed
 
 
 @pytest.mark.usefixtures("read_once")

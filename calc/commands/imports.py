@@ -14,7 +14,7 @@ from calc.files.configs.run import ABOUT, read_runs
 from calc.files.configs.told import told_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
-from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.inputs import BY_NAME, DEFAULTS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
             names = [run] if Path(run).exists() else run.split("+")
             runs = read_runs([(name, content_of(name)) for name in names], catalogs)
             rows += [read.row for read in runs]
-            for line in told_of(runs[0].row, runs[0].lines, {}, {}).lines():
+            for line in told_of(runs[0].row, runs[0].lines, DEFAULTS, {}).lines():
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refused.append(str(error))

@@ -221,6 +221,9 @@ def _accumulation(settled: Settled, copies: int | None) -> None:
         if "accumulation_steps" in settled.defaulted:
             settled.defaulted.discard("accumulation_steps")
             settled.values.pop("accumulation_steps")
+    elif sequences % (copies * batch) and "tokens_each" in settled.made_of.get("batch", ()):
+        # filled up to so many tokens, micro-batches differ in their sequences
+        _set(settled, "accumulation_steps", -(-sequences // (copies * batch)), ("global_batch",))
     elif sequences % (copies * batch):
         settled.problems.append(
             f"{source}: {sequences} sequences are not a multiple of batch {batch} x {copies} "

@@ -16,8 +16,13 @@ from calc.files.configs.fields import table
 # Tuned, mirrored and quantised copies have the shapes of their base; these suffixes say only what
 # was done to it.
 COPIES = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
+    r"[-_.](instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4"
+    r"|dynamic|static|w4a16|w8a16|w8a8|w4a8|w4afp8|g128|gs128|sym|asym|autoround|auto-round|round|auto|marlin"
+    r"|mxfp4|quantized|quant|block|tensorwise|torchao|unsloth|mlx|gguf|dequantized|kv|\d{4})$"
 )
+TUNED = re.compile(
+    r"-(?:instruct|chat|it|base)(?=-v?\d)"
+)  # before a release: Mistral-7B-Instruct-v0.3
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
 TRAITS = {
     "ffn": "ffn_width",
@@ -30,6 +35,8 @@ CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the 
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
 OWNERS = re.compile(r"^(meta|nvidia)-")
 STORED = {"bf16": "bf16", "fp16": "fp16", "awq": "awq-4bit", "gptq": "gptq-4bit"}
+STORED |= {"w4a16": "gptq-4bit", "autoround": "gptq-4bit", "w8a8": "int8", "w8a16": "int8"}
+STORED |= {"int4": "gptq-4bit", "int8": "int8", "fp4": "nvfp4"}
 STORED |= {"fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4"}
 
 
@@ -146,7 +153,7 @@ def _joined(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    name, shorter = OWNERS.sub("", name.lower()), ""
+    name, shorter = TUNED.sub("", OWNERS.sub("", name.lower())), ""
     while (shorter := COPIES.sub("", name)) != name:
         name = shorter
     return name

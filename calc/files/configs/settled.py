@@ -98,6 +98,8 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
                 settled.unused[name] = None
             continue
         if id(meaning) in seen and meaning.name != "flash_attention":
+            if as_word(reading.fields[seen[id(meaning)]]) == as_word(value):
+                continue
             settled.problems.append(
                 f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep "
                 f"one of the two."

@@ -29,6 +29,7 @@ MODEL_FLAGS = (
     "model",
 )  # of a script that belongs to no tool: an owner/name
 LONGEST_ASIDE = 120  # characters
+LIKE_ANY = ("transformers", "trl")  # whose flags many scripts have
 ANY_TRAINER = "script"  # the tool of scripts that belong to no tool
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # the lower rank wins where two files set the same field
 
@@ -128,7 +129,7 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
         return []
     fields, others = fields_of(words[script + 1 :], file, {})
     launcher, best = _launcher(words[:script], file), best_tool(fields)
-    best = best or _any_trainer(fields, words[script])
+    best = _any_trainer(fields, words[script], best) or best
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
     models = {
@@ -143,12 +144,18 @@ def command_readings(words: list[str], file: str) -> list[Reading]:
     )
 
 
-def _any_trainer(fields: dict[str, Any], script: str) -> Tool | None:
-    """The tool for scripts of nobody's: by the names that trainers usually give their flags."""
+def _any_trainer(fields: dict[str, Any], script: str, best: Tool | None) -> Tool | None:
+    """The tool for scripts of nobody's, where it knows more of the flags than the best other."""
     tool = tools()[ANY_TRAINER]
+    if best and (best.id not in LIKE_ANY or _known(tool, fields) <= _known(best, fields)):
+        return None
     told = any(mark in fields for mark in tool.marks)
-    trains = re.search(r"train|tun|sft|lora|dpo|pretrain|clm", script.rpartition("/")[2].lower())
-    return tool if told and (trains or sum(name in tool.fields for name in fields) > 1) else None
+    trains = re.search(r"train|tun|sft|lora|dpo|clm", script.rpartition("/")[2].lower())
+    return tool if told and (trains or _known(tool, fields) > 1) else None
+
+
+def _known(tool: Tool, fields: dict[str, Any]) -> int:
+    return sum(name in tool.fields for name in fields)
 
 
 def _in_container(service: dict[str, Any], file: str) -> list[Reading]:

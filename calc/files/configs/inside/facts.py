@@ -43,6 +43,7 @@ NODE_COUNTS = (
     "n_nodes",
 )
 COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
+WORKERS = {"pytorch_replica_specs", "mpi_replica_specs", "worker_group_specs"}  # of one job
 CARD_KEYS = re.compile(r"gpu|accelerator|card|resource_?profile|device_type|machine_type")
 MODEL_KEYS = (
     *(
@@ -158,6 +159,8 @@ def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str)
         key == "size" and "leader_worker_template" in parents and number
     ):
         yield Fact("nodes", number, path, text)
+    elif key == "replicas" and WORKERS & set(parents) and number:
+        yield Fact("workers", number, path, text)
     elif key in COPIES and number:
         yield Fact("copies", number, path, text)
     elif key == "gpus" and not number and (count := gpus_of_docker(value)):
@@ -213,7 +216,7 @@ def shared(first: Path, second: Path) -> int:
     )
 
 
-def visible(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
+def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
     """The facts that concern the program at a path, the nearest first.
 
     A fact that stands nearer to another program is that program's.

@@ -26,6 +26,10 @@ RUNS_SCRIPT = re.compile(
 )
 
 
+MODEL = re.compile(r"[\w.-]+/[\w.-]+")
+IS_SCRIPT = re.compile(r"[\n;|]|&&")
+
+
 class Program(NamedTuple):
     """What a part of a file runs: a script, the words of one command, or the fields of a tool."""
 
@@ -87,33 +91,48 @@ def _of_words(words: list[str], path: Path) -> Program:
 def _container(node: dict[str, Any], path: Path) -> Program | None:
     """The program of a mapping with a command, arguments or an image that says the engine."""
     named = {snake(key): value for key, value in node.items()}
+    words = _words_of(named)
+    if words and known_command().search(" ".join(words)[:LONGEST]):
+        return _of_words(words, path)
+    flags = bool(words) and any(word.startswith("-") for word in words)
+    if words and not words[0].startswith("-") and not MODEL.fullmatch(words[0]):
+        return None  # a command of the container's own
+    command = _engine(named) or (_engine_of_flags(words) if flags else "")
+    if not command:
+        return None
+    is_image = any(isinstance(named.get(name), str) for name in IMAGES)
+    inner = (
+        _own_fields(value, path)
+        for name, value in named.items()
+        if isinstance(value, dict) and name not in ENVIRONMENTS
+    )
+    has_variables = any(name in ENVIRONMENTS for name in named)
+    if flags or (is_image and (has_variables or words) and not any(inner)):
+        return Program(path, words=(*command.split(), *words))
+    return None
+
+
+def _words_of(named: dict[str, Any]) -> list[str]:
+    """The words of a container's entry point, command and arguments; a script is one word."""
     words: list[str] = []
     for key in COMMANDS:
         value = named.get(key)
         if isinstance(value, str):
-            words += [value] if known_command().search(value[:LONGEST]) else _split(value)
+            words += [value] if IS_SCRIPT.search(value) else _split(value)
         elif isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
             words += [str(item) for item in value]
-    if words and known_command().search(" ".join(words)[:LONGEST]):
-        return _of_words(words, path)
-    command = _engine(named)
-    if not command:
-        return None
-    flags = words[next((place for place, word in enumerate(words) if word.startswith("-")), 0) :]
-    if words and (words[0].startswith("-") or (flags[:1] and flags[0].startswith("-"))):
-        return Program(path, words=(*command.split(), *words))
-    has_variables = any(name in ENVIRONMENTS for name in named)
-    is_image = any(isinstance(named.get(name), str) for name in IMAGES)
-    if (
-        is_image
-        and (has_variables or words)
-        and not any(
-            isinstance(value, dict) and name not in ENVIRONMENTS and _own_fields(value, path)
-            for name, value in named.items()
-        )
-    ):
-        return Program(path, words=(*command.split(), *words))
-    return None
+    return words
+
+
+def _engine_of_flags(words: list[str]) -> str:
+    """The command of the engine whose flags these are; empty where they are of none."""
+    fields = _flags(words)
+    known = [
+        (sum(name in tool.fields for name in fields), next(iter(tool.commands), ""))
+        for tool in tools().values()
+        if tool.work == "inference" and any(mark in fields for mark in tool.marks)
+    ]
+    return max(known, default=(0, ""))[1]
 
 
 def _engine(named: dict[str, Any]) -> str:
@@ -145,6 +164,8 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
     fields = {_without_prefix(name): value for name, value in fields.items()}
     hint = str(node.get("class", "")).lower()
     called = table("classes").get(str(node.get("class", "")), "")
+    if called and "0" in fields:
+        fields.setdefault("model", fields.pop("0"))
     ranked = []
     for tool in tools().values():
         if tool.launches:
@@ -152,6 +173,7 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
         marks = sum(mark in fields for mark in tool.marks)
         read = sum(name in tool.fields for name in fields)
         enough = 2 * sum(map(tool.knows, fields)) >= len(fields)
+        enough = enough and (tool.id != ANY_TRAINER or read > 1)
         hinted = tool.id == called or (bool(hint) and tool.id in hint)
         if tool.id == called or (marks and read and enough):
             ranked.append((tool.id != ANY_TRAINER, hinted, read, marks, tool.id))

@@ -48,6 +48,8 @@ class _Script:
             value = self.value(statement.value)
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             for target in targets:
+                if self._sets_key(target, value):
+                    continue
                 name = target.id if isinstance(target, ast.Name) else ast.unparse(target)[:80]
                 self.names[name] = tree[name] = value
         elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -59,6 +61,16 @@ class _Script:
             inner_statements = getattr(statement, body, None)
             if isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try):
                 tree |= self.block(inner_statements or [], depth + 1)
+
+    def _sets_key(self, target: ast.expr, value: Any) -> bool:
+        """Whether the target is a key of a known mapping, which then has the value."""
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            return False
+        mapping, key = self.names.get(target.value.id), self.value(target.slice)
+        if not isinstance(mapping, dict) or not isinstance(key, str):
+            return False
+        mapping[key] = value
+        return True
 
     def _expression(self, statement: ast.Expr | ast.Return, tree: dict[str, Any]) -> None:
         call = statement.value

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from calc.files.configs.fields import Tool
-from calc.files.configs.inside.facts import Fact, Path, facts_of, shared, unread_memory, visible
+from calc.files.configs.inside.facts import Fact, Path, facts_of, near_facts, shared, unread_memory
 from calc.files.configs.inside.kinds import unread_kind
 from calc.files.configs.inside.programs import COMMANDS, Program, programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
@@ -49,7 +49,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         others = [
             path for other, path in enumerate(paths) if other != place and path != program.path
         ]
-        near = visible(facts, program.path, others)
+        near = near_facts(facts, program.path, others)
         unread = unread_memory(tree, program.path, _read_paths(facts, programs))
         place_name = _name(program.path, others)
         for readings in _choices(program, near, file, unread, place_name):
@@ -63,9 +63,42 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
                 services.append(readings)
                 seen.add(told)
     services = [readings for readings in services if _says_enough(readings)] or services
+    services = [readings for readings in services if _names_model(readings)] or services
+    services = [
+        readings
+        for place, readings in enumerate(services)
+        if not any(_is_part(readings, other) for other in services[place + 1 :] + services[:place])
+    ]
     if not services:
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
     return services
+
+
+def _names_model(readings: list[Reading]) -> bool:
+    return any(
+        reading.parts.get("model")
+        or any(
+            field.to == "model" and reading.fields.get(name)
+            for name, field in _fields(reading.tool).items()
+        )
+        for reading in readings
+    )
+
+
+def _is_part(readings: list[Reading], other: list[Reading]) -> bool:
+    """Whether the fields of one run are some of another's, on no other machine."""
+    own, more = _settings(readings), _settings(other)
+    return own.items() < more.items()
+
+
+def _settings(readings: list[Reading]) -> dict[str, str]:
+    """Every field and part of a run, as text."""
+    return {
+        name: str(value)
+        for reading in readings
+        for name, value in (*reading.fields.items(), *reading.parts.items())
+        if name != "model"
+    }
 
 
 def machine_choices(tree: dict[str, Any], file: str) -> list[list[Reading]]:
@@ -80,6 +113,8 @@ def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
     for kind, part in (("nodes", "nodes"), ("memory", "card_memory_gb"), ("copies", "copies")):
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
+    if workers := sum(fact.value for fact in facts if fact.kind == "workers"):
+        known["nodes"] = workers
     asked = [fact.value for fact in facts if fact.kind in ("gpus", "devices")]
     known |= {"asked_gpus": asked[0]} if asked else {}
     choices: list[dict[str, Any]] = []
@@ -141,7 +176,8 @@ def _choices(
 
 def _environment(facts: list[Fact], parts: dict[str, Any]) -> dict[str, str]:
     """The variables that a program sees, with those that a scheduler sets itself."""
-    gpus, nodes = str(parts.get("asked_gpus", "")), str(parts.get("nodes", 1))
+    usual = 1 if {"gpu", "card_memory_gb"} & parts.keys() else ""  # a card without a number
+    gpus, nodes = str(parts.get("asked_gpus", usual)), str(parts.get("nodes", 1))
     known = dict.fromkeys(GPUS_OF_NODE, gpus) if gpus else {}
     known |= dict.fromkeys(NODES_OF_JOB, nodes)
     for fact in reversed(facts):  # the nearest last, which counts
