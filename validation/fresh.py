@@ -1,0 +1,173 @@
+"""The estimate against rows of sources that no constant was first fitted to.
+
+`python -m validation.fresh` prints the errors by group and writes `results/fresh.csv`, a row per
+published figure, and `results/fresh_summary.csv`. Each row is asked twice: with the columns that
+its source's set-up was first put into, and with what the source states beyond them
+(`data/fresh/as_published.yaml`). Half of the rows of these sources are here; the other half is
+kept elsewhere and judges.
+"""
+
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from calc import estimate, load_catalogs
+from calc.catalogs.load import add_models
+from calc.catalogs.strict_yaml import read_strictly
+from calc.files.model_configs import added_models
+from calc.scenarios.inputs import BY_NAME
+from validation.speed import DATA, RESULTS, time_table, with_published_models
+
+FRESH = DATA / "fresh"
+FAMILIES = (
+    "training",
+    "train_memory",
+    "serving",
+    "serving_memory",
+    "encoders",
+    "post_training",
+)
+FIRST, STATED = "first", "stated"  # how a row is asked
+TIMES = {  # quantity -> the prefix of its range, and the result column that benchmarks print
+    "time_per_output_token_seconds": ("time", "time_per_output_token_seconds"),
+    "time_to_first_token_seconds": ("first_token", "closed_loop_first_token_seconds"),
+    "step_seconds": ("time", "step_seconds"),
+    "sync_seconds": ("time", "sync_seconds"),
+    "tokens_per_second_per_gpu": ("time", "tokens_per_second_per_gpu"),
+}
+RESERVED = "allocated_peak_bytes..memory_bytes"  # between the two: what an allocator reserved
+ABOUT = ("id", "quantity", "low", "high", "confidence", "family", "group", "tags", "note", "source")
+SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio", "inside", "fits")
+
+
+def fresh_catalogs():
+    """The catalogs with the models of all published rows that they lack."""
+    catalogs = with_published_models(load_catalogs())
+    return add_models(catalogs, dict(added_models([str(FRESH / "configs")], catalogs)))
+
+
+def expected(family):
+    """The published figures of a family of rows, one a row."""
+    rows = pd.read_csv(FRESH / f"{family}_expected.csv", keep_default_na=False)
+    return rows.astype({"low": float, "high": float})
+
+
+def scenarios(family, asked):
+    """The scenarios of a family by id, as first asked or with what their source states."""
+    rows = pd.read_csv(FRESH / f"{family}_scenarios.csv", keep_default_na=False, dtype=str)
+    rows = rows.set_index("scenario")
+    if asked == FIRST:
+        return rows
+    stated = read_strictly(
+        (FRESH / "as_published.yaml").read_text("utf-8"), "validation/data/fresh/as_published.yaml"
+    )["rows"]
+    for entry in stated:
+        matches = [fnmatchcase(name, entry["id"]) for name in rows.index]
+        for column, value in entry["set"].items():
+            if column not in rows and any(matches):
+                rows[column] = ""
+            if any(matches):
+                rows.loc[matches, column] = str(value)
+    return rows
+
+
+def _error(true_low, true_high, low, high):
+    """Signed distance of an estimate between two ends from a figure between two ends. [ratio]"""
+    return np.where(
+        low > true_high, low / true_high - 1, np.where(high < true_low, high / true_low - 1, 0.0)
+    )
+
+
+def compared(family, asked, catalogs):
+    """The figures of a family with the estimate, its error, and whether the range holds them."""
+    rows, asks = expected(family), scenarios(family, asked)
+    asks = asks[[name for name in asks if name in BY_NAME]].loc[rows["id"]].reset_index(drop=True)
+    estimates = estimate(asks, catalogs, solve="max_batch" in set(rows["quantity"]))
+    table, problems = time_table(asks, catalogs)
+    made = rows.assign(asked=asked, problem=problems, fits=estimates["fits"].astype(str))
+    bytes_each = rows["quantity"].str.endswith("_bytes").to_numpy()
+    predicted, low, high = (np.full(len(rows), np.nan) for _ in range(3))
+    ends = np.ones((2, len(rows)))
+    for place, quantity in enumerate(rows["quantity"]):
+        if quantity in TIMES:
+            kind, column = TIMES[quantity]
+            predicted[place] = table[column][place]
+            ends[:, place] = [table[f"{kind}_{end}_ratio"][place] for end in ("low", "high")]
+            low[place] = high[place] = predicted[place]
+        elif quantity == RESERVED:
+            low[place], high[place] = estimates.loc[
+                place, ["allocated_peak_bytes", "memory_bytes"]
+            ].astype(float)
+            predicted[place] = high[place]
+        else:
+            predicted[place] = low[place] = high[place] = estimates.at[place, quantity]
+    rate = rows["quantity"].str.startswith("tokens_per_second").to_numpy()
+    error = _error(rows["low"], rows["high"], low, high)
+    range_low = np.where(rate, predicted / ends[1], predicted * ends[0])
+    range_high = np.where(rate, predicted / ends[0], predicted * ends[1])
+    peak = rows["quantity"].isin([RESERVED, "allocated_peak_bytes", "memory_bytes"]).to_numpy()
+    for end, values in (("low", range_low), ("high", range_high)):
+        values[peak] = estimates[f"memory_{end}_bytes"].astype(float)[peak]
+    range_low = np.where(peak, np.minimum(range_low, low), range_low)
+    inside = (rows["low"] <= range_high) & (rows["high"] >= range_low)
+    ranged = ~bytes_each | peak
+    return made.assign(
+        predicted=predicted,
+        error_ratio=error,
+        low_ratio=range_low / predicted,
+        high_ratio=range_high / predicted,
+        inside=np.where(ranged, inside.astype(float), np.nan),
+        half_width=np.where(ranged, (range_high - range_low) / 2 / predicted, np.nan),
+    )
+
+
+def all_compared(catalogs):
+    """Every fresh figure, asked both ways."""
+    parts = [compared(family, asked, catalogs) for asked in (FIRST, STATED) for family in FAMILIES]
+    return pd.concat(parts, ignore_index=True)
+
+
+def summary(rows, by):
+    """Figures, median and 90th percentile of the error, share inside, half width, verdicts."""
+    answered = rows[rows["problem"] == ""]
+    keys = [answered[name] for name in by]
+    size = answered["error_ratio"].abs().groupby(keys)
+    table = pd.DataFrame(
+        {
+            "figures": rows.groupby(by).size(),
+            "refused": (rows["problem"] != "").groupby([rows[name] for name in by]).sum(),
+            "median_error_ratio": size.median(),
+            "p90_error_ratio": size.quantile(0.9),
+            "bias_ratio": answered.groupby(by)["error_ratio"].median(),
+            "inside_ratio": answered.groupby(by)["inside"].mean(),
+            "half_width": answered.groupby(by)["half_width"].median(),
+            "called_no": (answered["fits"] == "no").groupby(keys).sum(),
+        }
+    )
+    return table.round(3)
+
+
+def main():
+    """Print the errors by family and by group, and write them."""
+    rows = all_compared(fresh_catalogs())
+    rows = rows.assign(
+        judged=rows["family"].str.removeprefix("fresh_")
+        + " "
+        + np.where(rows["quantity"].isin(TIMES), rows["quantity"], "memory")
+    )
+    headline = rows[rows["headline"] == "yes"]
+    tables = [
+        summary(rows, ["judged", "asked"]),
+        summary(headline, ["family", "asked"]),
+        summary(rows, ["judged", "group", "asked"]),
+    ]
+    RESULTS.mkdir(exist_ok=True)
+    rows[[*SHOWN]].to_csv(RESULTS / "fresh.csv", index=False, float_format="%.5g")
+    tables[2].reset_index().to_csv(RESULTS / "fresh_summary.csv", index=False)
+    for table in tables:
+        print(table.to_string(na_rep=""), "\n")
+
+
+if __name__ == "__main__":
+    main()
