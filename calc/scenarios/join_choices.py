@@ -90,6 +90,12 @@ def computes_all_scores(attention, implementation_eager, catalogs):
     )
 
 
+def named_kernel_numbers(attention, catalogs):
+    """Which attention kernel a row names, as indicators; none where the software chooses."""
+    made = _listed(catalogs, "attention", attention)
+    return {name: values for name, values in made.items() if name.startswith("names_")}
+
+
 def stored_form(
     precision,
     implementation_masters_eight_bit,
@@ -249,6 +255,11 @@ kv_bytes_each = _width("kv_precision", "kv_bytes_each", 2.0)
 def asks_ties(tie_embeddings):
     """1 to tie embedding and head, 0 not to; NaN to follow the model. [0 or 1]"""
     return tie_embeddings.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
+
+
+def asks_fused_adapters(fused_adapters):
+    """1 for adapters in the kernels of their matrices, 0 not; NaN: as the software does. [0/1]"""
+    return fused_adapters.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
 
 
 def served_adapters(work, adapters):

@@ -320,17 +320,19 @@ def expert_parallel_seconds(
     passing_sequences,
     stack_layers,
     stack_pass_tokens,
-    stack_hidden,
+    stack_expert_hidden,
     stack_routing_seconds_per_byte,
     expert_parallel,
     tensor_parallel,
 ):
     """All-to-alls of experts in a micro-batch: a token's copies there and back, in 16 bits. [s]
 
-    Source: Lepikhin et al. 2020, arXiv 2006.16668.
+    A token travels in the width of the experts' inputs, which some models make narrower (Nemotron
+    3's moe_latent_size). Source: Lepikhin et al. 2020, arXiv 2006.16668.
     """
     sent_seconds = np.sum(
-        stack_layers * stack_pass_tokens * stack_hidden * stack_routing_seconds_per_byte, axis=0
+        stack_layers * stack_pass_tokens * stack_expert_hidden * stack_routing_seconds_per_byte,
+        axis=0,
     )
     return np.where(
         expert_parallel > 1, 2 * 2 * passing_sequences * sent_seconds / tensor_parallel, 0

@@ -99,27 +99,58 @@ def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmu
     return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
 
 
-def kernel_attention_ratio(
-    trains, engine_replays_steps, card_attention_ratio, card_prefill_attention_ratio
+def named_attention_ratio(
+    names_flash_2,
+    names_flash_3,
+    names_cudnn,
+    names_sdpa,
+    engine_takes_flash_package,
+    card_flash_2_ratio,
+    card_flash_3_ratio,
+    card_cudnn_ratio,
+    card_attention_ratio,
 ):
-    """Share of the dense rate that the card's attention kernel reaches. [share]
+    """Share of the dense rate of the kernel that a row or its software names; else NaN. [share]
 
-    Serving engines run its forward pass alone, which reaches more than forward and backward
-    together.
+    Software on the flash-attn package takes FlashAttention 3 on cards that have it. Source:
+    catalogs/calibrated/utilization.yaml.
     """
-    return np.where(
-        (trains == 0) & (engine_replays_steps > 0),
-        card_prefill_attention_ratio,
-        card_attention_ratio,
+    of_package = (engine_takes_flash_package > 0) & (names_cudnn + names_sdpa + names_flash_2 == 0)
+    return np.select(
+        [names_flash_2 > 0, (names_flash_3 > 0) | of_package, names_cudnn > 0, names_sdpa > 0],
+        [card_flash_2_ratio, card_flash_3_ratio, card_cudnn_ratio, card_attention_ratio],
+        np.nan,
     )
 
 
-def attention_flops_per_second(
-    wide_flops_per_second,
-    kernel_attention_ratio,
+def kernel_attention_ratio(
+    trains,
+    engine_replays_steps,
+    card_attention_ratio,
     engine_attention_ratio,
-    context_parallel,
-    engine_context_attention_ratio,
+    named_attention_ratio,
+    card_prefill_attention_ratio,
+    card_flash_2_ratio,
+    card_flash_3_ratio,
+):
+    """Share of the dense rate that the attention kernel reaches. [share]
+
+    Serving engines run its forward pass alone, which reaches more than forward and backward
+    together; FlashAttention 2 is behind the card's best kernel there as in training.
+    """
+    unnamed = np.isnan(named_attention_ratio)
+    behind = np.where(
+        named_attention_ratio <= card_flash_2_ratio, card_flash_2_ratio / card_flash_3_ratio, 1
+    )
+    serving = card_prefill_attention_ratio * np.where(unnamed, engine_attention_ratio, behind)
+    training = np.where(
+        unnamed, card_attention_ratio * engine_attention_ratio, named_attention_ratio
+    )
+    return np.where((trains == 0) & (engine_replays_steps > 0), serving, training)
+
+
+def attention_flops_per_second(
+    wide_flops_per_second, kernel_attention_ratio, context_parallel, engine_context_attention_ratio
 ):
     """Rate that attention reaches. [FLOP/s]
 
@@ -127,7 +158,30 @@ def attention_flops_per_second(
     a calibrated share. Source: Liu et al. 2023, arXiv 2310.01889.
     """
     of_ring = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
-    return wide_flops_per_second * kernel_attention_ratio * engine_attention_ratio * of_ring
+    return wide_flops_per_second * kernel_attention_ratio * of_ring
+
+
+def fuses_adapter_kernels(asks_fused_adapters, engine_fused_adapters):
+    """1 where adapters run inside the kernels of their matrices. [0 or 1]"""
+    return np.where(np.isnan(asks_fused_adapters), engine_fused_adapters, asks_fused_adapters)
+
+
+def adapter_element_passes(
+    fuses_adapter_kernels,
+    engine_element_passes,
+    engine_adapter_element_passes,
+    fused_adapter_passes,
+):
+    """Moves of each output beside adapters: their own outputs too, unless fused. [passes]
+
+    A fused kernel adds an adapter's product where its matrix writes the output. Source: NeMo
+    Automodel, components/_peft/lora_kernel.py; Unsloth, kernels/fast_lora.py.
+    """
+    return np.where(
+        fuses_adapter_kernels > 0,
+        np.minimum(engine_element_passes + fused_adapter_passes, engine_adapter_element_passes),
+        engine_adapter_element_passes,
+    )
 
 
 def element_passes(
@@ -136,7 +190,7 @@ def element_passes(
     trains,
     generates,
     engine_element_passes,
-    engine_adapter_element_passes,
+    adapter_element_passes,
     compile_element_ratio,
     encoder_element_ratio,
 ):
@@ -144,7 +198,7 @@ def element_passes(
 
     Encoders that are served have norms and activations of one kernel each.
     """
-    eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
+    eager = np.where(adapts > 0, adapter_element_passes, engine_element_passes)
     eager = eager * np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
     return eager * np.where(compiles > 0, compile_element_ratio, 1)
 
@@ -155,10 +209,16 @@ def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_scor
 
 
 def whole_element_bytes(
-    batch, stack_layers, stack_pass_tokens, stack_experts_per_token, stack_hidden, element_passes
+    batch,
+    stack_layers,
+    stack_pass_tokens,
+    stack_experts_per_token,
+    stack_hidden,
+    stack_expert_hidden,
+    element_passes,
 ):
     """Traffic of what is as wide as the hidden states: residual, norms, copies for experts. [B]"""
-    width = 4 * (1 + stack_experts_per_token) * stack_hidden
+    width = 4 * (stack_hidden + stack_experts_per_token * stack_expert_hidden)
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0) * element_passes
 
 

@@ -21,6 +21,7 @@ def stack_met_ffn_width(
 
 def stack_output_width(
     stack_hidden,
+    stack_expert_hidden,
     stack_query_width,
     stack_key_width,
     stack_mixer_in_width,
@@ -35,7 +36,8 @@ def stack_output_width(
     catalogs/calibrated/engines.yaml.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
-    return 4 * (1 + stack_experts_per_token) * stack_hidden + mixed + 3 * stack_met_ffn_width
+    routed = stack_experts_per_token * stack_expert_hidden
+    return 4 * (stack_hidden + routed) + mixed + 3 * stack_met_ffn_width
 
 
 def element_bytes(batch_sequences, stack_layers, stack_pass_tokens, stack_output_width):
@@ -60,13 +62,18 @@ def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compil
 
 
 def stack_cast_width(
-    stack_hidden, stack_query_width, stack_key_width, stack_experts_per_token, stack_met_ffn_width
+    stack_hidden,
+    stack_expert_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_experts_per_token,
+    stack_met_ffn_width,
 ):
     """Elements cast per token: inputs h, q, h, f, gradients q + 2k, h, 2f, h. [elements]
 
     Source: torchao/float8/float8_linear.py.
     """
-    routed = 2 * stack_experts_per_token * stack_hidden
+    routed = 2 * stack_experts_per_token * stack_expert_hidden
     return (
         4 * stack_hidden
         + 2 * stack_query_width
