@@ -167,8 +167,13 @@ def prefill_link_seconds(
 def arrival_seconds(
     engine_request_seconds, is_engine, generates, prompt_tokens, tokenize_seconds_each
 ):
-    """Time from a request's arrival to its first kernel, and back; engines tokenize it. [s]"""
-    return engine_request_seconds + is_engine * generates * prompt_tokens * tokenize_seconds_each
+    """Time from a request's arrival to its first kernel, and back; engines tokenize it. [s]
+
+    A model that answers no token and runs in the caller's process handles no request: benchmarks
+    time the batch alone.
+    """
+    handled = engine_request_seconds * np.maximum(is_engine, generates)
+    return handled + is_engine * generates * prompt_tokens * tokenize_seconds_each
 
 
 def burst_first_token_seconds(

@@ -196,11 +196,12 @@ def element_passes(
 ):
     """Moves of each forward output through memory: adapters add, compiling saves. [passes]
 
-    Encoders that are served have norms and activations of one kernel each.
+    Encoders that are served have norms and activations of one kernel each, of which compiling
+    saves little more.
     """
     eager = np.where(adapts > 0, adapter_element_passes, engine_element_passes)
-    eager = eager * np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
-    return eager * np.where(compiles > 0, compile_element_ratio, 1)
+    fused = np.where((trains == 0) & (generates == 0), encoder_element_ratio, 1)
+    return eager * np.minimum(fused, np.where(compiles > 0, compile_element_ratio, 1))
 
 
 def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_score_passes):
@@ -241,9 +242,12 @@ def host_passes(trains, extra_forward_ratio, backward_passes):
     return 1 + trains * (backward_passes + extra_forward_ratio)
 
 
-def launched_block_seconds(engine_host_seconds_per_block, kernel_host_ratio):
-    """Time in which the CPU launches a block's kernels, experts apart. [s]"""
-    return engine_host_seconds_per_block * kernel_host_ratio
+def launched_block_seconds(
+    engine_host_seconds_per_block, kernel_host_ratio, compiles, compile_launch_ratio
+):
+    """Time in which the CPU launches a block's kernels, experts apart; fewer compiled. [s]"""
+    launched = np.where(compiles > 0, compile_launch_ratio, 1)
+    return engine_host_seconds_per_block * kernel_host_ratio * launched
 
 
 def stack_launched_experts_seconds(
