@@ -101,6 +101,7 @@ def _read(name, one_of, key=("row",)):
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
     rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
     rows = rows[rows["left_out"] == ""].reset_index(drop=True)
+    rows["engine_flags"] = rows["work"].map({"inference": "tuned"}).fillna("")  # benchmarks are
     keys = rows[list(key)].astype(str).agg(" ".join, axis=1)
     return rows.assign(held_out=[zlib.crc32(text.encode()) % one_of == 0 for text in keys])
 

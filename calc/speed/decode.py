@@ -212,18 +212,23 @@ def replayed_experts_seconds(
     expert_blocks,
     card_expert_block_seconds,
     card_expert_cast_seconds,
+    card_shipped_expert_seconds,
     compute_bytes_each,
     casts_experts,
+    is_tuned,
+    experts_only,
 ):
     """Time that experts add to a step that is replayed as one CUDA graph. [s]
 
-    Experts in 8 or 4 bits have their inputs cast before each of two products. Source: vLLM,
-    fused_moe/utils.py, moe_kernel_quantize_input.
+    Experts in 8 or 4 bits have their inputs cast before each of two products. As shipped, an engine
+    runs them with a kernel that was not chosen for the card. The kernel for MXFP4 that casts its
+    inputs routes and multiplies in one call. Source: vLLM, fused_moe/utils.py,
+    moe_kernel_quantize_input; FlashInfer, fused_moe/core.py, trtllm_fp4_block_scale_moe.
     """
-    return expert_blocks * (
-        card_expert_block_seconds
-        + ((compute_bytes_each < 2) | (casts_experts > 0)) * card_expert_cast_seconds
-    )
+    casts = (compute_bytes_each < 2) * card_expert_cast_seconds
+    shipped = (1 - is_tuned) * (1 - experts_only) * card_shipped_expert_seconds
+    apart = expert_blocks * (card_expert_block_seconds + casts + shipped)
+    return np.where(casts_experts > 0, 0, apart)
 
 
 def replayed_sequences_seconds(
@@ -233,17 +238,22 @@ def replayed_sequences_seconds(
     return running_sequences * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
 
 
+def block_gap_seconds(card_block_seconds, release_block_ratio):
+    """Gaps between the kernels of one block in a replayed step; older releases leave more. [s]"""
+    return card_block_seconds * np.where(np.isnan(release_block_ratio), 1, release_block_ratio)
+
+
 def replayed_step_seconds(
     model_blocks,
     card_step_seconds,
-    card_block_seconds,
+    block_gap_seconds,
     replayed_experts_seconds,
     replayed_sequences_seconds,
 ):
     """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
     return (
         card_step_seconds
-        + model_blocks * card_block_seconds
+        + model_blocks * block_gap_seconds
         + replayed_experts_seconds
         + replayed_sequences_seconds
     )

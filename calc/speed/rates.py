@@ -260,19 +260,29 @@ def stack_launched_experts_seconds(
     )
 
 
+def stack_shipped_launch_seconds(
+    stack_experts, is_engine, is_tuned, experts_only, card_shipped_launch_seconds
+):
+    """Further time to launch a prompt's pass through experts as an engine ships. [s]
+
+    A pass with a prompt in it is not replayed. Kernels that experts have for one number format
+    alone (MXFP4, 4-bit integers) are as fast without flags.
+    """
+    launched = is_engine * (1 - is_tuned) * (1 - experts_only)
+    return np.where(stack_experts > 0, launched * np.nan_to_num(card_shipped_launch_seconds), 0)
+
+
 def host_seconds(
     adapts,
     stack_layers,
     host_passes,
     launched_block_seconds,
     stack_launched_experts_seconds,
+    stack_shipped_launch_seconds,
     adapter_launch_ratio,
     pipeline_parallel,
 ):
     """Time in which the CPU launches one micro-batch's kernels on one stage. [s]"""
     block = launched_block_seconds * (1 + adapter_launch_ratio * adapts)
-    return (
-        np.sum(stack_layers * (block + stack_launched_experts_seconds), axis=0)
-        * host_passes
-        / pipeline_parallel
-    )
+    experts = stack_launched_experts_seconds + stack_shipped_launch_seconds
+    return np.sum(stack_layers * (block + experts), axis=0) * host_passes / pipeline_parallel
