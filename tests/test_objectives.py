@@ -195,7 +195,7 @@ def test_a_rollouts_decode_step_is_near_that_of_the_same_engine_serving():
         }
     )
     decoded = 512 * 64 / served["decode_tokens_per_second"]
-    loop = catalogs().time_constants["value"]["rollout_loop_ratio"]
+    loop = catalogs().trainers.at["trl", "loop_ratio"]
     assert decoded == pytest.approx(rolled["rollout_seconds"] / loop, rel=0.25)
 
 

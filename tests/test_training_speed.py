@@ -81,12 +81,16 @@ def test_experts_move_interleave_and_reach_as_their_software_has_it():
     assert stage_chunks(0, 1, layers, 4, 6) == 1
     assert stage_chunks(0, 0, layers, 4, 64) == 1
     assert stage_chunks(2, 0, layers, 4, 6) == 2
-    assert attention_flops_per_second(1e15, 0.25, 1.0, 1, 0.8) == pytest.approx(0.25e15)
-    assert attention_flops_per_second(1e15, 0.25, 1.0, 4, 0.8) == pytest.approx(0.2e15)
+    assert attention_flops_per_second(1e15, 0.25, 1, 0.8) == pytest.approx(0.25e15)
+    assert attention_flops_per_second(1e15, 0.25, 4, 0.8) == pytest.approx(0.2e15)
+    card = {"card_prefill_attention_ratio": 0.6, "card_flash_2_ratio": 0.3}
+    card |= {"card_flash_3_ratio": 0.5, "card_attention_ratio": 0.25, "engine_attention_ratio": 1.6}
     assert [
-        kernel_attention_ratio(trains, replays, 0.25, 0.6)
-        for trains, replays in ((1, 0), (0, 1), (0, 0))
-    ] == [0.25, 0.6, 0.25]
+        kernel_attention_ratio(
+            trains=trains, engine_replays_steps=replays, named_attention_ratio=named, **card
+        )
+        for trains, replays, named in ((1, 0, np.nan), (1, 0, 0.5), (0, 1, 0.5), (0, 1, 0.3))
+    ] == pytest.approx([0.4, 0.5, 0.6, 0.36])
     # Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks
     # share the same experts.
     assert expert_moved_bytes_each(2, 2, 1, 4) == 12

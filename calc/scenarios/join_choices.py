@@ -262,6 +262,11 @@ def asks_fused_adapters(fused_adapters):
     return fused_adapters.mapped(lambda word: {"yes": 1.0, "no": 0.0}.get(word, np.nan))
 
 
+def is_tuned(engine_flags):
+    """1 for an engine whose flags and kernels are chosen for the model and card. [0 or 1]"""
+    return engine_flags.are("tuned") * 1.0
+
+
 def served_adapters(work, adapters):
     """LoRA adapters on a server, a slot for each on its GPUs. [adapters]"""
     return np.where(work.are("training"), 0.0, np.nan_to_num(adapters))

@@ -100,12 +100,29 @@ def leaving_bytes(weights_leave, states_leave, stored_weights_bytes, resident_op
     return weights_leave * stored_weights_bytes + states_leave * resident_optimizer_bytes
 
 
-def sync_seconds(
-    rolls_out, generates_itself, engine_weights_bytes, leaving_bytes, pcie_bytes_per_second
+def refit_seconds(
+    parameters,
+    generates_itself,
+    rolls_out_apart,
+    engine_sleeps,
+    trainer_refit_bytes_per_second,
+    trainer_apart_refit_bytes_per_second,
+    trainer_wake_seconds,
 ):
+    """Time to send all new weights to the engine in 16 bits, and to wake it. [s]
+
+    Tensors are gathered, renamed and loaded one after another. Source: catalogs/edited/trainers.yaml.
+    """
+    rate = np.where(
+        rolls_out_apart > 0, trainer_apart_refit_bytes_per_second, trainer_refit_bytes_per_second
+    )
+    refit = 2 * parameters / rate + engine_sleeps * trainer_wake_seconds
+    return np.where(generates_itself > 0, 0.0, refit)
+
+
+def sync_seconds(rolls_out, refit_seconds, leaving_bytes, pcie_bytes_per_second):
     """Time to send new weights to the engine and to bring back what left for it. [s]"""
-    moved = engine_weights_bytes * (1 - generates_itself) + 2 * leaving_bytes
-    return np.where(rolls_out > 0, moved / pcie_bytes_per_second, 0.0)
+    return np.where(rolls_out > 0, refit_seconds + 2 * leaving_bytes / pcie_bytes_per_second, 0.0)
 
 
 def phases_seconds(log_prob_seconds, update_seconds, sync_seconds):

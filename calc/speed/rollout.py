@@ -27,14 +27,14 @@ def met_experts_ratio(stack_experts, stack_experts_per_token):
     )
 
 
-def loop_ratio(rolls_out, met_experts_ratio, rollout_loop_ratio, rollout_loop_experts_ratio):
+def loop_ratio(rolls_out, met_experts_ratio, trainer_loop_ratio, trainer_loop_experts_ratio):
     """Time of phases over their work alone: data, uneven answers; 1 without rollout. [ratio]
 
-    Source: rollout_loop_ratio of catalogs/calibrated/time_constants.yaml.
+    Source: loop ratios of catalogs/edited/trainers.yaml.
     """
     return np.where(
         rolls_out > 0,
-        np.where(met_experts_ratio > 0, rollout_loop_experts_ratio, rollout_loop_ratio),
+        np.where(met_experts_ratio > 0, trainer_loop_experts_ratio, trainer_loop_ratio),
         1.0,
     )
 
