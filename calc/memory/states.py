@@ -91,13 +91,16 @@ def keeps_gradients(accumulation_steps, pipeline_parallel, implementation_accumu
     return (accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0)
 
 
-def accumulates_unsharded(fsdp_active, implementation_accumulates_unsharded, pipeline_parallel):
+def accumulates_unsharded(
+    fsdp_active, implementation_accumulates_unsharded, trainer_reduces_each, pipeline_parallel
+):
     """1 if FSDP leaves whole gradients for the next micro-batch. [0 or 1]
 
     Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync;
     torch/distributed/pipelining/stage.py.
     """
-    return fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
+    of_software = implementation_accumulates_unsharded * (1 - trainer_reduces_each)
+    return fsdp_active * np.maximum(of_software, pipeline_parallel > 1)
 
 
 def accumulated_gradients_bytes(

@@ -141,8 +141,8 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
     problems.add(
         ~allowed & trains & adapts,
         lambda row: (
-            f"precision {precision.in_row(row)} does not go with LoRA; use bf16, int8, nf4 "
-            f"or nf4-dq for the frozen base."
+            f"precision {precision.in_row(row)} does not go with LoRA; use bf16, fp8, int8, "
+            f"nf4 or nf4-dq for the frozen base."
         ),
     )
     problems.add(

@@ -51,13 +51,13 @@ def stored_forward_bytes_each(
     logits_forward_bytes_each,
     loop_forward_bytes_each,
     implementation_holds_outputs,
+    implementation_held_output_bytes_each,
     loss_forward_bytes_each,
     kernel_loss_bytes_each,
 ):
     """Bytes per logit at the forward peak: of kernel, loss, software or head. [B]"""
-    of_software = np.where(
-        implementation_holds_outputs > 0, loop_forward_bytes_each, logits_forward_bytes_each
-    )
+    of_head = logits_forward_bytes_each + implementation_held_output_bytes_each
+    of_software = np.where(implementation_holds_outputs > 0, loop_forward_bytes_each, of_head)
     of_loss = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, of_software)
     return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, of_loss)
 
