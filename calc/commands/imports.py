@@ -41,9 +41,9 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     for run in runs:
         try:
             names = [run] if Path(run).exists() else run.split("+")
-            runs = read_runs([(name, content_of(name)) for name in names], catalogs)
-            rows += [read.row for read in runs]
-            for line in told_of(runs[0].row, runs[0].lines, DEFAULTS, {}).lines():
+            found = read_runs([(name, content_of(name)) for name in names], catalogs)
+            rows += [one.row for one in found]
+            for line in told_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
                 print(f"{run}: {line}", file=sys.stderr)
         except ConfigProblem as error:
             refused.append(str(error))

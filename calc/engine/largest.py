@@ -9,7 +9,7 @@ probes at its thirds do.
 import numpy as np
 
 from calc.engine.stages import before_memory, fullest_place, memory_keys
-from calc.evaluate import Columns, parameters_of
+from calc.evaluate import Columns, evaluate
 from calc.rules.placement import (
     deepspeed_host_bytes,
     host_memory_bytes,
@@ -149,9 +149,7 @@ def _excess(table: Columns, memory: Columns) -> np.ndarray:
     Shape (moments + 1, rows).
     """
     here = node_gpus(table["gpus"], table["instance_gpus"])
-    deepspeed = deepspeed_host_bytes(
-        *(table[name] for name in parameters_of(deepspeed_host_bytes)[:-1]), here
-    )
+    deepspeed = evaluate(deepspeed_host_bytes, {**table, "node_gpus": here})
     host = host_memory_needed_bytes(
         host_memory_bytes(memory["offloaded_bytes"], here, deepspeed), table["instance_gpus"]
     )

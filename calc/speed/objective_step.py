@@ -111,7 +111,8 @@ def refit_seconds(
 ):
     """Time to send all new weights to the engine in 16 bits, and to wake it. [s]
 
-    Tensors are gathered, renamed and loaded one after another. Source: catalogs/edited/trainers.yaml.
+    Tensors are gathered, renamed and loaded one after another. Source:
+    catalogs/edited/trainers.yaml.
     """
     rate = np.where(
         rolls_out_apart > 0, trainer_apart_refit_bytes_per_second, trainer_refit_bytes_per_second

@@ -73,14 +73,18 @@ class _Script:
         return True
 
     def _expression(self, statement: ast.Expr | ast.Return, tree: dict[str, Any]) -> None:
-        call = statement.value
-        extends = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-        if extends and call.func.attr in ("append", "extend") and call.args:
-            name, added = ast.unparse(call.func.value), self.value(call.args[0])
-            added = [added] if call.func.attr == "append" else added
-            self.names[name] = tree[name] = _sum(self.names.get(name), added)
-        else:
-            tree[f"line {statement.lineno}"] = self.value(call)
+        match statement.value:
+            case ast.Call(
+                func=ast.Attribute(value=target, attr="append" | "extend" as method),
+                args=[argument, *_],
+            ):
+                name, added = ast.unparse(target), self.value(argument)
+                added = [added] if method == "append" else added
+                self.names[name] = tree[name] = _sum(self.names.get(name), added)
+            case None:
+                pass
+            case value:
+                tree[f"line {statement.lineno}"] = self.value(value)
 
     def value(self, node: ast.AST, depth: int = 0) -> Any:
         """The value of an expression, as far as it is a literal."""
