@@ -105,7 +105,7 @@ DOORS = {
     *(f"calc/catalogs/{name}.py" for name in ("checked", "history", "load")),
     *(f"calc/files/{name}.py" for name in ("hub", "launch_files", "model_configs", "streams")),
     *(
-        "calc/files/csv/tables.py",
+        *("calc/files/csv/tables.py", "calc/files/csv/earlier.py"),
         *(f"calc/commands/{name}.py" for name in ("command", "imports", "oom", "serve_mcp")),
     ),
 }

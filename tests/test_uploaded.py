@@ -11,7 +11,8 @@ from pages import opened, page_text, run
 from test_compare_page import EIGHT_BIT, HOLD, PLAIN, names
 
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import MOST_ROWS, earlier
+from calc.files.csv.earlier import earlier
+from calc.files.csv.tables import MOST_ROWS
 from calc.plan.bill import billed
 from views.compare_and_bill.earlier import _csv
 

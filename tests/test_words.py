@@ -127,7 +127,9 @@ def test_a_config_json_is_a_model_and_files_are_a_run(tmp_path, capsys):
     (tmp_path / "ours.json").write_text(json.dumps(config), encoding="utf-8")
     assert main(["show", str(tmp_path / "ours.json"), "--instance", "g6.xlarge"]) == 0
     assert "Memory: " in capsys.readouterr().out
-    assert lines(FILES[1], instance="g6.xlarge")[0].startswith("Serve GPT-2, 1 request at once")
+    served = lines(FILES[1], instance="g6.xlarge")
+    assert served[0].startswith("Understood: ")
+    assert any(line.startswith("Serve GPT-2, 1 request at once") for line in served)
 
 
 @pytest.mark.parametrize(

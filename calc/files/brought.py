@@ -1,6 +1,7 @@
 """Configs and launch commands of one run, read as a scenario with its estimate."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from calc.files.calibration.logs import runs
 from calc.files.configs.lines import Line
 from calc.files.configs.run import read_runs
 from calc.files.configs.told import Told, told_of
+from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated import model_entry
 from calc.models.foreign import free_id
@@ -26,6 +28,8 @@ MODEL_KEYS = {
     "num_hidden_layers",
     "vocab_size",
 }  # of a config.json one of them
+MOST_JSON = 10  # documents of one text that are looked at
+BLANKS = re.compile(r"\s*")
 
 
 class Brought(NamedTuple):
@@ -46,6 +50,7 @@ class Brought(NamedTuple):
         return self.row["model"] not in self.catalogs.models.index
 
 
+@one_sentence
 def brought(
     documents: Documents,
     catalogs: Catalogs,
@@ -54,8 +59,9 @@ def brought(
 ) -> Brought:
     """The first run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
-    `said`: columns that are given beside the documents, which are then not assumed. Of a run that names no model, or one that the catalog lacks, the model is that of a Hugging Face
-    config.json among the documents, else `model`.
+    `said` has columns that are given beside the documents, which are then not assumed. If a run
+    names no model, or one that the catalog lacks, the model is that of a Hugging Face config.json
+    among the documents, else `model`.
     """
     models = model_entries(documents, catalogs)
     extended = add_models(catalogs, models) if models else catalogs
@@ -92,6 +98,7 @@ def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[st
     return {model: model_entry(text, model, catalogs) for model, text in ids.items()}
 
 
+@one_sentence
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
     """The documents as configs and launchers, and as errors, logs and benchmarks."""
     logs = [document for document in documents if tells(document[1]) or runs(text_of(document[1]))]
@@ -101,14 +108,13 @@ def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
 def is_model(content: bytes) -> bool:
     """Whether the content is a config.json of a model, its index beside it or not."""
     text, decoder, place = content.decode("utf-8-sig", "replace").strip(), json.JSONDecoder(), 0
-    while text.startswith("{") and place < len(text):
+    for _ in range(MOST_JSON if text.startswith("{") else 0):
         try:
-            config, place = decoder.raw_decode(text, place)
+            config, place = decoder.raw_decode(text, BLANKS.match(text, place).end())  # type: ignore[union-attr]
         except (ValueError, RecursionError):
             return False
         if isinstance(config, dict) and "model_type" in config and config.keys() & MODEL_KEYS:
             return True
-        place += len(text[place:]) - len(text[place:].lstrip())
     return False
 
 

@@ -7,12 +7,16 @@ usual variables. It requests two files and sends only their names.
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any
 
 from calc.models.huggingface.config import ConfigError, read_config_text
 
 INDEX = "model.safetensors.index.json"
+MOST_SECONDS = 3  # for each of the two files
 INSTEAD = "paste its config.json instead"
 
 
@@ -51,6 +55,7 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
         missing = "reading from the hub needs huggingface_hub, which is not installed (make hub)"
         raise ConfigError(f"{repository}: {missing}; {INSTEAD}.") from None
     reasons = {
+        TimeoutError: f"the hub did not answer within {MOST_SECONDS} seconds; {INSTEAD}",
         UnicodeDecodeError: f"its {name} is not UTF-8 text; {INSTEAD}",
         errors.GatedRepoError: f"the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}",
         errors.RepositoryNotFoundError: "the hub has no such repository, or it is private; check its name, or set HF_TOKEN",
@@ -58,9 +63,7 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
         errors.EntryNotFoundError: f"it has no {name}, so it is no model of transformers; choose another repository",
     }
     try:
-        return Path(hf_hub_download(repository, name, etag_timeout=10)).read_text(
-            encoding="utf-8-sig"
-        )
+        return _in_time(lambda: hf_hub_download(repository, name, etag_timeout=MOST_SECONDS))
     except Exception as error:
         kind = next((kind for kind in reasons if isinstance(error, kind)), None)
         if kind is errors.EntryNotFoundError and not needed:
@@ -69,6 +72,29 @@ def _file(repository: str, name: str, needed: bool = True) -> str:
             reasons[kind] if kind else f"the hub did not answer ({type(error).__name__}); {INSTEAD}"
         )
         raise ConfigError(f"{repository}: {reason}.") from None
+
+
+def _in_time(download: Callable[[], str]) -> str:
+    """The text of the file that is downloaded, or what that raised; TimeoutError after a while.
+
+    The library tries again and again, each time with a time limit of its own.
+    """
+    outcome: Queue[tuple[str, Exception | None]] = Queue()
+
+    def work() -> None:
+        try:
+            outcome.put((Path(download()).read_text(encoding="utf-8-sig"), None))
+        except Exception as error:
+            outcome.put(("", error))
+
+    Thread(target=work, daemon=True).start()
+    try:
+        text, error = outcome.get(timeout=MOST_SECONDS)
+    except Empty:
+        raise TimeoutError from None
+    if error:
+        raise error
+    return text
 
 
 def _stored_bytes(text: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.engine.pipeline import COLUMNS, WORDS
-from calc.files.csv.tables import missing_column, read_tables
+from calc.files.csv.tables import MOST_COLUMNS, TOO_WIDE, missing_column, read_tables
 from calc.files.csv.writer import write_csv
 from calc.files.streams import read, written
 from calc.scenarios.problems import TableError
@@ -108,6 +108,8 @@ def _parquet_tables(part: Part, rows: int) -> Iterator[pd.DataFrame]:
         file.schema_arrow.names,
         file.iter_batches(rows, row_groups=list(part.groups) or None),
     )
+    if len(names) > MOST_COLUMNS:
+        raise TableError(f"{part.source} has {TOO_WIDE}")
     if "model" not in names:
         raise TableError(
             f"{missing_column(part.source, names, 'model')}; rename the one that names the models."

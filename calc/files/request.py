@@ -3,6 +3,7 @@
 The command line, the agent's tools and the field on the page take every text through here.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -23,6 +24,7 @@ from calc.files.brought import (
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
+from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
 from calc.files.words.read import read_words
@@ -80,6 +82,18 @@ INSTEAD = {  # what says the same otherwise
     **dict.fromkeys(("prompt_tokens", "answer_tokens"), ("context_tokens", "sequence_tokens")),
     "regions": ("region", "have"),
 }
+LONGEST_PROSE, LONGEST_LINK = 5_000, 200_000  # characters
+REPOSITORY = re.compile(r"(?:huggingface\.co|hf\.co)/([\w.-]{1,96}/[\w.-]{1,96})", re.IGNORECASE)
+TOO_LONG = (
+    f"This text has more than {LONGEST_PROSE:,} characters and is no config, command or log that "
+    "is read; describe the job in a few sentences, or give the config alone."
+)
+LONG_LINK = f"This link has more than {LONGEST_LINK:,} characters; copy it again from Share."
+BROKEN_ADDRESS = "This address cannot be read; copy it again, from its http to its end."
+OTHER_ADDRESS = (
+    "This address is no link of this planner and no model of the Hugging Face hub; paste the text "
+    "that stands there instead."
+)
 NO_MODEL = (
     "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
     "Face hub, or its config.json."
@@ -112,6 +126,7 @@ class Answered(NamedTuple):
     options: Options | None
 
 
+@one_sentence
 def request_of(
     documents: Documents,
     catalogs: Catalogs,
@@ -125,6 +140,8 @@ def request_of(
     configs, logs = sorted_documents(documents)
     prose = [document for document in configs if _is_prose(*document)]
     text = " ".join(content.decode("utf-8", "replace") for _, content in prose)
+    if len(text) > LONGEST_PROSE and not is_address(text):
+        raise ConfigProblem(TOO_LONG)
     if query := link_query(text):
         choices, complaints = link.parse(query, catalogs)
         fields = {name: value for name, value in choices.items() if name in JOB or name in BY_HAND}
@@ -137,6 +154,8 @@ def request_of(
             choices.get("custom_models", {}),
             catalogs,
         )
+    if is_address(text) and not REPOSITORY.search(text):
+        raise ConfigProblem(OTHER_ADDRESS)
     worded = read_words(text, catalogs)
     named = worded.columns | dict(columns or {})
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
@@ -144,8 +163,9 @@ def request_of(
     if len(sizes) == len(SIZES):
         models["my-model"] = custom_entry(**sizes, name="my-model", catalogs=catalogs)
     elif "/" in str(named.get("model", "")) and named["model"] not in catalogs.models.index:
-        own_id = free_id(model_of(named["model"]), catalog_ids(catalogs))
-        models[own_id] = read_repository(named["model"], catalogs)
+        repository = _named_repository(str(named["model"]), text, columns or {})
+        own_id = free_id(model_of(repository), catalog_ids(catalogs))
+        models[own_id] = read_repository(repository, catalogs)
         named["model"] = own_id
     catalogs = add_models(catalogs, models) if models else catalogs
     if models and named.get("model", "") not in catalogs.models.index:
@@ -318,13 +338,39 @@ def _cell(name: str, value: Any) -> Any:
     return [] if several == ["anywhere"] else several
 
 
-def link_query(text: str) -> dict[str, list[str]]:
-    """The choices of a link of this planner; empty for any other text."""
+def is_address(text: str) -> bool:
+    """Whether a text is one address and nothing else."""
     text = text.strip()
-    if not text.startswith(("http://", "https://")) or len(text.split()) != 1:
+    return text.startswith(("http://", "https://")) and len(text.split()) == 1
+
+
+def link_query(text: str) -> dict[str, list[str]]:
+    """The choices of a link of this planner; empty for any other text, raises ConfigProblem."""
+    if not is_address(text):
         return {}
-    query = parse_qs(urlsplit(text).query)
+    if len(text) > LONGEST_LINK:
+        raise ConfigProblem(LONG_LINK)
+    try:
+        query = parse_qs(urlsplit(text.strip()).query)
+    except ValueError:
+        raise ConfigProblem(BROKEN_ADDRESS) from None
     return query if query.keys() & JOB.keys() else {}
+
+
+def _named_repository(model: str, text: str, columns: Mapping[str, Any]) -> str:
+    """The repository that a column or an address names; raises ConfigProblem for plain words.
+
+    Words such as and/or are never sent to a hub.
+    """
+    if "model" in columns:
+        return model
+    for match in REPOSITORY.finditer(text):
+        if match[1].lower() == model.lower():
+            return match[1]
+    raise ConfigProblem(
+        f"'{model[:80]}' is no model of the catalog. To read it from the Hugging Face hub, write "
+        f"its address, huggingface.co/{model[:80]}; or paste its config.json."
+    )
 
 
 def _is_prose(name: str, content: bytes) -> bool:
@@ -335,5 +381,6 @@ def _is_prose(name: str, content: bytes) -> bool:
     try:
         readings_of(text, PASTED)
     except ConfigProblem:
-        return format_of(text, PASTED) == "command" or "\n" not in text.strip()
+        is_line = "\n" not in text.strip() and len(text) <= LONGEST_PROSE
+        return is_line or format_of(text, PASTED) == "command"
     return False

@@ -50,7 +50,7 @@ class JobRow:
 
 def _hashable(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_hashable(one) for one in value if not blank(one))
+        return tuple(_hashable(one) for one in value)
     value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | int | float) else str(value)
 

@@ -13,18 +13,19 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import Earlier, earlier, standings
+from calc.files.csv.earlier import Earlier, earlier_of, standings
+from calc.files.door import REFUSALS
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
 from calc.say.numbers import counted, is_missing
 from calc.say.verdict import fit_word
-from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.problems import quoted
 from calc.search.job_words import short_job
 from calc.search.standing import rank
 from views.compare_and_bill.compare import compared
 from views.session import catalogs as session_catalogs
-from views.session import kept
+from views.session import kept, reading
 from views.shared import aged_words as aged
 from views.shared import tables
 from views.shared.elements import button, dialog
@@ -71,7 +72,7 @@ def _opened(catalogs: Catalogs) -> None:
     name = quoted(file.name)
     try:
         result = _read(file, name, catalogs)
-    except TableError as error:
+    except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
     states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
@@ -112,9 +113,10 @@ def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
     cached = st.session_state.get("earlier")
     if cached and cached[0] == file.file_id and cached[1] is catalogs:
         return cached[2]
-    cells = csv_tables.read_csv(file.getvalue(), name)
-    with st.spinner(f"Estimating {counted(len(cells), 'answer')}"):
-        result = earlier(cells, name, catalogs)
+    with st.spinner("Estimating the answers of the file"):
+        result: Earlier = reading.read(
+            earlier_of, file.getvalue(), name, catalogs, catalogs=catalogs
+        )
     st.session_state["earlier"] = (file.file_id, catalogs, result)
     return result
 

@@ -12,6 +12,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.team import on_chart
 from calc.cost.markets import BY_USE
 from calc.files.csv.tables import read_csv, to_csv
+from calc.files.door import REFUSALS
 from calc.say.numbers import billed_usd, counted, signed
 from calc.scenarios.problems import TableError
 from calc.schedule.schedule import Schedule, next_to_buy, schedule
@@ -19,7 +20,7 @@ from calc.schedule.tables import EVERY, JOB_DATES, OWNED, POOL_COLUMNS, as_text,
 from calc.search.job_words import short_job
 from views.charts.team import team_chart
 from views.session import catalogs as session_catalogs
-from views.session import job_state
+from views.session import job_state, reading
 from views.session.present_plan import present
 from views.shared import elements, tables
 from views.shared.elements import button, closed
@@ -176,10 +177,16 @@ def _opened() -> None:
     if file is None or st.session_state.get("team_file_read") == file.file_id:
         return
     content = file.getvalue()
-    is_pools = b"pool" in content.splitlines()[0] if content else False
+    is_pools = b"pool" in content.partition(b"\n")[0]
     try:
-        table = read_csv(content, file.name, "pool" if is_pools else "model")
-    except TableError as error:
+        table = reading.read(
+            read_csv,
+            content,
+            file.name,
+            "pool" if is_pools else "model",
+            catalogs=session_catalogs.catalogs(),
+        )
+    except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
     st.session_state["team_file_read"] = file.file_id

@@ -21,10 +21,11 @@ def get_ready() -> None:
     from calc import CatalogError
     from calc.search.job_fields import job_of
     from calc.search.options import options
-    from views.session import catalogs, job_state
+    from views.session import catalogs, job_state, reading
 
     with suppress(CatalogError):  # the page says which file it is
         read = catalogs.read_ahead()
+        reading.reader()
         options(job_of(job_state.first_visit(), {}), read)
         for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
             if not module.name.endswith(".page"):  # which is a script

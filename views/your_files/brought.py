@@ -7,13 +7,13 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
-from calc.files.brought import Brought, brought, sorted_documents
+from calc.files.brought import Brought, Documents, brought, sorted_documents
 from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import Line
-from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
+from calc.files.configs.problem import MOST_DOCUMENTS
+from calc.files.door import REFUSALS
 from calc.files.request import PASTED, Request, request_of, row_of_request
-from calc.models.huggingface.config import ConfigError
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
@@ -21,9 +21,8 @@ from calc.search.compare import in_words
 from calc.search.job_fields import job_of
 from calc.search.job_words import job_sentence, short_job
 from views.plan.memory import contents
-from views.session import SESSION, job_state, kept
+from views.session import SESSION, job_state, kept, reading
 from views.session import catalogs as session_catalogs
-from views.session.remembered import remembered
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.shared.row_words import figures, on_screen
@@ -72,11 +71,20 @@ def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
         )
     else:
         st.caption(READS.format(names_of_tools(), LOGS))
-    configs, logs = sorted_documents(
-        [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
-    )
+    uploaded = [(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]]
+    configs, logs = _sorted(uploaded, session_catalogs.catalogs()) if uploaded else ([], [])
     configs += [(PASTED, pasted[name]) for name in ("run", "model") if name in pasted]
     return configs, [content for _, content in logs] + ([pasted["log"]] if "log" in pasted else [])
+
+
+def _sorted(documents: Documents, catalogs: Catalogs) -> tuple[Documents, Documents]:
+    """Uploads as configs and logs; none of either, and a sentence, where they cannot be read."""
+    try:
+        configs, logs = reading.read(sorted_documents, documents, catalogs=catalogs)
+    except REFUSALS as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return [], []
+    return list(configs), list(logs)
 
 
 def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
@@ -84,7 +92,7 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
     if not documents:
         return None
     try:
-        request = request_of(documents, catalogs)
+        request = reading.read(request_of, documents, catalogs, catalogs=catalogs)
         if request.run is None:
             button(
                 "Use in Plan",
@@ -104,7 +112,7 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
         result = _read(documents, "", catalogs)
         if result.lacks_model and (model := which_model(result.catalogs, result.row["problem"])):
             result = _read(documents, model, catalogs)
-    except (ConfigProblem, ConfigError) as error:
+    except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return None
     return result
@@ -123,9 +131,7 @@ def which_model(catalogs: Catalogs, why: str = "") -> str:
 
 
 def _read(documents: list[tuple[str, bytes]], model: str, catalogs: Catalogs) -> Brought:
-    return remembered(
-        "brought", (documents, model, catalogs.version), lambda: brought(documents, catalogs, model)
-    )
+    return reading.read(brought, documents, catalogs, model, catalogs=catalogs)
 
 
 def estimate(result: Brought, ink: Ink) -> None:

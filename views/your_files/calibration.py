@@ -13,14 +13,16 @@ from calc.catalogs.load import Catalogs, with_readings
 from calc.evaluate import Row
 from calc.files.brought import Brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
-from calc.files.calibration.logs import LoggedRun, runs
+from calc.files.calibration.logs import LoggedRun, runs_of_log
 from calc.files.calibration.readings import RunReading, measured_words, readings_of_runs
-from calc.files.oom.explain import LogProblem, tells, text_of
+from calc.files.door import REFUSALS
+from calc.files.oom.explain import tells
 from calc.say.numbers import counted
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.search.standing import scenario_of
 from views.session import catalogs as session_catalogs
+from views.session import reading
 from views.session.remembered import remembered
 from views.shared.answer_words import day_text
 from views.shared.elements import button, points
@@ -44,9 +46,11 @@ HEADINGS = ("Day", "From", "Measured", "Beside the estimate", "Model", "On")
 MUCH = 1.005  # half a per cent is as estimated
 
 
-def of_memory_alone(logs: list[bytes]) -> list[bytes]:
+def of_memory_alone(logs: list[bytes], catalogs: Catalogs) -> list[bytes]:
     """The texts that are explained by their memory: all but those that tell a run's speed alone."""
-    return [content for content in logs if tells(content) or not _runs(content)]
+    return [
+        content for content in logs if _tells(content, catalogs) or not _runs(content, catalogs)
+    ]
 
 
 def panel(
@@ -56,7 +60,7 @@ def panel(
     standing = session_catalogs.readings(catalogs)
     row, run_catalogs = (brought.row, brought.catalogs) if brought else (planned, catalogs)
     read, left_out = (
-        _read([run for content in logs for run in _runs(content)], row, run_catalogs)
+        _read([run for content in logs for run in _runs(content, catalogs)], row, run_catalogs)
         if row
         else ([], [])
     )
@@ -113,10 +117,16 @@ def _presses(entries: dict[str, Any], is_fresh: bool, is_standing: bool) -> None
     )
 
 
-def _runs(content: bytes) -> list[LoggedRun]:
-    with suppress(LogProblem):  # which the explanation of the text tells
-        return remembered("runs", content, lambda: runs(text_of(content)))
+def _runs(content: bytes, catalogs: Catalogs) -> list[LoggedRun]:
+    with suppress(*REFUSALS):  # which the explanation of the text tells
+        return reading.read(runs_of_log, content, catalogs=catalogs)
     return []
+
+
+def _tells(content: bytes, catalogs: Catalogs) -> bool:
+    with suppress(*REFUSALS):
+        return reading.read(tells, content, catalogs=catalogs)
+    return True
 
 
 def _read(

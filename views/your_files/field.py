@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from calc.files.configs.problem import ConfigProblem
-from calc.files.oom.explain import LogProblem
+from calc.files.door import REFUSALS, one_sentence
 from calc.files.request import (
     KINDS,
     PASTED,
@@ -21,9 +20,7 @@ from calc.files.request import (
     row_of_request,
     with_model,
 )
-from calc.models.huggingface.config import ConfigError
-from calc.scenarios.problems import TableError
-from views.session import address, job_state
+from views.session import address, job_state, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.your_files.simulate import SIMULATES, is_bounded
@@ -35,6 +32,7 @@ SMALL: dict[str, Any] = {
     "label_visibility": "collapsed",
 }  # in the sidebar, whose job is on one screen
 EXAMPLES = "Paste anything, or say:\nqwen3 32b for 20 people"
+CANCELLED = "The last text was not read to its end; put it into the field again."
 PLAN, FILES = "views/plan/page.py", "views/your_files/page.py"
 SLOTS = ("run", "model", "log")  # the texts that Your files keeps, the last of each kind
 
@@ -71,8 +69,12 @@ def _take() -> None:
     state, text = st.session_state, st.session_state["pasted"]
     if not text.strip():
         return
+    state["pasted_outcome"] = (True, CANCELLED)  # unless the reading comes to its end
     try:
-        request = request_of([(PASTED, text.encode())], session_catalogs.catalogs())
+        catalogs = session_catalogs.catalogs()
+        request = reading.read(
+            request_of, [(PASTED, text.encode(errors="replace"))], catalogs, catalogs=catalogs
+        )
         kind = request.kinds[-1]
         if kind in ("run", "log") or ("run" in texts() and kind == "model"):
             if kind == "run" and "run" not in texts():
@@ -80,11 +82,11 @@ def _take() -> None:
             texts()[kind] = text.encode()
             state["pasted_opens"], sentence = FILES, f"{_begun(KINDS[kind])}."
         else:
-            sentence, state["pasted_opens"] = make_plan(request, text), PLAN
+            sentence, state["pasted_opens"] = one_sentence(make_plan)(request, text), PLAN
             if request.kinds == ("model",):
                 texts()["model"] = text.encode()
                 sentence += SIMULATES if is_bounded(row_of_request(request)) else ""
-    except (ConfigProblem, ConfigError, LogProblem, TableError) as error:
+    except REFUSALS as error:
         state["pasted_outcome"] = (True, str(error))
         return
     state["pasted"], state["pasted_outcome"] = "", (False, sentence)

@@ -10,16 +10,16 @@ from calc import estimate
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.brought import Brought
-from calc.files.oom.explain import LogProblem, OomExplanation, explained, origin, text_of
+from calc.files.door import REFUSALS
+from calc.files.oom.explain import OomExplanation, explained_logs, origin
 from calc.say.change import MACHINES, NOTHING_FITS
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.search.standing import scenario_of
 from views.plan import changes
-from views.session import SESSION, job_state
+from views.session import SESSION, job_state, reading
 from views.session.present_plan import Present
-from views.session.remembered import remembered
 from views.shared.markdown import plain
 from views.shared.row_words import on_screen, where
 from views.shared.tables import columns_of, grid
@@ -49,16 +49,15 @@ def explanation(
         st.info(NO_ESTIMATE, icon=":material/info:")
         return
     try:
-        text = "\n".join(text_of(content) for content in logs)
-        result = _explained(text, row, run_catalogs)
+        result = _explained(logs, row, run_catalogs)
         st.header("Why it ran out" if result.failure else "What the log says", anchor=False)
         is_other = not brought and bool(result.cards) and plan.row["gpu"] not in result.cards
         if is_other:
             st.markdown(plain(origin(result, run_catalogs)))
             if not (on := _on_its_card(result, plan.row, run_catalogs)):
                 return
-            result = _explained(text, on, run_catalogs)
-    except LogProblem as error:
+            result = _explained(logs, on, run_catalogs)
+    except REFUSALS as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
     sentences = [*([] if is_other else [origin(result, run_catalogs)]), *result.sentences]
@@ -86,10 +85,8 @@ def explanation(
         st.switch_page("views/plan/page.py")
 
 
-def _explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
-    return remembered(
-        "explained", (text, row, catalogs.version), lambda: explained(text, row, catalogs)
-    )
+def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
+    return reading.read(explained_logs, logs, row, catalogs, catalogs=catalogs)
 
 
 def _on_its_card(result: OomExplanation, planned: Row, catalogs: Catalogs) -> Row | None:

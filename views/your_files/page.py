@@ -21,7 +21,7 @@ if run:
     simulate.panel(documents, run.row, run.models, catalogs)
 plan = as_set(present(catalogs), catalogs) if logs else None
 calibration.panel(logs, run, plan.row if plan else None, catalogs)
-if plan and (unexplained := calibration.of_memory_alone(logs)):
+if plan and (unexplained := calibration.of_memory_alone(logs, catalogs)):
     out_of_memory.explanation(unexplained, run, plan, catalogs)
 if run:
     panel.lines(run)

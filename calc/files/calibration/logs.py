@@ -1,6 +1,5 @@
 """What trainers, engines and benchmarks print of a run (catalogs/edited/run_logs.yaml)."""
 
-import csv
 import json
 import re
 from collections import Counter
@@ -11,16 +10,25 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.files.door import one_sentence
+from calc.files.oom.explain import text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
+from calc.files.oom.problem import LogProblem
 from calc.files.oom.sizes import in_bytes
 from calc.files.oom.snapshots import peaks_of
 
 MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
+MOST_DOCUMENTS, MOST_PART_CHARACTERS = 500, 40_000_000  # of one JSON text; of all its parts
+TOO_MANY = (
+    f"This text holds more than {MOST_DOCUMENTS} benchmarks or JSON documents; give those of the "
+    "plan alone."
+)
+MEBIBYTES = re.compile(r"\s*(\d{1,9})(?: MiB)?\s*")
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"
 COLOURS = re.compile(r"\x1b\[[\d;]{0,9}m")
-QUERY = re.compile(r"(?m)^.{0,200}memory\.used.{0,200}$")
-MOST_CARDS = 65  # lines of one answer of nvidia-smi
+QUERIED, LONGEST_QUERY = "memory.used", 400  # a column of nvidia-smi; characters of its first line
+MOST_CARDS = 64  # lines of one answer of nvidia-smi
 OF_MEMORY = {
     "allocated_peak",
     "reserved_peak",
@@ -51,9 +59,15 @@ def printed_of_runs() -> dict[str, Any]:
     return read_document(FOLDER, "run_logs")
 
 
+@one_sentence
 def runs(text: str) -> list[LoggedRun]:
-    """The runs of a text: one, or each of a file that holds several benchmarks."""
+    """The runs of a text: one, or each of a file of several benchmarks; raises LogProblem."""
     return [run for part in _parts(text) if (run := _run(part)).figures]
+
+
+def runs_of_log(content: bytes) -> list[LoggedRun]:
+    """The runs of a file, a pickled snapshot among them; raises LogProblem."""
+    return runs(text_of(content))
 
 
 def _parts(text: str) -> list[str]:
@@ -65,16 +79,20 @@ def _parts(text: str) -> list[str]:
         documents = [json.loads(text)]
     except (ValueError, RecursionError):
         try:
-            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
+            lines = [line for line in text.splitlines() if line.strip()]
+            documents = [json.loads(line) for line in lines[: MOST_DOCUMENTS + 1]]
         except (ValueError, RecursionError):
             return [text]
-    if len(documents) == 1:
-        several, args = (documents[0].get(name) for name in ("benchmarks", "args"))
-        documents = (
-            [{"args": args, "benchmark": part} for part in several]
-            if isinstance(several, list)
-            else documents
-        )
+    several, args = (documents[0].get(name) for name in ("benchmarks", "args"))
+    is_list = len(documents) == 1 and isinstance(several, list)
+    repeated_characters = len(json.dumps(args)) * len(several) if is_list else 0
+    if (
+        len(several if is_list else documents) > MOST_DOCUMENTS
+        or repeated_characters > MOST_PART_CHARACTERS
+    ):
+        raise LogProblem(TOO_MANY)
+    if is_list:
+        documents = [{"args": args, "benchmark": part} for part in several]
     return [json.dumps(document) for document in documents]
 
 
@@ -155,15 +173,17 @@ def _settled(facts: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]
 
 def _queried(text: str) -> dict[str, float]:
     """Memory in use by nvidia-smi's CSV query, the fullest card's. [B]"""
-    used = []
-    for query in QUERY.finditer(text):
-        header, *rows = csv.reader(text[query.start() :].splitlines()[:MOST_CARDS])
-        place = [name.strip().partition(" ")[0] for name in header].index("memory.used")
-        for row in rows:
-            if len(row) == len(header) and (
-                size := re.fullmatch(r"\s*(\d{1,9})(?: MiB)?\s*", row[place])
-            ):
-                used.append(in_bytes(size[1], "MiB"))
+    used: list[float] = []
+    columns, place, rows_left = 0, 0, 0
+    for line in text.splitlines() if QUERIED in text else ():
+        cells = line.split(",") if len(line) <= LONGEST_QUERY else []
+        names = [cell.strip().partition(" ")[0] for cell in cells] if QUERIED in line else []
+        if QUERIED in names:
+            columns, place, rows_left = len(cells), names.index(QUERIED), MOST_CARDS
+        elif rows_left:
+            rows_left -= 1
+            size = MEBIBYTES.fullmatch(cells[place]) if len(cells) == columns else None
+            used += [in_bytes(size[1], "MiB")] if size else []
     return {"used": max(used)} if used else {}
 
 

@@ -4,10 +4,17 @@ import ast
 import operator
 import re
 import shlex
-from itertools import groupby, takewhile
+from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
-from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.problem import (
+    LONGEST_SCRIPT,
+    LONGEST_VALUE,
+    MOST_COMMANDS,
+    MOST_WORDS,
+    ConfigProblem,
+)
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^{}]*))?\}|\$([A-Za-z_]\w*)")
@@ -22,14 +29,9 @@ OPERATORS = {
     ast.Div: operator.floordiv,
     ast.Mod: operator.mod,
 }
-ARRAY = re.compile(
-    r"^[ \t]*([A-Za-z_]\w*)\+?=\(\s*\n(.*?)^[ \t]*\)", re.M | re.S
-)  # ARGS=( ... ), a line each
+ARRAY = re.compile(r"[ \t]*([A-Za-z_]\w{0,100})\+?=\([ \t]*")  # ARGS=( ... ), a line each
 ELEMENTS = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
-HERE = re.compile(
-    r"^[ \t]*read[ \t][^\n]*?(\w+)[ \t]*<<-?[ \t]*['\"]?(\w+)['\"]?\n(.*?)^[ \t]*\2[ \t]*$",
-    re.M | re.S,
-)
+HERE = re.compile(r"[ \t]*read[ \t].{0,200}?\b(\w{1,100})[ \t]*<<-?[ \t]*['\"]?(\w{1,100})['\"]?")
 PASSED_ON = ("$@", "$*")  # what the script itself was given
 SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
@@ -39,6 +41,7 @@ OVERRIDE = re.compile(
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 ENDS = "--"  # between a launcher and what it launches
 DEEPEST_DEFAULT = 8  # of ${A:-${B:-1}}
+LONGEST_NUMBER, MOST_NUMBER = 40, 10**18  # characters of a variable in a sum; its value
 
 
 def shell_commands(
@@ -48,22 +51,34 @@ def shell_commands(
 
     A line that only sets variables counts as a command.
     """
+    if len(text) > LONGEST_SCRIPT:
+        raise ConfigProblem(
+            f"{file} has more than {LONGEST_SCRIPT:,} characters; give the launch command alone."
+        )
     slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}
     variables = dict(SET_IF_UNSET.findall(text)) | (environment or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
-    commands = []
+    commands: list[list[str]] = []
+    words_left = MOST_WORDS
     for line in _joined(text.replace("\r\n", "\n"), variables).split("\n"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
+        filled = _filled(line, variables, file)
         try:
-            lexer = shlex.shlex(_filled(line, variables), posix=True, punctuation_chars="&;|")
+            lexer = shlex.shlex(filled, posix=True, punctuation_chars="&;|")
             lexer.whitespace_split = True
             words = [word for word in lexer if word not in PASSED_ON]
         except ValueError:
             raise ConfigProblem(
                 f"{file}: the command '{line.strip()[:60]}' leaves a quote open; close it."
             ) from None
+        words_left -= len(words)
+        if words_left < 0 or len(commands) > MOST_COMMANDS:
+            raise ConfigProblem(
+                f"{file} has more than {MOST_COMMANDS:,} commands or {MOST_WORDS:,} words; give "
+                f"the launch command alone."
+            )
         for command in _split(words):
             assigned: list[str] = []
             while command and (assignment := ASSIGNED.fullmatch(command[0])):
@@ -75,29 +90,56 @@ def shell_commands(
 
 def _joined(text: str, variables: dict[str, str]) -> str:
     """A script with a command on each line; arrays and here-documents become variables."""
-    for block in (HERE, ARRAY):
-        for match in block.finditer(text):
-            lines = (
-                line.strip().removesuffix("\\")
-                for line in match[block.groups].split("\n")
-                if not line.lstrip().startswith("#")
-            )
-            variables[match[1]] = " ".join(lines)
-        text = block.sub("", text)
-    return re.sub(r"\\\s*\n", " ", text)
+    lines = text.split("\n")
+    ends = _last_places(lines)
+    left: list[str] = []
+    place = 0
+    while place < len(lines):
+        line, place = lines[place], place + 1
+        here, array = HERE.fullmatch(line), ARRAY.fullmatch(line)
+        mark = here[2] if here else ")"
+        block = here or array
+        if block is None or ends.get(mark, -1) < place:  # no block, or one that nothing ends
+            left.append(line)
+            continue
+        inside = []
+        while not _ends(lines[place], mark):
+            inside.append(lines[place])
+            place += 1
+        left.append(lines[place].strip().removeprefix(mark))
+        place += 1
+        variables[block[1]] = " ".join(
+            line.strip().removesuffix("\\") for line in inside if not line.lstrip().startswith("#")
+        )
+    return re.sub(r"\\\s*\n", " ", "\n".join(left))
 
 
-def _filled(line: str, variables: dict[str, str]) -> str:
+def _ends(line: str, mark: str) -> bool:
+    """Whether a line ends a block: the bracket of an array begins it, or it is the word alone."""
+    return line.lstrip(" \t").startswith(")") if mark == ")" else line.strip(" \t") == mark
+
+
+def _last_places(lines: list[str]) -> dict[str, int]:
+    """The last line that consists of each word, and the last that begins with a bracket."""
+    return {
+        ")" if (plain := line.strip(" \t")).startswith(")") else plain: place
+        for place, line in enumerate(lines)
+    }
+
+
+def _filled(line: str, variables: dict[str, str], file: str) -> str:
     """A line with its variables, or their defaults, and whole-number arithmetic written out."""
-    line = ELEMENTS.sub(lambda match: variables.get(match[1], match[0]), line)
+    line = _replaced(ELEMENTS, line, file, lambda match: variables.get(match[1], match[0]))
     for _ in range(DEEPEST_DEFAULT):
         before, line = (
             line,
-            VARIABLE.sub(
+            _replaced(
+                VARIABLE,
+                line,
+                file,
                 lambda match: variables.get(
                     match[1] or match[3], match[2] if match[2] is not None else match[0]
                 ),
-                line,
             ),
         )
         line = COMPUTED.sub(lambda match: _computed(match, variables), line)
@@ -106,14 +148,38 @@ def _filled(line: str, variables: dict[str, str]) -> str:
     return line
 
 
+def _replaced(
+    pattern: re.Pattern, line: str, file: str, value_of: Callable[[re.Match], str]
+) -> str:
+    """A line with the value of each match; raises ConfigProblem where it is too long."""
+    parts, place, length = [], 0, len(line)
+    for match in pattern.finditer(line):
+        value = value_of(match)
+        length += len(value) - len(match[0])
+        if length > LONGEST_VALUE:
+            break
+        parts += [line[place : match.start()], value]
+        place = match.end()
+    if length > LONGEST_VALUE:
+        raise ConfigProblem(
+            f"{file}: the command '{line.strip()[:60]}' has more than {LONGEST_VALUE:,} characters "
+            f"once its variables are filled in; give the launch command alone."
+        )
+    return "".join([*parts, line[place:]])
+
+
 def _computed(match: re.Match, variables: dict[str, str]) -> str:
     """The number that an arithmetic expansion gives; as it stands where a name has no number."""
-    words = re.sub(
-        r"[A-Za-z_]\w*", lambda name: variables.get(name[0], name[0]), match[1] or match[2]
-    )
+
+    def number_of(name: re.Match) -> str:
+        value = variables.get(name[0], "")
+        return value if 0 < len(value) <= LONGEST_NUMBER else name[0]
+
+    words = re.sub(r"[A-Za-z_]\w*", number_of, match[1] or match[2])
     try:
-        return str(_number(ast.parse(words.strip(), mode="eval").body))
-    except (KeyError, TypeError, SyntaxError, ZeroDivisionError, RecursionError):
+        number = _number(ast.parse(words.strip(), mode="eval").body)
+        return str(number) if abs(number) < MOST_NUMBER else match[0]
+    except (KeyError, TypeError, ValueError, SyntaxError, ZeroDivisionError, RecursionError):
         return match[0]
 
 
@@ -152,20 +218,17 @@ def fields_of(
         name = short.get(name, name.lstrip("-").replace("-", "_"))
         setting: Any = value
         if not equals:
-            values = (
-                []
-                if name in switches
-                else list(
-                    takewhile(
-                        lambda word: word != ENDS and not FLAG.fullmatch(word.partition("=")[0]),
-                        words[place:],
-                    )
-                )
-            )
-            place += len(values)
+            end = place
+            while name not in switches and end < len(words) and not _is_flag(words[end]):
+                end += 1
+            values, place = words[place:end], end
             others += [value for value in values[1:] if OVERRIDE.match(value)]
             values = values[:1] + [value for value in values[1:] if not OVERRIDE.match(value)]
             setting = values[0] if len(values) == 1 else values or True
         if fields.setdefault(name, setting) != setting:
             raise ConfigProblem(f"{file}: --{name} has two values; keep one of them.")
     return fields, others
+
+
+def _is_flag(word: str) -> bool:
+    return FLAG.fullmatch(word.partition("=")[0]) is not None

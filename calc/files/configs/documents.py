@@ -91,7 +91,8 @@ def _fields_of(text: str, file: str, form: str, base: tuple[str, str] | None) ->
         for part in (*([base] if base else []), (text, file))
     ]
     fields = resolved(
-        {name.removeprefix(PARAMETERS): value for part in written for name, value in part.items()}
+        {name.removeprefix(PARAMETERS): value for part in written for name, value in part.items()},
+        file,
     )
     taken = ("defaults", "base_config") if base else ()
     return {name: value for name, value in fields.items() if name not in taken}

@@ -23,6 +23,7 @@ COPIES = re.compile(
 TUNED = re.compile(
     r"-(?:instruct|chat|it|base)(?=-v?\d)"
 )  # before a release: Mistral-7B-Instruct-v0.3
+LONGEST_NAME = 500  # characters, the folders before it included
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
 TRAITS = {
     "ffn": "ffn_width",
@@ -44,6 +45,8 @@ def model_id(name: str, catalogs: Any) -> str:
     """The id that a name means: an id, a repository or a copy of one; empty if ambiguous."""
     if name in catalogs.models.index:
         return name
+    if len(name) > LONGEST_NAME:
+        return ""
     cached = CACHED.search(name)
     name = "/".join(cached.groups()) if cached else REVISION.sub("", name)
     tail = PurePosixPath(name.rstrip("/")).name
@@ -79,6 +82,8 @@ def _spelled(catalogs: Any) -> list[dict[str, list[str]]]:
 
 def nearest_id(name: str, catalogs: Any) -> str:
     """The id most like the name; empty where none is like it."""
+    if len(name) > LONGEST_NAME:
+        return ""
     close = get_close_matches(
         _plain(PurePosixPath(name.rstrip("/")).name),
         list(map(str, catalogs.models.index)),

@@ -6,6 +6,8 @@ from typing import Any
 
 from calc.files.configs.problem import ConfigProblem
 
+MOST_NUMBER = 10**18
+
 
 def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The calls of these names in a script, in order, with the values of their arguments.
@@ -23,7 +25,7 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
         key=lambda node: (node.lineno, node.col_offset),
     )
     for call in calls:
-        callee = ast.unparse(call.func)
+        callee = _dotted(call.func)
         name = next(
             (name for name in names if callee == name or callee.endswith(f".{name}")),
             "",
@@ -41,6 +43,15 @@ def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str
                     if argument.arg
                 },
             )
+
+
+def _dotted(node: Any) -> str:
+    """The name of what is called, trl.SFTConfig; of what a call returns its attributes alone."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join(reversed([*names, node.id] if isinstance(node, ast.Name) else names))
 
 
 def _literal(node: Any, literals: dict[str, Any]) -> Any:
@@ -62,7 +73,7 @@ def parsed(text: str, file: str) -> ast.Module:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConfigProblem(
-            f"{file}: this is not Python ({str(error)[:120]}); correct it there."
+            f"{file}: this is not Python ({str(error)[:120] or 'nested too deep'}); correct it there."
         ) from None
 
 
@@ -110,7 +121,9 @@ def _value(node: Any) -> Any:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         left, right = _value(node.left), _value(node.right)
         return (
-            left * right if isinstance(left, int) and isinstance(right, int) else ast.unparse(node)
+            left * right
+            if isinstance(left, int) and isinstance(right, int) and abs(left * right) < MOST_NUMBER
+            else ast.unparse(node)
         )
     try:
         return ast.literal_eval(node)

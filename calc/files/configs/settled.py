@@ -9,7 +9,7 @@ from calc.files.configs import special
 from calc.files.configs.fields import Field, table
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.tool_commands import CONFIG, LAUNCH, Reading
-from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
+from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value, whole
 
 SPECIAL = {reader.__name__: reader for reader in formulas_of(special)}
 
@@ -78,7 +78,7 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
     """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
-            if not str(value).isdigit() or not int(value):
+            if not whole(str(value)):
                 settled.problems.append(
                     f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how "
                     f"many there are."

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import table
-from calc.files.configs.values import NoEqual, as_word
+from calc.files.configs.values import NoEqual, as_word, whole
 
 
 def words_of_list(value: Any, meanings: Mapping[str, Mapping[str, str]]) -> dict:
@@ -36,7 +36,7 @@ def accelerators(value: Any) -> dict:
     name, _, number = str(
         value[0] if isinstance(value, list) and len(value) == 1 else value
     ).partition(":")
-    if name not in table("cards") or not (number or "1").isdigit():
+    if name not in table("cards") or whole(number or "1") is None:
         raise NoEqual
     return {"gpu": table("cards")[name], "gpus_per_node": int(number or 1)}
 

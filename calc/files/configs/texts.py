@@ -6,7 +6,13 @@ import tomllib
 from pathlib import PurePath
 from typing import Any
 
-from calc.files.configs.problem import DEEPEST, LARGEST_BYTES, ConfigProblem
+from calc.files.configs.problem import (
+    DEEPEST,
+    LARGEST_BYTES,
+    LONGEST_VALUE,
+    MOST_FIELDS,
+    ConfigProblem,
+)
 from calc.files.configs.python_text import read_python
 from calc.files.configs.yaml_text import read_yaml
 
@@ -15,6 +21,9 @@ REFERENCE = re.compile(
     r"\$\{(?:(mul|div|oc\.select):)?([^{}$:]{1,160})\}"
 )  # OmegaConf's, the innermost; its other functions stay
 DEEPEST_REFERENCE = 8
+WHOLE = re.compile(r"[0-9]{1,18}")
+QUOTED = re.compile(r"""\"(?:[^"\\\n]|\\.)*\"|'[^'\n]*'""")
+DEEP_KEY = re.compile(rf"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){{{DEEPEST},}}")
 BEGINS = {  # how a text without an extension begins; a shell assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
@@ -80,14 +89,21 @@ def read_json(text: str, file: str) -> Any:
     )
 
 
-def read_toml(text: str) -> dict[str, Any]:
-    """A TOML text; raises ValueError where it is none."""
+def read_toml(text: str, file: str) -> dict[str, Any]:
+    """Read a TOML text; raises ConfigProblem for keys too deep, ValueError if it is none.
+
+    tomllib takes quadratic time and memory for deep keys.
+    """
+    if DEEP_KEY.search(QUOTED.sub("q", text)):
+        raise ConfigProblem(
+            f"{file}: values are nested deeper than {DEEPEST}; give the config alone."
+        )
     return tomllib.loads(text)
 
 
 READERS = {
     "YAML": read_yaml,
-    "TOML": lambda text, _: read_toml(text),
+    "TOML": read_toml,
     "Python": read_python,
     "JSON": read_json,
 }
@@ -125,18 +141,22 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
         if twice := fields.keys() & added:
             raise ConfigProblem(f"{file}: {min(twice)[:60]} appears twice; keep one of the two.")
         fields |= added
+        if len(fields) > MOST_FIELDS:
+            raise ConfigProblem(
+                f"{file} has more than {MOST_FIELDS:,} fields; give the config alone."
+            )
     return fields
 
 
-def resolved(fields: dict[str, Any]) -> dict[str, Any]:
+def resolved(fields: dict[str, Any], file: str) -> dict[str, Any]:
     """The fields, with references to others (${variables.max_seq_len}) replaced by their values."""
     return {
-        name: _referred(value, name, fields) if isinstance(value, str) else value
+        name: _referred(value, name, fields, file) if isinstance(value, str) else value
         for name, value in fields.items()
     }
 
 
-def _referred(value: Any, name: str, fields: dict[str, Any]) -> Any:
+def _referred(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
     """A value with what it refers to; as it stands where that is not there."""
     for _ in range(DEEPEST_REFERENCE):
         match = REFERENCE.search(value) if isinstance(value, str) else None
@@ -149,12 +169,22 @@ def _referred(value: Any, name: str, fields: dict[str, Any]) -> Any:
             meant = _product(match[1], [first, *others], match[0])
         if meant == match[0]:
             break
-        value = meant if match[0] == value else value.replace(match[0], str(meant))
+        if match[0] == value:
+            value = meant
+            continue
+        word = str(meant)
+        if len(value) + value.count(match[0]) * len(word) > LONGEST_VALUE:
+            raise ConfigProblem(
+                f"{file}, {name[:60]}: it has more than {LONGEST_VALUE:,} characters once its references are "
+                f"filled in; write its value."
+            )
+        value = value.replace(match[0], word)
     return value
 
 
 def _product(function: str, factors: list[str], written: str) -> Any:
-    if len(factors) != 2 or not all(factor.isdigit() for factor in factors) or factors[1] == "0":
+    is_whole = all(WHOLE.fullmatch(factor) for factor in factors)
+    if len(factors) != 2 or not is_whole or not int(factors[1]):
         return written
     return (
         int(factors[0]) * int(factors[1])

@@ -12,6 +12,7 @@ PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
 SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
 VARIABLE = re.compile(r"\$[\w{(]|`|<[A-Z][A-Z_]+>")
+WHOLE = re.compile(r"[0-9]{1,15}")
 OPEN = ("auto", "none", "null", "")
 
 
@@ -51,12 +52,17 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
         return lora_targets(value)
     if meaning.read == "slurm_gpus":  # 8, h100:8, gpu:8 or gpu:h100:8
         gpus = str(value).rpartition(":")[2]
-        if not gpus.isdigit() or not int(gpus):
+        if not whole(gpus):
             raise NoEqual
-        return int(gpus)
+        return whole(gpus)
     if value is None or isinstance(value, list | dict | bool):
         return None
     return str(value).strip()
+
+
+def whole(text: str) -> int | None:
+    """The number that a text of plain digits writes; None for any other text."""
+    return int(text) if WHOLE.fullmatch(text) else None
 
 
 def _number(meaning: Field, value: Any, where: str) -> float | None:
@@ -68,7 +74,7 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
         number = float(text[:-1] if factor > 1 else text) * factor
     except ValueError:
         number = float("nan")
-    if isinstance(value, bool | list | dict) or not isfinite(number):
+    if isinstance(value, bool | list | dict) or not (isfinite(number) and text.isascii()):
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
     if meaning.read in ("number", "gib"):
         return number

@@ -17,7 +17,6 @@ from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.scenarios.read import read_inputs
 
-MOST_ROWS = 10_000  # five seconds; the command line takes more
 STANDINGS = ("new", "changed", "as kept", "refused")
 
 
@@ -35,16 +34,16 @@ class Earlier(NamedTuple):
     unread: list[str]
 
 
+def earlier_of(content: bytes, name: str, catalogs: Catalogs) -> Earlier:
+    """The scenarios of a CSV file; raises TableError."""
+    return earlier(csv_tables.read_csv(content, name), name, catalogs)
+
+
 def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = True) -> Earlier:
     """The scenarios of a table of cells (csv_tables.read_csv); raises TableError."""
     table, complaints = csv_tables.scenarios_of(cells, name)
     if not len(table):
         raise TableError(f"{name} has a first line and no scenario; add a row for each scenario.")
-    if len(table) > MOST_ROWS:
-        raise TableError(
-            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; "
-            f"split it, or run `python -m calc` on it."
-        )
     rows = pd.DataFrame(estimate(table, catalogs, solve))
     market = _said(cells, "market").replace("", "on-demand")
     is_market = market.isin(list(MARKETS)).to_numpy()

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from datetime import date
 from typing import BinaryIO
@@ -12,6 +13,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
+from calc.files.door import one_sentence
 from calc.plan.aged import VERSIONS, starts_counted, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PAID, PERIODS
@@ -21,6 +23,10 @@ from calc.scenarios.read import under_todays_names
 from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
+MOST_COLUMNS = 500
+MOST_ROWS = 10_000  # five seconds of estimates; the command line takes more
+TOO_WIDE = f"more than {MOST_COLUMNS} columns; give those of the scenarios alone."
+MARKS = re.compile('[",\r\n]')
 ANSWERED = frozenset(
     [
         *ANSWER_COLUMNS,
@@ -81,6 +87,7 @@ class CheckedText(io.TextIOBase):
             False,
         )
         self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.header = _Header(name)
 
     def read(self, _size: int | None = -1) -> str:
         """The text of the next block, whatever the size requested; empty at the end."""
@@ -99,11 +106,35 @@ class CheckedText(io.TextIOBase):
             if text and not self.begun:
                 text, self.begun = text.lstrip("\ufeff"), True
         self.holds_marks |= "'" in text
+        self.header.look(text)
         if "\x00" in text:
             raise TableError(
                 f"{self.name} is not text (it contains zero bytes); save it as CSV UTF-8."
             )
         return text
+
+
+class _Header:
+    """The first line of a CSV, whose columns are counted before a table is made for them."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.columns = name, 1
+        self.has_begun = self.is_quoted = self.is_over = False
+
+    def look(self, text: str) -> None:
+        """Count on in the next block; raises TableError where there are too many columns."""
+        text = text if self.has_begun else text.lstrip()
+        self.has_begun |= bool(text)
+        for mark in () if self.is_over else MARKS.finditer(text):
+            if mark[0] == '"':
+                self.is_quoted = not self.is_quoted
+            elif not self.is_quoted:
+                self.columns += mark[0] == ","
+                self.is_over = mark[0] != ","
+            if self.columns > MOST_COLUMNS:
+                raise TableError(f"{self.name} has {TOO_WIDE}")
+            if self.is_over:
+                return
 
 
 def read_tables(
@@ -152,10 +183,17 @@ def missing_column(name: str, names: list[str], column: str) -> str:
     return f"{name} has no column '{column}' (its columns: {quoted(', '.join(names[:6]))})"
 
 
+@one_sentence
 def read_csv(content: str | bytes, name: str = "the file", column: str = "model") -> pd.DataFrame:
     """A table of cells from CSV text or bytes, with a `column` at least; raises TableError."""
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    return next(read_tables(io.BytesIO(content), name, column=column))
+    table = next(read_tables(io.BytesIO(content), name, MOST_ROWS + 1, column))
+    if len(table) > MOST_ROWS:
+        raise TableError(
+            f"{name} has more rows than are read here, which are at most {MOST_ROWS:,}; split it, "
+            f"or run `python -m calc` on it."
+        )
+    return table
 
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:

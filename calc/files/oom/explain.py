@@ -6,6 +6,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.files.door import one_sentence
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
@@ -17,9 +18,12 @@ from calc.files.oom.parts import (
     parts_of_figures,
 )
 from calc.files.oom.phases import findings_of_phase
+from calc.files.oom.problem import LogProblem
 from calc.files.oom.snapshots import PICKLES, pickled_peaks
 from calc.say.numbers import counted
 from calc.say.place import short_card
+
+__all__ = ["LogProblem", "OomExplanation", "explained", "origin", "tells", "text_of"]
 
 SPARE_RATIO = 0.05  # of the card, which a run that fits keeps free for fragments
 REFUSED = (
@@ -34,10 +38,6 @@ NOTHING = (
     "'Tried to allocate' on."
 )
 HEALTHY = "Nothing ran out in this log: what it prints stands beside the estimate, part by part."
-
-
-class LogProblem(ValueError):
-    """The text cannot be read; the message says why, and what to paste instead."""
 
 
 class OomExplanation(NamedTuple):
@@ -88,6 +88,12 @@ def tells(content: bytes) -> bool:
     return bool(failures(text) or logged_figures(text) or silent(text))
 
 
+def explained_logs(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
+    """Several texts of one failure compared with a row, as `explained` does; raises LogProblem."""
+    return explained("\n".join(map(text_of, logs)), row, catalogs)
+
+
+@one_sentence
 def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
     messages, sizes, meanings = failures(text), logged_figures(text), silent(text)

@@ -13,6 +13,7 @@ from calc.files.oom.sizes import first_size, in_bytes, one_line
 
 BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
+MOST_FAILURES = 1000  # messages of one text, one for each rank
 OTHER = re.compile(
     r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use"
 )
@@ -69,7 +70,7 @@ class Failure(NamedTuple):
 
 def failures(text: str) -> list[Failure]:
     """Every message in the text that gives a size, in order."""
-    parts = one_line(text).split(BEGINS)[1:]
+    parts = one_line(text).split(BEGINS, MOST_FAILURES + 1)[1 : MOST_FAILURES + 1]
     return [failure for part in parts if (failure := _failure(part[:LONGEST]))]
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import pickletools
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import accumulate
@@ -115,10 +116,11 @@ def peaks_of(snapshot: Any) -> dict[str, float]:
 def _peaks(
     traces: list[Any], segments: list[Any], size: str, signs: dict[str, int]
 ) -> Iterable[float]:
+    standing: Counter[int] = Counter()
+    for segment in segments:
+        standing[segment.get("device", 0)] += segment.get(size, 0)
     for device, trace in enumerate(traces):
-        stands = sum(
-            segment.get(size, 0) for segment in segments if segment.get("device", 0) == device
-        )
+        stands = standing[device]
         changes = [
             signs[event["action"]] * event["size"] for event in trace if event["action"] in signs
         ]

@@ -65,7 +65,7 @@ def _tree(text: str, file: str, form: str) -> Any:
     if form == "JSON":
         return read_json(text, file)
     if form == "TOML":
-        return read_toml(text)
+        return read_toml(text, file)
     if form == "Python":
         return python_tree(text, file)
     if form == "notebook":
