@@ -7,6 +7,7 @@ from typing import Any
 from calc.files.configs.problem import ConfigProblem
 
 MOST_NUMBER = 10**18
+LONGEST_SCRIPT = 200_000  # characters
 
 
 def calls_of(text: str, file: str, names: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -69,6 +70,11 @@ def _literal(node: Any, literals: dict[str, Any]) -> Any:
 
 def parsed(text: str, file: str) -> ast.Module:
     """The syntax tree of a script; raises ConfigProblem where it is not Python."""
+    if len(text) > LONGEST_SCRIPT:
+        raise ConfigProblem(
+            f"{file} has more than {LONGEST_SCRIPT:,} characters of Python; give the script of the "
+            f"run alone."
+        )
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

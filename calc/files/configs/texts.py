@@ -22,8 +22,9 @@ REFERENCE = re.compile(
 )  # OmegaConf's, the innermost; its other functions stay
 DEEPEST_REFERENCE = 8
 WHOLE = re.compile(r"[0-9]{1,18}")
-QUOTED = re.compile(r"""\"(?:[^"\\\n]|\\.)*\"|'[^'\n]*'""")
-DEEP_KEY = re.compile(rf"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){{{DEEPEST},}}")
+# Possessive, and with an end that may be missing, so that both take linear time.
+QUOTED = re.compile(r"""\"(?:[^"\\\n]|\\.)*+\"?|'[^'\n]*+'?""")
+DEEP_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{DEEPEST},}}")
 BEGINS = {  # how a text without an extension begins; a shell assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
