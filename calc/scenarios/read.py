@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.scenarios.formats import DEFAULT_PRECISION
 from calc.scenarios.inputs import (
     ASSUMPTIONS,
     BY_NAME,
@@ -48,7 +49,6 @@ ASKED = frozenset(
     ]
 )
 EARLIER = {"epochs": "rollout_epochs"}  # a scenario's column of before and of today
-DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 
 def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:

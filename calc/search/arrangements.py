@@ -16,6 +16,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import settled_table
 from calc.engine.stages import MEMORY, TIME, makes, walk
+from calc.scenarios.formats import tried_for, with_and_without_bf16
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.published import cut_degrees
@@ -54,15 +55,8 @@ COUNTS = (
     "batch",
     "accumulation_steps",
 )
-TRAINED_IN = {
-    "full": ("bf16-mixed", "fp16-mixed"),
-    "lora": ("bf16", "fp16"),
-    "qlora": ("nf4-dq", "nf4-dq"),
-}  # with bf16, without
-SERVED_IN_8, SERVED_IN_4 = (
-    ("fp8", "int8"),
-    ("awq-4bit", "gptq-4bit"),
-)  # beside 16 bits; 4 bits also as they are published
+TRAINED_IN = {tuning: with_and_without_bf16(tuning) for tuning in ("full", "lora", "qlora")}
+SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8, 4))
 LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
 ROLLOUTS: dict[str, list] = {
     "rollout": ["colocated", "own gpus"],
@@ -413,10 +407,14 @@ def _pairs(
 def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
     """The values of every choice beside the shape, on cards with bf16 or without."""
     bits = 16 if job["fewest_bits"] == PUBLISHED else job["fewest_bits"]
-    sixteen = "bf16" if native else "fp16"
+    sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
     if trains:
         usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
-        narrow = ["fp8-mixed"] if bits <= 8 and "full" in tunings(job) and native else []
+        narrow = (
+            [*tried_for("full in 8 bits")]
+            if bits <= 8 and "full" in tunings(job) and native
+            else []
+        )
         free: dict[str, list] = {
             "sharding": [*SHARDINGS],
             "recompute": [*RECOMPUTES],

@@ -15,6 +15,7 @@ from calc.cost.job import ends_of
 from calc.cost.markets import BY_USE, sold_for
 from calc.layout import at_once, replicas
 from calc.plan.bill import listed_usd_per_hour
+from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.lookups import cells_by_id
@@ -25,11 +26,6 @@ from calc.search.job_row import blank
 from calc.search.options import sound_layouts
 from calc.search.settle import divides_matrices
 
-WITHOUT_BF16 = {
-    "bf16": "fp16",
-    "bf16-mixed": "fp16-mixed",
-    "bf16-master": "fp16-master",
-}  # as many bits, for older cards
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")
 SMALL_OPTIMIZERS = ("adamw-8bit", "adafactor")
 SERVED_IN = (*SERVED_IN_8, "awq-4bit")

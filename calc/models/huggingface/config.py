@@ -12,8 +12,9 @@ from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.not_covered import read_documents, refusal, total_entry
 from calc.models.huggingface.parts import TextPart, left_out, text_part
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
-from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
+from calc.models.huggingface.remarks import decoder_alone, named_class, own_code
 from calc.models.huggingface.sketch import counted_parameters, largest_part, sized_parts
+from calc.models.huggingface.stored_forms import stored_precision
 from calc.models.huggingface.values import ConfigError, short_value
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
@@ -144,7 +145,7 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     family = catalogs.families[entry["model_type"]]
     source = part.config if part.outer is None else config
     head, unknown_class = named_class(source, name, family["kind"], model_type)
-    precision, unknown_form = stored_precision({**part.config, **source})
+    precision, unknown_form = stored_precision({**part.config, **source}, catalogs)
     head |= decoder_alone(source, entry, family)
     remarks: dict[str, Any] = {"stored_precision": precision}
     if part.outer is not None:

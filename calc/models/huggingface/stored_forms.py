@@ -1,0 +1,87 @@
+"""How a config says that weights are stored, in the words of the catalog of precisions.
+
+The field `stored_as` of catalogs/edited/precisions.yaml lists the words by which a precision is
+known: the method, the kind and width of its numbers, and what else tells two forms apart. Source:
+transformers, utils/quantization_config.py; compressed-tensors, quant_scheme.py; NVIDIA ModelOpt.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from calc.models.huggingface.values import short_value
+
+Config = Mapping[str, Any]
+
+
+def stored_precision(config: Config, catalogs: Any) -> tuple[str, str]:
+    """Return the precision of the stored weights, or a sentence if it is not covered."""
+    stored = config.get("quantization_config") or config.get("compression_config")
+    if not stored:
+        return "", ""
+    method = ""
+    forms: tuple[str, ...] = ()
+    if isinstance(stored, Mapping):
+        method = _lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")
+        forms = FORMS[method](stored) if method in FORMS else (method,)
+    known: dict[str, str] = {
+        form: precision
+        for precision, names in catalogs.precisions["stored_as"].items()
+        for form in names
+    }
+    precision = next((known[form] for form in forms if form in known), "")
+    unknown = (
+        f"Its quantization_config ({short_value(method or 'of an unknown form')}) is not "
+        f"covered: choose a precision."
+    )
+    return precision, "" if precision else unknown
+
+
+def _lower(config: Mapping[str, Any], name: str) -> str:
+    return str(config.get(name) or "").lower()
+
+
+def _by_bits(method: str) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
+    return lambda stored: (f"{method} {stored.get('bits', 4)}",)
+
+
+def _bitsandbytes(stored: Mapping[str, Any]) -> tuple[str, ...]:
+    if stored.get("load_in_8bit"):
+        return ("bitsandbytes int8",)
+    if _lower(stored, "bnb_4bit_quant_type") != "nf4":
+        return ("bitsandbytes fp4",) if stored.get("load_in_4bit") else ()
+    double = " double" if stored.get("bnb_4bit_use_double_quant") else ""
+    return (f"bitsandbytes nf4{double}",)
+
+
+def _compressed(stored: Mapping[str, Any]) -> tuple[str, ...]:
+    """The one form of all groups of weights; none if the groups differ."""
+    groups = stored.get("config_groups")
+    groups = groups.values() if isinstance(groups, Mapping) else ()
+    groups = [group for group in groups if isinstance(group, Mapping)]
+    weights = [group["weights"] for group in groups if isinstance(group.get("weights"), Mapping)]
+    kinds = {(_lower(form, "type"), form.get("num_bits")) for form in weights}
+    if len(kinds) != 1:
+        return ()
+    kind, bits = kinds.pop()
+    form = f"compressed {kind} {bits}"
+    if (kind, bits) == ("int", 8) and any(group.get("input_activations") for group in groups):
+        form += " with inputs"
+    if bits == 4 and any(one.get("group_size") == 32 for one in weights):
+        form += " by 32"
+        if kind == "int" and any("self_attn" in str(name) for name in stored.get("ignore") or ()):
+            form += " in experts"
+    return (form,)
+
+
+def _modelopt(stored: Mapping[str, Any]) -> tuple[str, ...]:
+    inner = stored.get("quantization", stored)
+    algorithm = _lower(inner if isinstance(inner, Mapping) else {}, "quant_algo")
+    return (f"modelopt {algorithm}", *_compressed(stored))
+
+
+FORMS: dict[str, Callable[[Mapping[str, Any]], tuple[str, ...]]] = {
+    **{method: _by_bits(method) for method in ("awq", "gptq", "auto-round")},
+    "bitsandbytes": _bitsandbytes,
+    "compressed-tensors": _compressed,
+    "modelopt": _modelopt,
+}
