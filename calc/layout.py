@@ -1,4 +1,4 @@
-"""How a layout divides a model, its tokens and its states: counts of elements and tokens.
+"""Division of a model, its tokens and its states by a layout. Elements and tokens.
 
 Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a
 pipeline the GPU is at.

@@ -41,7 +41,7 @@ class Job(NamedTuple):
 
 
 def ends_of(rows: Any) -> Any:
-    """Whether the work of a row or job, or of each row of a table, ends: a run, or offline work."""
+    """Return whether the work of a row, job or table of rows ends: a run, or offline work."""
     tokens = rows.get("tokens_total")
     offline = (
         bool(tokens) if tokens is None or isinstance(tokens, str) else tokens > 0

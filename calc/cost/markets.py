@@ -118,7 +118,7 @@ PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carr
 
 
 def sold_for(market: str, work: str, ends: bool = False) -> bool:
-    """Whether a market serves a kind of work: SageMaker training serves training alone.
+    """Return whether a market serves a kind of work; SageMaker training serves training.
 
     Offline work `ends`: a capacity block serves it, and an endpoint that SageMaker keeps up does
     not.

@@ -1,4 +1,4 @@
-"""How hard instances are to get, by dated reports of their families; no promise of capacity."""
+"""Availability of instances by dated reports of their families; no promise of capacity."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class Obtainability(NamedTuple):
 
 @kept("obtainability", "instances")
 def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
-    """How hard every instance type is to get on a market; the last word is empty.
+    """Availability of every instance type on a market; the last word is empty.
 
     A commitment and SageMaker count as on demand.
     """

@@ -109,7 +109,7 @@ def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
 
 
 def by_rule(market: str, price: dict[str, Any]) -> bool:
-    """Whether a price of SageMaker follows from on demand by rule, not from a published price."""
+    """Return whether a SageMaker price follows from On-Demand by rule, not from a listing."""
     return bool(MARKETS[market].work) and price[f"{MARKETS[market].key}_basis"] == "derived"
 
 
@@ -150,5 +150,5 @@ def months(days: int) -> int:
 
 
 def is_old(as_of: pd.Series, today: Any, market: str = "on-demand") -> pd.Series:
-    """Whether a price is older than its market allows, 90 days or on spot 7, and needs checking."""
+    """Return whether a price is stale: older than 90 days, or on Spot than 7."""
     return age_days(as_of, today) > MARKETS[market].old_days

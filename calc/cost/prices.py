@@ -1,4 +1,4 @@
-"""What AWS charges: USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
+"""Prices of AWS: USD per hour, month, run, GPU, GiB, PFLOP and million tokens.
 
 A missing price is NaN, and so is everything that follows from it. By definition; listed prices:
 catalogs/edited/prices.yaml.

@@ -1,4 +1,4 @@
-"""What a run on spot takes and costs with its interruptions, and what stays in storage."""
+"""Duration and cost of a run on Spot with its interruptions, and of storage."""
 
 import numpy as np
 

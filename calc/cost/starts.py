@@ -1,4 +1,4 @@
-"""From the request of machines to the first step or token, and the last save.
+"""Time from the request for machines to the first step or token, and the last save.
 
 Source: catalogs/edited/starts.yaml.
 

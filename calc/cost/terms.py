@@ -1,4 +1,4 @@
-"""What one job costs on a market: hours, dollars, and when a commitment pays off.
+"""Hours and cost of one job on a market, and when a commitment pays off.
 
 The terms of a market (block_hours, committed_years, interrupted) are columns from
 calc/cost/markets.py.

@@ -273,7 +273,7 @@ def entry_source(column: str, catalog: str, entry: str, catalogs: Catalogs) -> t
 
 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
-    """What a block of each stack keeps, and needs at most: coefficient times size. [B per token]
+    """Bytes that a block of each stack saves and needs: coefficient · size. [B per token]
 
     `kept` marks the vector that the scenario keeps; none does where adapters or kernels change it.
     A block that was not read off has no coefficients of its own.

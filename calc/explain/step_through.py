@@ -57,7 +57,7 @@ Values = dict[str, np.ndarray]  # the bytes of each component, a value per row
 
 
 class Bounds(NamedTuple):
-    """What can be walked: batches, lengths of 1 to `most_steps` steps, and that of the plan."""
+    """Ranges to walk through: batches, sequence lengths of up to `most_steps`, the plan's."""
 
     least_batch: int
     most_batch: int
@@ -200,7 +200,7 @@ def _moments_at(stages: list[Table], work: str) -> Iterator[tuple[Moment, Values
 
 
 def terms(batch: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """What the coefficients multiply at some points. Shape (points, 6)."""
+    """Factors of the coefficients at some points. Shape (points, 6)."""
     one, length = np.ones_like(batch), tokens / THOUSAND
     return np.stack([one, batch, length, batch * length, length**2, batch * length**2], axis=-1)
 
@@ -215,7 +215,7 @@ def in_pages(tokens: np.ndarray, page_tokens: np.ndarray) -> np.ndarray:
 def _solved(
     batch: np.ndarray, tokens: np.ndarray, table: Table
 ) -> Iterator[tuple[float, pd.DataFrame]]:
-    """How far each piece, a row of points, misses as a share of the peak, and its surfaces."""
+    """Errors of the pieces, a row of points each, as a share of the peak, and the surfaces."""
     stages = [stage for stage, rows in at_places(table) if len(rows) == batch.size]
     work = work_of(table)
     walked = list(_moments_at(stages, work))
@@ -247,7 +247,7 @@ def _solved(
 def _of_form(
     form: list, values: np.ndarray, multiplied: np.ndarray, stops: np.ndarray, page_tokens: float
 ) -> tuple[float, pd.DataFrame]:
-    """How far a piece misses with the surfaces through some of its points, and those.
+    """Error of a piece with the surfaces through some of its points, and these surfaces.
 
     `values`: (moments, components, points). Of several forms one that exceeds its stop straddles a
     jump and is left out.

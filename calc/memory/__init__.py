@@ -1,4 +1,4 @@
-"""What stands in a GPU's memory, by component, and when it is most. Bytes on one GPU.
+"""Memory of one GPU by component, and the moment of its peak. Bytes.
 
 A component is a formula; `moments` says which of them are alive when; `peak` takes the largest
 moment; `overhead` adds what the driver and the allocator hold. A name tells the shape of its

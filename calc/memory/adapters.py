@@ -1,4 +1,4 @@
-"""What LoRA adds to the saved tensors of a block (peft 0.21). Bytes per token.
+"""Tensors that LoRA adds to those that a block saves (peft 0.21). Bytes per token.
 
 An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit
 one. A 16-bit adapter shares its input with its neighbors, and the output projection's with

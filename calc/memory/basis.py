@@ -1,4 +1,4 @@
-"""What a memory figure rests on, and how much wider its range is for it.
+"""The basis of a memory figure, and how much wider it makes the range.
 
 The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario
 lies beyond all that was simulated or published (the known_ entries of

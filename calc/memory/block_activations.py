@@ -1,4 +1,4 @@
-"""What one block saves for the backward pass and needs at its worst. Bytes per token.
+"""Activations that one block saves for the backward pass, and its peak. Bytes per token.
 
 Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block;
 catalogs/read_off/blocks.yaml for all others.

@@ -1,4 +1,4 @@
-"""What the GPU at one stage of a pipeline holds. Counts of blocks and elements.
+"""Parts of the model on the GPU at one stage of a pipeline. Counts of blocks and elements.
 
 Source: tensor parallel, Shoeybi et al. 2019, arXiv 1909.08053, section 3; pipeline stages,
 Narayanan et al. 2021, arXiv 2104.04473, section 2.

@@ -1,4 +1,4 @@
-"""Whether a card holds it: what is left, and the largest peaks that live. Bytes.
+"""The verdict on a card: free memory, and the largest peaks that fit. Bytes.
 
 The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
 release_cached_blocks), so a run needs its allocated peak, what fragmentation loses of it, and the
@@ -102,7 +102,7 @@ def fits(
     gpu_memory_bytes,
     unknown_bytes,
 ):
-    """Whether the card holds the run, as a number into FITS.
+    """Verdict on whether the card holds the run, as a number into FITS.
 
     yes: the upper end of the range fits, and the run fits with 95 % probability, including what is
     unknown about its model. tight: the estimate fits once cached memory is released. no: it does

@@ -1,4 +1,4 @@
-"""What making log-probabilities of hidden states holds. Bytes on one GPU.
+"""Memory of turning hidden states into log-probabilities. Bytes on one GPU.
 
 Coefficients by software, its release, the objective and the precision:
 catalogs/edited/log_probabilities.yaml, read off one simulated update of Qwen3 0.6B each. What fuses

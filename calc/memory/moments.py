@@ -1,4 +1,4 @@
-"""What is alive when: the moments of a training step and of serving a request, as data.
+"""The moments of a training step and of a request, with what is alive, as data.
 
 A moment names, for each component that comes and goes, the column that holds it then. A component
 that no moment of either kind of work names is alive all the time, under the column of its own name.

@@ -1,4 +1,4 @@
-"""What is saved outside the blocks, by kind of head. Bytes.
+"""Tensors saved outside the blocks, by kind of head. Bytes.
 
 Read off simulated steps of transformers: catalogs/read_off/heads.yaml.
 """

@@ -1,4 +1,4 @@
-"""What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes.
+"""Memory in nvidia-smi beyond the allocated peak, and the range around it. Bytes.
 
 Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees about half a GiB less
 than the driver's total on an H100.

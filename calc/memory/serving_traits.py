@@ -1,4 +1,4 @@
-"""What stands of a serving engine before the layout: its class of card, a layer's state.
+"""Traits of a serving engine before the layout: its class of card, a layer's state.
 
 Defaults and constants: catalogs/edited/serving_engines.yaml.
 """

@@ -1,4 +1,4 @@
-"""What the optimizer's step adds for a moment. Bytes.
+"""Temporary memory of the optimizer's step. Bytes.
 
 Source: torch/optim, by catalogs/edited/optimizers.yaml.
 """

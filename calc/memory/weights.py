@@ -164,7 +164,7 @@ def dequantized_bytes(
 
 
 def _segment_waste_bytes(tensor_bytes):
-    """What a tensor counts beyond its size in torch.cuda.memory_allocated. [B]
+    """Waste that torch.cuda.memory_allocated counts beyond a tensor's size. [B]
 
     From 10 MiB on, a segment is a multiple of 2 MiB; its rest is split off only where it is more
     than 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, kMinLargeAlloc, kRoundLarge,

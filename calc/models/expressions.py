@@ -103,7 +103,7 @@ def expression(text: str) -> Expression:
 
 
 def formula_of(written: Any) -> Any:
-    """What the catalog writes for a rule: an expression, a number, or several of these by name."""
+    """Return the rule of a catalog: an expression, a number, or several by name."""
     if isinstance(written, Mapping):
         return {name: formula_of(part) for name, part in written.items()}
     return expression(written) if isinstance(written, str) else written

@@ -108,7 +108,7 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _is_size(name: str, value: Any) -> bool:
-    """Whether a value is a flag, or a finite number that a size can be."""
+    """Return whether a value is a flag, or a finite number that can be a size."""
     if isinstance(value, bool):
         return True
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -118,7 +118,7 @@ def _is_size(name: str, value: Any) -> bool:
 
 
 def _are_sizes(values: Mapping[str, Any]) -> bool:
-    """Whether each value is a size that a part of the model may have."""
+    """Return whether each value is a size that a part of the model may have."""
     return all(
         name in SIZE_FIELDS | LAYER_KIND_FIELDS and _is_size(name, value)
         for name, value in values.items()

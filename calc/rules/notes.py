@@ -74,7 +74,7 @@ def _warning(software: str, release: str, catalogs: Catalogs) -> str:
 
 
 def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
-    """What is known of a draft's gain, of served adapters' time, and of a cache in CPU memory."""
+    """Note on a draft's gain, the time of served adapters, and a cache in CPU memory."""
     serves = table["trains"] == 0
     codes, gains = pd.factorize(
         np.where(serves & (table["speculates"] > 0), table["decode_gain_ratio"], np.nan).round(2)
@@ -114,7 +114,7 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
 
 
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
-    """What of each row rests on runs of one's own, and of which days."""
+    """Note on what of each row rests on your own runs, and on their days."""
     timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
     return Words(
         timed + 2 * (table["memory_run_share"] > 0),

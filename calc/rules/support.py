@@ -1,4 +1,4 @@
-"""Whether software runs on a card with the chosen formats, attention and host, and why not.
+"""Verdict on software on a card with the chosen formats, attention and host, and why.
 
 A row has the worst verdict of the rules that apply to it (support_rules.py); a choice without a
 rule is taken to run. Only loading needs a rule: whether software loads on a card that no rule
@@ -99,7 +99,7 @@ def _timed(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
 
 
 def _has_loading_rule(applies: np.ndarray, catalogs: Catalogs) -> np.ndarray:
-    """Whether a rule says that the row's software loads on its card, or that it does not."""
+    """Return whether a rule decides if the row's software loads on its card."""
     return np.any(applies[rules_of(catalogs).what == "loading"], axis=0)
 
 
@@ -148,7 +148,7 @@ def _speaking(applies: np.ndarray, small: Columns, catalogs: Catalogs) -> np.nda
 
 
 def _unread(small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """Whether all rules on each row's precision and work are about other software."""
+    """Return whether all rules on each row's precision and work are about other software."""
     rules = rules_of(catalogs)
     named = rules_matching(rules, "precision", small["precision"]) & rules_matching(
         rules, "work", word(work_of(small))

@@ -166,7 +166,7 @@ def applying(table: Columns, catalogs: Catalogs) -> np.ndarray:
 
 
 def _at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Whether each value reaches each bound; every value reaches an open bound (NaN)."""
+    """Return whether each value reaches each bound; every value reaches an open one (NaN)."""
     return np.isnan(bounds)[:, None] | (values >= bounds[:, None])
 
 

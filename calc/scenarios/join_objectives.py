@@ -27,7 +27,7 @@ def objective_numbers(objective, trains, catalogs, problems):
 
 
 def trainer_numbers(implementation, library_version, catalogs):
-    """What the software does of itself in preference and reward training; else as TRL does."""
+    """Join the software's defaults in preference and reward training; else TRL's."""
     row = _newest(catalogs, "trainers", implementation, library_version)
     usual = row_numbers(catalogs, "trainers")
     newest = [name for name in usual if name.startswith("trl")][-1]
@@ -37,7 +37,7 @@ def trainer_numbers(implementation, library_version, catalogs):
 def log_probability_numbers(
     implementation, objective, library_version, precision, trains, asked_loss, catalogs, problems
 ):
-    """How the software's release scores the objective's tokens; 0 where it has no way for it.
+    """Join how the release scores the objective's tokens; 0 if it has no way to.
 
     Autocast turns outputs to fp32 (accelerate, convert_outputs_to_fp32), so that other bytes per
     logit hold.
@@ -104,7 +104,7 @@ def kl_coefficient(asked_kl_coefficient, usual_kl_coefficient, trainer_kl_coeffi
 def reference(
     asked_reference, compares_reference, penalizes_kl, kl_coefficient, adapts, has_answers
 ):
-    """Where the reference's log-probabilities come from: kept, precomputed, adapter-off, none."""
+    """Return the reference's source: kept, precomputed, adapter-off or none."""
     compares = (compares_reference > 0) | (penalizes_kl * (kl_coefficient > 0) > 0)
     usual = where(
         compares,
@@ -128,7 +128,7 @@ def reference_numbers(reference, has_answers):
 
 
 def rollout(asked_rollout, rolls_out):
-    """Where answers are generated: none (by the policy itself), colocated, or own gpus."""
+    """Return the place of generation: none (the policy itself), colocated or own gpus."""
     usual = where(rolls_out > 0, word("colocated"), word(""))
     return where(asked_rollout.are(""), usual, asked_rollout)
 
@@ -193,7 +193,7 @@ def training_gpus(gpus, rolls_out_apart, rollout_gpus):
 
 @kept("engines")
 def generator_numbers(catalogs):
-    """How fast an engine generates, and how long the policy takes to launch a block by itself."""
+    """Join the speed of an engine, and the policy's time to launch a block by itself."""
     names = ("bandwidth_ratio", "matmul_ratio", "request_seconds")
     made = {f"generator_{name}": np.array([catalogs.engines.at["vllm", name]]) for name in names}
     return made | {

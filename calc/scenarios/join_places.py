@@ -53,6 +53,6 @@ def price(instance, region, private_prices, catalogs, problems):
 
 
 def _same(first: Words, second: Words) -> np.ndarray:
-    """Whether two columns have the same word in each row."""
+    """Return whether two columns have the same word in each row."""
     codes, pairs = word_pairs(first, second)
     return np.array([one == other for one, other in pairs])[codes]

@@ -1,4 +1,4 @@
-"""How your own runs correct an estimate: its central value and its range (join_runs.py).
+"""Corrections of an estimate by your own runs: central value and range (join_runs.py).
 
 Quantities of runs have shape (runs, rows) or (runs, 1). Without a run every ratio is 1 and every
 share 0. Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapter 2;
@@ -152,7 +152,7 @@ OF_MEMORY: tuple[Callable, ...] = (
 
 
 def among(table, catalogs, of_memory=False):
-    """How alike runs of one quantity are among themselves; 1 with itself. Shape (runs, runs)."""
+    """Likeness of runs of one quantity to each other, 1 to themselves. Shape (runs, runs)."""
 
     def alike(*names):
         return np.all(
@@ -181,7 +181,7 @@ def among(table, catalogs, of_memory=False):
 
 
 def of_work(same, model, precision, catalogs):
-    """How alike runs are by what is done; 0 for other work or software. [share]"""
+    """Likeness of runs by what is done; 0 for other work or software. [share]"""
     other = constants(catalogs, "time_constants")
     return (
         same

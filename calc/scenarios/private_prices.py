@@ -76,10 +76,10 @@ def paid_prices(
 
 
 def discount_percent(paid_ratio: float) -> float:
-    """What is paid less than listed; below 0 it is a tax. [%]"""
+    """Discount on the listed price; below 0 it is a tax. [%]"""
     return round(100 * (1 - paid_ratio), 6)
 
 
 def paid_share(discount_percent: float) -> float:
-    """What is paid over what is listed. [ratio]"""
+    """Price paid over the price listed. [ratio]"""
     return 1 - discount_percent / 100

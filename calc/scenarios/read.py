@@ -151,7 +151,7 @@ def cell_words(cells: pd.Series) -> Words:
 
 
 def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Whether each row names a value in a column."""
+    """Return whether each row names a value in a column."""
     return ~cell_words(frame[name]).are("") if name in frame.columns else np.zeros(1, dtype=bool)
 
 

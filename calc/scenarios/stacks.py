@@ -55,7 +55,7 @@ def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
 
 @kept("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
-    """Whether the sizes of each kind of block are derived from the source of its kernels."""
+    """Return for each kind of block whether its sizes are derived from its kernels' source."""
     return np.array(
         [block["source"].startswith("derived from source") for block in catalogs.blocks.values()]
     )

@@ -1,4 +1,4 @@
-"""How fast GPUs exchange data, and how long each kind of parallelism waits for it.
+"""Rates of exchange between GPUs, and the time that each kind of parallelism waits.
 
 Groups are placed as Megatron places them: tensor parallel on neighboring GPUs, then context or
 expert, data, pipeline. Only bandwidth is counted. The start-up time of a collective, which small

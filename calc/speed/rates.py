@@ -1,4 +1,4 @@
-"""What the card, its links and the software reach, and how often each thing is done.
+"""Rates that card, links and software reach, and the number of passes.
 
 Shares of the data sheet: catalogs/calibrated/utilization.yaml by card, engines.yaml by software.
 """

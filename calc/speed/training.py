@@ -190,7 +190,7 @@ def training_compute_seconds(
 
 
 def _exposed_seconds(seconds, compute_seconds, overlap_ratio):
-    """What is left of a communication that computation hides in part. [s]"""
+    """Time of a communication that computation does not hide. [s]"""
     return np.maximum(seconds - overlap_ratio * compute_seconds, (1 - overlap_ratio) * seconds)
 
 

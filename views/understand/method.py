@@ -151,7 +151,7 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
 
 
 def _rollout(plan: Present, catalogs: Catalogs) -> None:
-    """What training and rollout hold in each phase of a step, and when each of them waits."""
+    """Draw the memory of training and rollout in each phase of a step, and their waits."""
     ink, row, left, right = INKS[st.context.theme.type or "light"], plan.row, *st.columns([2, 3])
     with left:
         pools = one_step.memory_by_pool(row, phases_table(plan.scenario, catalogs))
@@ -170,7 +170,7 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
 
 
 def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
-    """What the range carries, its formulas, and what each verdict means."""
+    """Draw the range, its formulas, and the meaning of each verdict."""
     low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
     st.markdown(
         f"Expect {range_text(low, high)}. The middle, {gib(row['memory_bytes'] / GIB)}, is "
@@ -230,6 +230,6 @@ def _costs(plan: Present, catalogs: Catalogs) -> None:
 
 
 def _runs(plan: Present, catalogs: Catalogs) -> None:
-    """Whether it runs, and the rules that say so with their sources."""
+    """Draw the verdict on the software, and the rules behind it with their sources."""
     st.markdown(plain(f"{panel.RUNS_MEANING[plan.row['runs']]} {plan.row['note']}"))
     panel.rules(rules_that_apply(plan.scenario, catalogs))

@@ -62,7 +62,7 @@ def formulas(chain: pd.DataFrame, facts: pd.DataFrame) -> None:
 
 
 def block(forms: pd.DataFrame) -> None:
-    """What one block keeps, from the catalog: a row per size, a column per way of running."""
+    """Draw the bytes that one block saves: a row per size, a column per way of running."""
     for (stack, kind, number_format, attention), rows in forms.groupby(
         ["stack", "block", "format", "attention"]
     ):
@@ -179,7 +179,7 @@ def cost_title(row: pd.Series) -> str:
 
 
 def bill(row: Row) -> str:
-    """What is billed, in a sentence."""
+    """Return a sentence on what is billed."""
     period = "the run" if ends_of(row) else "a month"
     return (
         f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours "

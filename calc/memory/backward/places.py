@@ -1,4 +1,4 @@
-"""Where the backward pass is looked at; what gradients and sharding hold there.
+"""The places of the backward pass that are examined, and the gradients and shards there.
 
 The blocks above a place are done: their activations are freed and their gradients kept. Shape of
 place columns: (places, stacks, rows). Read off simulated steps of transformers and torchtitan on

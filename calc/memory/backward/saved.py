@@ -1,4 +1,4 @@
-"""What the forward pass leaves: activations, autocast's copies, a pipeline's buffers.
+"""Tensors that the forward pass leaves: activations, autocast's copies, buffers.
 
 Source of the buffers: torch/distributed/pipelining/stage.py, _RecvInfo and fwd_cache: a receive
 buffer for each micro-batch, and each stage's output until its backward pass; simulated

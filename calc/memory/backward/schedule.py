@@ -1,4 +1,4 @@
-"""What waits on a pipeline's stage: micro-batches, and gradients of those that are done.
+"""Micro-batches and finished gradients that wait on a pipeline's stage.
 
 Of chunks that take turns the model's last has its gradients first; where a step is one round, no
 two chunks have them while most micro-batches wait. Three turns are compared, on the first axis of

@@ -114,7 +114,7 @@ def _uncovered(config, part, model_id, catalogs, index):
 
 
 def _writes(part, families, model_type):
-    """Whether the text part of a config of several writes; a config of one part always may."""
+    """Return whether the text part of a config generates text; a lone part always may."""
     return part.outer is None or families.get(model_type.family, {"kind": "decoder"})["kind"] in (
         "decoder",
         "encoder-decoder",

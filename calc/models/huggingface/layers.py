@@ -54,7 +54,7 @@ def _sees_both_ways(config, model_type):
 
 
 def encodes(config: Config, model_type: ModelType) -> bool:
-    """Whether the config turns a decoder into an encoder, as that of EmbeddingGemma does."""
+    """Return whether the config turns a decoder into an encoder, as EmbeddingGemma's does."""
     return model_type.two_way_window == "encoder" and _sees_both_ways(config, model_type)
 
 
@@ -98,7 +98,7 @@ def _by_layer(
 
 
 def _ways(config: Config, model_type: ModelType, formula: Expression, layers: int) -> list[str]:
-    """What each layer attends to: as a config lists it, or else by an expression.
+    """Return the kind of attention of each layer, as a config lists it or by an expression.
 
     The expression says what, or whether it attends at all.
     """
@@ -116,7 +116,7 @@ def _ways(config: Config, model_type: ModelType, formula: Expression, layers: in
 
 
 def _dense(config: Config, model_type: ModelType, layers: int) -> list[bool]:
-    """Whether each layer of a model with experts has none."""
+    """Return whether each layer of a model with experts has none."""
     if model_type.dense_listed and config.get("mlp_layer_types"):
         return [kind == "dense" for kind in config["mlp_layer_types"]]
     return (

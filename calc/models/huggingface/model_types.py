@@ -1,4 +1,4 @@
-"""How the config.json of each model_type is read (catalogs/edited/model_types.yaml)."""
+"""Rules for the config.json of each model_type (catalogs/edited/model_types.yaml)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

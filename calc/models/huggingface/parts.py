@@ -69,7 +69,7 @@ def text_part(
 
 
 def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
-    """Whether head and embedding are shared; None where the text part's class decides."""
+    """Return whether head and embedding are tied; None if the text part's class decides."""
     of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
     if ties == "text_part":
         return of_text

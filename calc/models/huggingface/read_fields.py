@@ -20,7 +20,7 @@ class ReadFields(dict):
         self.read: set[str] = set() if read is None else read
 
     def over(self, defaults: Mapping[str, Any]) -> "ReadFields":
-        """The same config with defaults for missing fields; both share one record."""
+        """Return the config with defaults for missing fields; both share one record."""
         return ReadFields({**defaults, **self}, self.read)
 
     def __getitem__(self, field: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a config says besides sizes: its class, custom code, and how weights are stored.
+"""Facts that a config states besides sizes: its class, its decoder, and custom code.
 
 What is covered is counted; anything else becomes a sentence, so that no model is silently estimated
 as the plain one.
@@ -38,7 +38,7 @@ def class_name(config: Config) -> str:
 
 
 def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, Any]:
-    """How a model differs from its family where its class is only the decoder; else {}.
+    """Return how a model differs from its family if its class is only the decoder; else {}.
 
     The decoder of a two-sided model keeps its own tables and norms, and the weights of its unused
     cross attention. An encoder whose config sets is_decoder attends to earlier tokens and caches

@@ -106,7 +106,7 @@ def _of_stages(sizes: Config) -> dict[str, Any]:
 
 
 def writes(config: Config, of_text: bool) -> bool:
-    """Whether it goes on from the tokens before: by class, place or fields."""
+    """Return whether the model generates text: by its class, place or fields."""
     classes = config.get("architectures")
     if isinstance(classes, list) and classes:
         return str(classes[0]).endswith(WRITERS)
@@ -167,7 +167,7 @@ def sized_parts(
 
 
 def _left_out(counts: Mapping[str, int], unknown: list[str], inside: int = 0) -> dict[str, Any]:
-    """What a note says of other parts: sized, or of unknown size."""
+    """Return what a note says of other parts: sized, or of unknown size."""
     sized = f"its {named_parts([*counts])} part, sized as plain models" if counts else ""
     left_out = " and ".join(
         filter(

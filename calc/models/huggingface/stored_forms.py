@@ -1,4 +1,4 @@
-"""How a config says that weights are stored, in the words of the catalog of precisions.
+"""Forms of stored weights in a config, in the words of the catalog of precisions.
 
 The field `stored_as` of catalogs/edited/precisions.yaml lists the words by which a precision is
 known: the method, the kind and width of its numbers, and what else tells two forms apart. Source:
