@@ -1,4 +1,4 @@
-"""What a serving engine's cache holds, once its start-up profile is done. Bytes on one GPU.
+"""Cache of a serving engine after its start-up profile. Bytes on one GPU.
 
 Source: vLLM, vllm/v1/worker/gpu_worker.py (determine_available_memory) and
 vllm/v1/core/kv_cache_utils.py (get_kv_cache_config).
