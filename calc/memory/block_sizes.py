@@ -68,11 +68,6 @@ def stack_form(stack_kind, activation_format, stack_attention_case):
     return (stack_kind * len(FORMATS) + activation_format) * len(CASES) + stack_attention_case
 
 
-def stack_expert_hidden(stack_expert_latent, stack_hidden):
-    """Width of what routed experts take and give. [elements]"""
-    return np.where(stack_expert_latent > 0, stack_expert_latent, stack_hidden)
-
-
 def stack_scores(stack_heads, stack_scored_tokens):
     """Attention scores of one token. [elements]"""
     return stack_heads * stack_scored_tokens

@@ -55,6 +55,11 @@ def most_experts(stack_experts):
     return np.max(stack_experts, axis=0)
 
 
+def stack_expert_hidden(stack_expert_latent, stack_hidden):
+    """Width of the hidden states that routed experts read and write. [elements]"""
+    return np.where(stack_expert_latent > 0, stack_expert_latent, stack_hidden)
+
+
 def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
     """1 if the memory of a block is needed and unknown; engines have a working set. [0 or 1]"""
     return (
