@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from calc.catalogs.load import FILES
 from calc.catalogs.rooms import path_of
 from calc.files.link.link import COLUMNS, VIEW_CHOICES
-from calc.files.link.sets import ALLOW, LIMIT
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
-from calc.search.widened import LIMIT_NAMES
-from calc.search.widened import SETS as SEARCH_SETS
 
 CONFIGS = [
     path.read_text("utf-8")
@@ -102,9 +99,6 @@ CELLS = {name: texts_of(name, column) for name, column in inputs_by_name().items
 CHOICES = {name: texts_of(name, column) for name, column in COLUMNS.items()} | {
     name: st.sampled_from(words) | JUNK for name, words in VIEW_CHOICES.items()
 }
-SETS = {f"{ALLOW}{name}": CELLS.get(name, JUNK) for name in SEARCH_SETS} | {
-    f"{LIMIT}{name}": NUMBERS.map(str) | JUNK for name in LIMIT_NAMES
-}
 SIZES = (
     "hidden",
     "layers",
@@ -142,10 +136,7 @@ def queries():
     """Queries of links: known names with good values and bad, unknown names, names that stand
     twice.
     """
-    several = {
-        name: st.lists(values, min_size=1, max_size=3)
-        for name, values in {**CHOICES, **SETS}.items()
-    }
+    several = {name: st.lists(values, min_size=1, max_size=3) for name, values in CHOICES.items()}
     several |= {f"custom.mine.{name}": st.lists(SIZE, min_size=1, max_size=1) for name in SIZES}
     several |= {
         name: st.lists(kept_texts(), min_size=1, max_size=3) for name in ("kept", "looked", "then")

@@ -36,7 +36,7 @@ PAGES = (
     "method",
     "accuracy",
 )
-OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "share", "all_types", "more_changes")
+OPEN = ("by_hand", "more_by_hand", "launch_kit", "share", "all_types", "more_changes")
 OPEN += ("cards", "all_catalogs", "type_by_region", "step_table", "other_calculators", "two_sizes")
 TABS = {
     "explore_tab": (

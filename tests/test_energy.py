@@ -2,14 +2,11 @@
 rest.
 """
 
-import numpy as np
 import pytest
 
 from calc import estimate
 from calc.cost.energy import drawn_watts, energy_kwh, rated_watts
 from calc.cost.machines import idle_gpus
-from calc.search.job_row import JobRow
-from calc.search.wide import estimated, points, wide_search
 
 RUN = {
     "model": "llama-3.1-8b",
@@ -78,25 +75,3 @@ def test_published_runs_are_met_within_a_fifth(rated, gpu_hours, published_kwh):
     assert energy_kwh(watts, 1, 0, 0, 1, gpu_hours, 730, 1.0) == pytest.approx(
         published_kwh, rel=0.2
     )
-
-
-def test_the_frontier_of_emissions_is_what_none_beats_in_both(catalogs):
-    job = JobRow.of(
-        {
-            "work": "training",
-            "method": "lora",
-            "model": "llama-3.2-1b",
-            "train_tokens": 1e8,
-            "regions": "us-east-1+eu-north-1",
-        }
-    )
-    search = wide_search(job, catalogs)
-    table = points(search, catalogs, "carbon_kg")
-    edge = table[table["kind"] == "frontier"]
-    rows = estimated(search, search.ranked.qualifying, catalogs)
-    for point in rows[["carbon_kg", "seconds"]].to_numpy():
-        assert (edge[["carbon_kg", "seconds"]].to_numpy() <= point * (1 + 1e-9)).all(axis=1).any()
-    assert (np.diff(edge["carbon_kg"]) > 0).all()
-    assert (np.diff(edge["seconds"]) < 0).all()
-    assert edge["carbon_kg"].min() == pytest.approx(rows["carbon_kg"].min())
-    assert points(search, catalogs)["usd"].min() == pytest.approx(rows["usd"].min())

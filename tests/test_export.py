@@ -15,11 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.cost.markets import MARKETS
 from calc.files.csv.earlier import earlier, standings
 from calc.files.csv.tables import as_written, read_csv, scenarios_of, to_csv
 from calc.files.csv.writer import write_csv
-from calc.plan.aged import starts_counted
 from calc.plan.bill import billed
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
@@ -243,23 +241,6 @@ def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):
         True,
         True,
     )
-
-
-def test_a_csv_written_before_starting_was_counted_says_so_as_a_link_does(plans, catalogs):
-    then = plans.drop(columns="start_hours")
-    usd = sum(row[f"run_usd_{MARKETS[row['market']].key}"] for row in plans.to_dict("records"))
-    half = then.assign(**{name: then[name] / 2 for name in then if name.startswith("run_usd_")})
-    assert read_earlier(to_csv(half), catalogs).complaints == [
-        starts_counted("plans.csv", usd / 2, usd)
-    ]
-    unpriced = then.drop(columns=[name for name in then if name.startswith("run_usd_")])
-    assert read_earlier(to_csv(unpriced), catalogs).complaints == [starts_counted("plans.csv")]
-    for others in (
-        plans,
-        then.assign(run_hours=np.nan),
-        then[["model", "instance"]],
-    ):  # of today, of no run, of no result
-        assert read_earlier(to_csv(others), catalogs).complaints == []
 
 
 @pytest.mark.parametrize(("cells", "expected"), recorded("cases/earlier.json")["cells"])

@@ -9,13 +9,10 @@ from examples import catalogs as read_catalogs
 from examples import recorded
 
 from calc import estimate
-from calc.files.link.earlier import is_earlier
 from calc.files.link.kept import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import LONGEST_VALUE, MOST_VALUES, VERSION, compose, parse
 from calc.models.huggingface.config import custom_entry
-from calc.search.job_fields import JOB, LIMITS, job_fields_of, job_of
-from calc.search.options import options
-from calc.search.widened import settled_sets, usual_limits, usual_sets, widened
+from calc.search.job_fields import JOB, job_fields_of, job_of
 
 CATALOGS = read_catalogs()
 
@@ -71,11 +68,6 @@ def test_what_is_not_understood_is_named_in_one_sentence(query, sentence):
     assert complaints[0].endswith(".")
     assert len(complaints[0]) < 200
     assert choices == ({"batch": 3} if "batch" not in query else {})
-
-
-def test_a_choice_of_an_earlier_name_keeps_its_meaning():
-    assert parse({"v": [VERSION], "hold_slow_end": ["no"]}, CATALOGS) == ({"confidence": "50"}, [])
-    assert parse({"v": [VERSION], "hold_slow_end": ["yes"]}, CATALOGS) == ({"confidence": "95"}, [])
 
 
 def test_of_several_values_the_possible_ones_stay_and_of_too_many_the_first():
@@ -147,192 +139,6 @@ def test_a_kept_name_is_one_line_and_no_second_column():
     assert scenario_name(" \n") == "Scenario"
 
 
-SEARCHED = {"model": "llama-3.1-8b", "markets": "on-demand+spot", "step_tokens": 5001}
-
-
-def searches(catalogs):
-    for more in (
-        {},
-        {"method": "lora", "batch": 3},
-        {"work": "inference", "users": 20, "regions": "anywhere"},
-    ):
-        settled = options(SEARCHED | more, catalogs).job
-        yield usual_sets(settled, catalogs), usual_limits(settled)
-    yield (
-        {"family": [], "region": [], "kv_precision": ["", "fp8"], "gpus": [8]},
-        {"usd_per_hour": 35.5, "surely": 1, "users": 20},
-    )
-
-
-def test_a_search_comes_back_from_its_link(catalogs):
-    for sets, limits in searches(catalogs):
-        query = compose({"model": "llama-3.1-8b", "allowed": sets, "limits": limits})
-        choices, complaints = parse(query, catalogs)
-        assert complaints == []
-        assert choices["allowed"] == {
-            name: values for name, values in sets.items() if values or name in ("family", "region")
-        }
-        assert choices["limits"] == limits
-
-
-def test_an_old_link_of_a_search_asks_for_what_it_meant(catalogs):
-    """Deployments of 2 GPUs, as many as 20 users need; a step of at least 16,384 tokens, no
-    deadline; whatever fits.
-    """
-    query = {
-        "allow.gpus": ["2"],
-        "allow.batch": ["4"],
-        "allow.kv_precision": ["", "fp8"],
-        "allow.region": [""],
-        "limit.users": ["20"],
-    }
-    choices, _ = parse(
-        {"v": ["2"], "model": ["llama-3.1-8b"], "goal": ["serve"], **query}, catalogs
-    )
-    job = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).job
-    row = widened(
-        job, settled_sets(choices["allowed"], job, catalogs), choices["limits"], catalogs
-    ).columns
-    assert (row["gpus"][:3], row["batch"], row["users"], row["regions"]) == (
-        [2, 6, 10],
-        [4],
-        20,
-        "anywhere",
-    )
-    assert (row["kv_precision"], row["admits"], row["instances_most"]) == (["", "fp8"], "tight", 16)
-    job = options(SEARCHED, catalogs).job
-    row = widened(job, {}, {"step_tokens": 16384}, catalogs).columns
-    assert row["step_tokens"] / row["step_factor"] == pytest.approx(16384, rel=1e-3)
-    assert row["step_tokens"] * row["step_factor"] >= job["train_tokens"]
-    assert row["hours_most"] >= 1e15
-
-
-@pytest.mark.parametrize(("query", "sentence"), recorded("cases/link_sets.json")["not_understood"])
-def test_what_is_not_understood_of_a_search_is_named(catalogs, query, sentence):
-    choices, complaints = parse(query, catalogs)
-    assert len(complaints) == 1
-    assert sentence in complaints[0]
-    assert not any(choices.get("allowed", {}).values())
-    assert not choices.get("limits")
-
-
-# As version 1 wrote them.
-FIRST_VISIT = recorded("cases/link_v1.json")["first_visit"]
-SERVING = {
-    **FIRST_VISIT,
-    "work": ["inference"],
-    "precision": ["bf16"],
-    "batch": ["20"],
-    "sequence_tokens": ["8192"],
-    "gpus": ["4"],
-}
-
-
-def test_training_keeps_every_choice_that_was_made(catalogs):
-    choices, complaints = parse(FIRST_VISIT, catalogs)
-    assert complaints == []
-    assert (choices["goal"], choices["method"], choices["model"]) == (
-        "tune",
-        "full",
-        "llama-3.1-8b",
-    )
-    assert (choices["regions"], choices["markets"], choices["sequence_tokens"]) == (
-        "us-west-2",
-        "spot",
-        4096,
-    )
-    by_hand = {
-        "precision": "bf16-mixed",
-        "optimizer": ["adamw", "adamw-8bit"],
-        "gpus": 8,
-        "batch": 1,
-        "accumulation_steps": 1,
-    }
-    by_hand |= {
-        "instance": ["p4de.24xlarge", "p5.48xlarge"],
-        "sharding": "zero3",
-        "tensor_parallel": 1,
-        "recompute": "none",
-    }
-    assert {name: choices[name] for name in by_hand} == by_hand
-    assert not {
-        "lora_rank",
-        "attention",
-        "hours_per_month",
-        "kv_precision",
-        "gpu",
-        "period",
-        "layout",
-        "work",
-    } & set(choices)
-    assert {name: choices[name] for name in LIMITS} == dict.fromkeys(LIMITS, "")
-
-
-@pytest.mark.parametrize(
-    ("tuning", "precision", "method"),
-    [("lora", "bf16", "lora"), ("lora", "nf4-dq", "qlora"), ("full", "bf16", "full")],
-)
-def test_tuning_and_precision_make_the_method(catalogs, tuning, precision, method):
-    choices, _ = parse({**FIRST_VISIT, "tuning": [tuning], "precision": [precision]}, catalogs)
-    assert (choices["goal"], choices["method"], choices["precision"]) == ("tune", method, precision)
-
-
-def test_serving_has_its_users_prompt_and_answer_and_as_set_its_degrees(catalogs):
-    choices, complaints = parse(
-        {**SERVING, "prompt_tokens": ["6000"], "implementation": ["vllm"]}, catalogs
-    )
-    assert complaints == []
-    assert (choices["goal"], choices["prompt_tokens"], choices["answer_tokens"]) == (
-        "serve",
-        6000,
-        2192,
-    )
-    assert (choices["users"], choices["batch"], choices["implementation"]) == (20, 20, "vllm")
-    assert "tensor_parallel" not in choices  # version 1 divided the model by itself
-    query = {
-        **SERVING,
-        "layout": ["given"],
-        "tensor_parallel": ["2"],
-        "pipeline_parallel": ["1"],
-        "context_parallel": ["1"],
-    }
-    choices, _ = parse(query, catalogs)
-    assert (choices["tensor_parallel"], choices["users"]) == (2, 40)
-
-
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_a_link_of_an_earlier_version_means_the_defaults_of_then_and_says_what_is_counted_now(
-    catalogs, version
-):
-    """16 bits, 2 s and 0.05 s (none in version 1, which had no limits), the estimate itself, on
-    demand alone.
-    """
-    query = {"v": [version], "goal": ["serve"], "model": ["llama-3.1-8b"]}
-    choices, complaints = parse(query, catalogs)
-    job = job_of(
-        {name: field.default for name, field in JOB.items()}
-        | choices
-        | {"regions": [], "markets": [choices["markets"]]},
-        {},
-    )
-    limits = {"1": ("", ""), "2": (2, 0.05)}[version]
-    assert complaints == []
-    assert (choices["first_token_seconds"], choices["token_seconds"]) == limits
-    assert (job["fewest_bits"], job["confidence"], job["markets"]) == ("16", "50", "on-demand")
-    assert is_earlier(query)
-    assert parse(query | {"fewest_bits": ["8"]}, catalogs)[0]["fewest_bits"] == "8"
-
-
-def test_a_link_of_today_takes_the_defaults_of_today(catalogs):
-    for query in (
-        {"model": ["gpt2"]},
-        {"v": [VERSION], "model": ["gpt2"]},
-        {"work": ["inference"], "model": ["gpt2"]},
-    ):
-        assert "fewest_bits" not in parse(query, catalogs)[0]
-        assert not is_earlier(query)
-
-
 @pytest.mark.parametrize(("name", "values"), recorded("cases/link.json")["one_value"].items())
 def test_a_second_value_of_what_takes_one_is_said(catalogs, name, values):
     first, _ = parse({name: values[:1]}, catalogs)
@@ -341,16 +147,6 @@ def test_a_second_value_of_what_takes_one_is_said(catalogs, name, values):
     assert complaints == [
         f"The link asked for 2 values of {name}, which takes one; {values[0]} is used."
     ]
-
-
-def test_an_address_written_by_hand_may_say_either(catalogs):
-    choices, complaints = parse({"model": ["gpt2"], "work": ["inference"], "gpus": ["2"]}, catalogs)
-    assert complaints == []
-    assert choices == {"model": "gpt2", "goal": "serve", "gpus": 2}
-    assert parse({"model": ["gpt2"], "region": ["us-west-2"]}, catalogs)[0] == {
-        "model": "gpt2",
-        "regions": "us-west-2",
-    }
 
 
 def test_a_scenario_read_as_a_job_asks_for_itself(catalogs):

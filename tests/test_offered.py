@@ -13,9 +13,10 @@ from calc.scenarios.inputs import DEFAULTS
 from calc.search.advice import advise
 from calc.search.comparisons import over_values
 from calc.search.job_row import JobRow
-from calc.search.ranking import EMULATED
+from calc.search.options import ranking_of
+from calc.search.ranking import EMULATED, YIELDS
+from calc.search.rows import best_of_places, rows_of
 from calc.search.standing import STANDINGS, offered, rank, standing
-from calc.search.wide import best, wide_search
 
 SERVE = DEFAULTS | {
     "work": "inference",
@@ -44,7 +45,7 @@ WAYS = {
 
 
 def all_of(workload, sets, admits, catalogs):
-    """What a wide search admits, its best rows estimated; and every combination, estimated."""
+    """What the engine admits, its best rows estimated; and every combination, estimated."""
     job = {name: value for name, value in workload.items() if name not in sets and value != ""} | {
         "hours_most": 1e6,
         "instance": OLD,
@@ -69,15 +70,17 @@ def all_of(workload, sets, admits, catalogs):
         for values in product(*sets.values(), OLD)
     ]
     table = pd.DataFrame([workload | choice | {"gpu": ""} for choice in choices], dtype=object)
-    search = wide_search(JobRow.of(job), catalogs)
-    return search, best(search, catalogs), estimate(table, catalogs, solve=False)
+    ranked = ranking_of(JobRow.of(job), catalogs)
+    best = best_of_places(ranked)
+    results, figures = rows_of(ranked, best[ranked.classes[best] <= YIELDS], catalogs)
+    return ranked, results.plain(**figures), estimate(table, catalogs, solve=False)
 
 
 @pytest.mark.parametrize(
     ("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"]
 )
 def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, sets):
-    search, named, every = all_of(workload, sets, "tight", catalogs)
+    ranked, named, every = all_of(workload, sets, "tight", catalogs)
     assert set(every["runs"]) >= {"yes", "no", "emulated"}
     assert set(named["runs"]) == {"yes"}
     sold = every[
@@ -85,8 +88,8 @@ def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, s
         & (every["problem"] == "")
         & every["usd_per_hour_on_demand"].notna()
     ]
-    assert search.possible == (sold["runs"] == "yes").sum()
-    assert search.counts[EMULATED] == (sold["runs"] == "emulated").sum()
+    assert (ranked.classes <= YIELDS).sum() == (sold["runs"] == "yes").sum()
+    assert (ranked.classes == EMULATED).sum() == (sold["runs"] == "emulated").sum()
     assert set(named["instance"]) == set(sold.loc[sold["runs"] == "yes", "instance"])
 
 

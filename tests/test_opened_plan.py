@@ -70,37 +70,6 @@ def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
     assert text == "" or text.startswith("Made on 2 January 2026: about $")
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_a_link_of_an_earlier_version_says_what_is_counted_now_with_both_figures(today, version):
-    fields = {name: today[name] for name in ("goal", "method", "model", "examples")}
-    app = opened(
-        **of_then(
-            {**fields, "v": [version], "then": today["then"]},
-            usd=0.5,
-            hours=0.5,
-            made_on="2026-01-02",
-        )
-    )
-    expected = (
-        "This link was made before starting was counted: $2.89 then, $5.77 now. Its limits, "
-        "formats and markets are those"
-    )
-    assert notice(app).startswith(expected)
-    assert "The money in all" not in notice(app)
-    run(app.number_input(key="examples").set_value(40_000))
-    assert notice(app) == ""
-    without = {**fields, "v": [version]}
-    assert (
-        "This link was made before starting was counted: hours and dollars of runs now include"
-        in notice(opened(**without))
-    )
-    service = opened(v=version, goal="serve", model="llama-3.2-1b")
-    assert notice(service) == (
-        "This link was made with an earlier version. Its limits, formats and markets are "
-        "those of then."
-    )
-
-
 def test_it_is_carried_on_until_the_plan_is_another_one(today):
     query = of_then(today, made_on="2026-01-02", usd=2)
     app = opened(**query)

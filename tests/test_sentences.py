@@ -2,21 +2,15 @@
 smaller, changes and their quality.
 """
 
-import numpy as np
-import pandas as pd
 import pytest
 from examples import recorded
 
-from calc import answer, estimate
+from calc import answer
 from calc.say.change import change_in_words, quality
-from calc.say.numbers import count, percent, span, usd
+from calc.say.numbers import count
 from calc.say.setting import arrangement
-from calc.scenarios.inputs import DEFAULTS
 from calc.search import sentences
 from calc.search.options import options
-from calc.search.reasons import reasons
-from calc.search.wide import best, wide_search
-from calc.search.widened import usual_sets, widened
 
 TUNE = {"model": "llama-3.1-8b", "work": "training", "method": "full", "train_tokens": 150_000_000}
 SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
@@ -170,51 +164,3 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
 )
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
     assert change_in_words(change, catalogs, serves="at once" in words) == words
-
-
-def best_rows(catalogs, most=30):
-    """What a wide search of a training of the plan's model shows."""
-    job = {
-        "model": PLAN["model"],
-        "train_tokens": 1e9,
-        "step_tokens": 32768,
-        "markets": "on-demand+spot",
-    }
-    job = options(job, catalogs).job
-    return best(
-        wide_search(widened(job, usual_sets(job, catalogs), {}, catalogs), catalogs), catalogs, most
-    )
-
-
-@pytest.fixture(scope="module")
-def explained(catalogs):
-    plan = DEFAULTS | PLAN | {"precision": "bf16-mixed", "train_tokens": 1e9}
-    present = estimate(plan, catalogs, solve=False)
-    return present, reasons(best_rows(catalogs), present, "on-demand", 0, catalogs)
-
-
-def test_a_found_plan_is_compared_with_the_present_one_and_spot_is_what_it_costs_without(explained):
-    present, rows = explained
-    assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["usd"] / present["run_usd_on_demand"])
-    first = rows.iloc[0]
-    assert f"{percent(1 - first['usd_ratio'])} cheaper" in first["why"]
-    assert f"{usd(present['run_usd_on_demand'])} in {span(present['run_hours'])}" in first["why"]
-    assert rows["why"].str.endswith(".").all()
-    _, rows = explained
-    row = rows[(rows["market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
-    share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]
-    assert f"spot ({percent(share)})" in row["why"]
-
-
-def test_a_present_plan_that_does_not_fit_is_said(catalogs):
-    plan = (
-        DEFAULTS
-        | TOO_LARGE
-        | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
-    )
-    present = estimate(plan, catalogs, solve=False)
-    assert present["fits"] == "no"
-    rows = reasons(best_rows(catalogs, most=3), present, "on-demand", 0, catalogs)
-    assert rows["why"].str.startswith("The present plan does not fit.").all()
-    assert np.isfinite(rows["usd"]).all()
-    assert reasons(pd.DataFrame(), present, "on-demand", 0, catalogs).empty

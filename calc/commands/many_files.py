@@ -25,7 +25,7 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import INTERRUPTED, UNUSABLE
 from calc.commands.progress import Progress
 from calc.engine.pipeline import estimate
-from calc.files.csv.tables import as_written, counted_since
+from calc.files.csv.tables import as_written
 from calc.files.parts import Part, parts_of_files, tables_of, write_part
 from calc.files.streams import read, written
 from calc.scenarios.problems import TableError
@@ -94,11 +94,9 @@ def _here(
 def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
     """Write the results of a part, table by table."""
     counts: list[int] = []
-    sentences: list[str] = []
 
     def results() -> Iterator[pd.DataFrame]:
         for table in tables_of(part, CHUNK_ROWS):
-            sentences.extend(() if counts else counted_since(table, part.source))
             counts.append(len(table))
             yield estimated_as_written(table, catalogs, columns)
 
@@ -106,7 +104,7 @@ def part_estimated(part: Part, columns: Columns, catalogs: Catalogs) -> Outcome:
         write_part(part, results())
     except TableError as error:
         return Outcome(fault=str(error))
-    return Outcome(sum(counts), tuple(sentences))
+    return Outcome(sum(counts))
 
 
 def _on_cluster(

@@ -1,13 +1,12 @@
 """Writing the results of a CSV of any length, in chunks."""
 
 import argparse
-import sys
 from collections.abc import Callable
 
 import pandas as pd
 
 from calc.commands.progress import Progress
-from calc.files.csv.tables import counted_since, read_tables
+from calc.files.csv.tables import read_tables
 from calc.files.csv.writer import write_csv
 from calc.files.streams import read, written
 
@@ -24,8 +23,6 @@ def write_in_chunks(
     with read(options.table) as source, written(options.output) as target:
         try:
             for table in read_tables(source, name, rows_each):
-                for sentence in counted_since(table, name) if not progress.rows else ():
-                    print(sentence, file=sys.stderr)
                 write_csv(results_of(table), target, header=not progress.rows)
                 target.flush()
                 progress.add(len(table))

@@ -4,21 +4,19 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
-from calc.say.numbers import about, is_missing
+from calc.say.numbers import is_missing
 from calc.units import GIB
 from calc.versions import formulas_version
 
 FIGURES = ("usd_per_hour", "usd", "hours", "memory_bytes")
 VERSIONS = ("made_on", "facts_version", "formulas_version")
 THEN = (*FIGURES, "fits", *VERSIONS)
-STARTS_COUNTED = "hours and dollars of runs now include the start of the machines and the last save"
 _DIGITS = 6  # significant digits of a recorded figure
 MOVED_RATIO = 0.001  # smaller moves do not show in three digits
 
@@ -34,15 +32,6 @@ class Moved(NamedTuple):
     def ratio(self) -> float:
         """The gain as a share of the recorded value."""
         return self.today / self.then - 1
-
-
-def starts_counted(what: str, then_usd: float = np.nan, usd: float = np.nan) -> str:
-    """That starting is counted since a link or CSV was made: the money then and now, if known."""
-    is_known = not (is_missing(then_usd) or is_missing(usd))
-    return (
-        f"{what} was made before starting was counted: "
-        f"{f'{about(then_usd)} then, {about(usd)} now' if is_known else STARTS_COUNTED}."
-    )
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:

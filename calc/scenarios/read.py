@@ -48,12 +48,11 @@ ASKED = frozenset(
         *("rollout_tensor_parallel", *ASSUMPTIONS),
     ]
 )
-EARLIER = {"epochs": "rollout_epochs"}  # a scenario's column of before and of today
 
 
 def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     """The scenarios as a DataFrame, from a DataFrame or one dict. Raises TableError."""
-    frame = under_todays_names(pd.DataFrame([table]) if isinstance(table, dict) else table)
+    frame = pd.DataFrame([table]) if isinstance(table, dict) else table
     if "model" not in frame.columns:
         raise TableError(
             f"The table has no column 'model' (its columns: "
@@ -71,16 +70,6 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
                 f"The column '{quoted(column)}' would not be read; write its name as {name}."
             )
     return frame
-
-
-def under_todays_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """The scenarios under today's names; beside a job's examples, epochs are passes over those."""
-    of_job = "examples" in frame.columns
-    return frame.rename(
-        columns={
-            name: new for name, new in EARLIER.items() if not of_job and new not in frame.columns
-        }
-    )
 
 
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:

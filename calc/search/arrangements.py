@@ -24,7 +24,7 @@ from calc.scenarios.read import known_inputs
 from calc.search.inputs import FIXABLE, PUBLISHED, SHARDINGS
 from calc.search.job_row import JobError
 from calc.search.places import Place
-from calc.search.settle import bounded_by, fixed_at, tunings
+from calc.search.settle import MOST_WAYS, bounded_by, fixed_at, tunings
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
@@ -152,7 +152,7 @@ def arrangements(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -
                 "sharding" in job["fixed"],
                 spread,
             )
-            bounded_by(part.size, job["most_ways"], job["fixed"])
+            bounded_by(part.size, MOST_WAYS, job["fixed"])
             parts.append(part)
     return parts
 

@@ -39,7 +39,7 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search import bounds
 from calc.search.candidates import candidates_of
-from calc.search.grid import Grid, joined, only
+from calc.search.grid import Grid
 from calc.search.load import loaded
 from calc.search.places import offers, place_columns
 from calc.search.timing import STEPPED
@@ -95,22 +95,10 @@ class Combinations(NamedTuple):
         return len(self.candidates["usd"]) if self.candidates else 0
 
 
-def every(_candidates: Columns, _grid: Grid) -> Any:
-    """All candidates."""
-    return slice(None)
+def combinations(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> Combinations:
+    """Return all candidates of a grid that fit on their cards and are not refused.
 
-
-def combinations(
-    grid: Grid,
-    job: dict[str, Any],
-    catalogs: Catalogs,
-    chosen: Callable[[Columns, Grid], Any] = every,
-    progress: Callable[[float], None] | None = None,
-) -> Combinations:
-    """All candidates of a grid that fit on their cards and are not refused.
-
-    A candidate's `layout` and `place` are numbers in the grid. `chosen` says which candidates of
-    each stretch stay; `progress` is called with the share that is done.
+    A candidate's `layout` and `place` are numbers in the grid.
     """
     sold = offers(job, grid.places, catalogs)
     count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
@@ -144,11 +132,7 @@ def combinations(
     for part in crossed.parts(PAIRS_AT_ONCE):
         done += len(part.layout)
         fitting += _keep_fitting(part)
-        for figures in candidates_of(part, grid, sold, job):
-            stays = chosen(figures, grid)
-            parts.append({name: values[stays] for name, values in figures.items()})
-        if progress:
-            progress(done / max(len(crossed.layout), 1))
+        parts += candidates_of(part, grid, sold, job)
     kept = part if done <= PAIRS_AT_ONCE else None
     return Combinations(
         grid, together(parts), tried, np.nan if fitting else float(np.nanmin(memory)), "", kept
@@ -161,25 +145,6 @@ def together(parts: list[Columns]) -> Columns:
         parts[0]
         if len(parts) == 1
         else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    )
-
-
-def merged(several: list[Combinations]) -> Combinations:
-    """The candidates of several grids as one, with those layouts alone that they have."""
-    if len(several) == 1:
-        return several[0]
-    with_candidates = [one for one in several if one.candidates]
-    grids, tables = [only(several[0].grid, np.empty(0, dtype=int))], []
-    for one in with_candidates:
-        used, layout = np.unique(one.candidates["layout"], return_inverse=True)
-        tables.append(one.candidates | {"layout": layout + sum(grid.size for grid in grids)})
-        grids.append(only(one.grid, used))
-    candidates = together(tables) if tables else {}
-    fits = any(np.isnan(one.smallest_bytes) for one in with_candidates)
-    least = np.nan if fits else min((one.smallest_bytes for one in with_candidates), default=np.nan)
-    problem = "" if any(not one.problem for one in several) else several[0].problem
-    return Combinations(
-        joined(grids), candidates, sum(one.tried for one in several), least, problem
     )
 
 

@@ -1,15 +1,13 @@
 """The grid of a job: layouts as columns of scenarios, and the pairs that are tried."""
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.search.arrangements import COUNTS, Part, Shapes, arrangements
+from calc.search.arrangements import COUNTS, Part, arrangements
 from calc.search.places import Place
-from calc.table import Words, taken
+from calc.table import Words
 
 
 class Grid(NamedTuple):
@@ -32,34 +30,6 @@ class Grid(NamedTuple):
 def grid(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> Grid:
     """Everything that a job tries, as one grid."""
     return joined([_crossed(part) for part in arrangements(job, places, catalogs)])
-
-
-def grids(parts: list[Part], most: int) -> Iterator[Grid]:
-    """The arrangements as one grid; as several with other layouts each where they are too many."""
-    if sum(part.size for part in parts) <= most:
-        yield joined([_crossed(part) for part in parts])
-        return
-    for part in (part for part in parts if len(part.shape)):
-        pairs = (
-            np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts)))
-            * part.combinations
-        )
-        ends = np.unique(
-            np.searchsorted(pairs, np.arange(most, pairs[-1] + most, most), side="left").clip(
-                max=len(pairs) - 1
-            )
-            + 1
-        )
-        for start, end in pairwise([0, *ends.tolist()]):
-            yield joined([_crossed(_slice(part, start, end))])
-
-
-def _slice(part: Part, start: int, end: int) -> Part:
-    """A part of some of its shapes."""
-    chosen = np.flatnonzero((part.shape >= start) & (part.shape < end))
-    counts, first, count, steps = part.shapes
-    shapes = Shapes(counts[start:end], first[start:end], count[start:end], steps)
-    return part._replace(shapes=shapes, shape=part.shape[chosen] - start, place=part.place[chosen])
 
 
 def _crossed(part: Part) -> Grid:
@@ -122,22 +92,6 @@ def joined(several: list[Grid]) -> Grid:
         ),
         np.concatenate([one.steps_count for one in several]),
         np.concatenate([one.steps for one in several]),
-    )
-
-
-def only(grid: Grid, layouts: np.ndarray) -> Grid:
-    """Some layouts of a grid, by number, without their pairs."""
-    columns = {name: taken(values, grid.size, layouts) for name, values in grid.layouts.items()}
-    nothing = np.empty(0, dtype=int)
-    return Grid(
-        grid.places,
-        columns,
-        len(layouts),
-        nothing,
-        nothing,
-        grid.first_step[layouts],
-        grid.steps_count[layouts],
-        grid.steps,
     )
 
 

@@ -82,9 +82,6 @@ JOB_INPUTS = (
     Input("answers", "text", ""),
     Input("have", "text", ""),
 )
-EARLIER = {
-    "hold_slow_end": ("confidence", {"no": "50", "yes": "95"})
-}  # a column's name of before, and what its words are now
 # Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100
 # cases, on a log scale.
 CONFIDENCE_REACH = {"50": 0.0, "75": 0.6745 / 1.6449, "95": 1.0}

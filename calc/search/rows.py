@@ -43,15 +43,6 @@ def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int 
     return best[np.lexsort((usd[best], classes[best], best != leader))]
 
 
-def telling(ranked: Ranking) -> np.ndarray:
-    """The candidates that can be an answer, a row of the board or on the frontier."""
-    return np.unique(
-        np.concatenate(
-            [best_of_places(ranked), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]
-        )
-    )
-
-
 def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     """The layout, place and region of chosen candidates, as columns of a scenario."""
     grid, candidates = (

@@ -11,7 +11,6 @@ from calc.cost.markets import OF_EC2
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
-from calc.scenarios.problems import quoted
 from calc.scenarios.published import bits_of, usual_formats
 from calc.scenarios.stacks import kind_numbers
 from calc.search.inputs import (
@@ -19,7 +18,6 @@ from calc.search.inputs import (
     ANYWHERE,
     ASKED_ANSWERS,
     CONTEXT_PARTS,
-    EARLIER,
     EXAMPLES,
     FIXABLE,
     JOB_BY_NAME,
@@ -48,23 +46,19 @@ MOST_SETTINGS, MOST_WAYS = (
     5_000,
     1_000_000,
 )  # crossed by hand, and with all that is left open: about 2 s and 1 GB
-MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = (
-    10_000_000,
-    100_000_000,
-)  # of a wide search, which goes through them in stretches
 DERIVED = (
     *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
-    *("generates", "divides_matrices", "divides_sequences", "rolls_out", "most_ways"),
+    *("generates", "divides_matrices", "divides_sequences", "rolls_out"),
 )
 
 
-def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
+def settled(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """Every job column with its value, and what is derived from it (DERIVED); raises JobError.
 
     `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the
     job sets.
     """
-    cells = _renamed({str(name): value for name, value in row.items() if not blank(value)})
+    cells = {str(name): value for name, value in row.items() if not blank(value)}
     job = _columns(cells, catalogs)
     fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
     _tuning(job, fixed, cells)
@@ -72,7 +66,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
     settings = math.prod(
         len(values) for name, values in fixed.items() if name not in ("instance", "gpu")
     )
-    bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
+    bounded_by(settings, MOST_SETTINGS, fixed)
     for name, table in (
         ("instance", "instances"),
         ("gpu", "gpus"),
@@ -112,21 +106,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         "divides_sequences": all(
             cells_by_id(catalogs, "implementations", "context_parallel")[name] > 0 for name in used
         ),
-        "most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS,
     }
-
-
-def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
-    """The cells under today's names of their columns, which count where both are set."""
-    for name in EARLIER.keys() & cells.keys():
-        new, words = EARLIER[name]
-        value = str(cells.pop(name)).strip().lower()
-        if value not in words:
-            raise JobError(
-                f"{name} '{quoted(value)}' is not known; use {' or '.join(words)}, or {new}."
-            )
-        cells.setdefault(new, words[value])
-    return cells
 
 
 def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
@@ -254,6 +234,14 @@ def divides_matrices(software: str, catalogs: Catalogs) -> bool:
 def takes_images(model: str, catalogs: Catalogs) -> bool:
     """Whether a model has a tower for images or sounds that is modelled."""
     return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
+
+
+def usable_choices(name: str, work: str, catalogs: Catalogs) -> list[str]:
+    """Return the number formats (`precision`) or software (`implementation`) for a kind of work."""
+    table = getattr(catalogs, f"{name}s")
+    trains = ["trains", "adapts"] if name == "precision" else ["trains"]
+    able = ["serves"] if work == "inference" else trains
+    return list(table.index[table[able].any(axis=1)])
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:

@@ -58,13 +58,11 @@ def _part(text: str, warns: bool, ink: Ink) -> str:
 
 def since_then(first: Row, catalogs: Catalogs) -> None:
     """Changes of the link's answer and kept scenarios; older links have only price days."""
-    row, is_earlier = opened_plan.then_row(catalogs), opened_plan.is_of_earlier_link()
-    if is_earlier:
-        st.info(plain(aged_words.of_earlier_version(first, row)), icon=":material/history:")
+    row = opened_plan.then_row(catalogs)
     if row is None:
         if older := words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
-    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first), is_earlier):
+    elif text := aged_words.opened(row, catalogs, opened_plan.is_same(row, first)):
         st.info(plain(text), icon=":material/history:")
         with st.container(horizontal=True):
             button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")

@@ -10,7 +10,6 @@ from views.plan import (
     launch_kit,
     limits,
     shown,
-    wider_search,
 )
 from views.plan.memory import memory
 from views.plan.short_board import short_board
@@ -45,7 +44,5 @@ elif is_answered:
     memory(plan.row, plan.options.board, ink, catalogs)
 if is_answered and not owned:  # what is changed is weighed by its money
     changes.panel(plan.row, plan.market, plan.job, catalogs)
-if not owned:
-    wider_search.panel(plan, ink, catalogs)
 if is_answered:
     launch_kit.panel(plan, catalogs)

@@ -6,7 +6,6 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.files.link import link
-from calc.files.link.earlier import is_earlier
 from calc.files.link.link import VIEW_INPUTS
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan, tabs
@@ -49,17 +48,15 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
         choices.pop("prices_as_of", ""),
         choices.pop("then", None),
     )
-    state["link_is_earlier"] = is_earlier(query)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     if "readings" in choices:
         rest_on(choices.pop("readings"))
     state["link_is_new"] = True
     take(choices)
-    for name in (*VIEW, "allowed", "limits"):
+    for name in VIEW:
         state.pop(name, None)
         if name in choices:
             state[name] = choices[name]
-    state["search_waits"] = "allowed" in choices or "limits" in choices
     state.setdefault("sort", ORDERS[0])
 
 
@@ -98,9 +95,7 @@ def _read() -> None:
 def write_link(catalogs: Catalogs, page: str) -> None:
     """Write the job, the answer with its figures, and the view of a page into the address."""
     state, made = st.session_state, st.session_state["made"]
-    view = {
-        name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)
-    } | tabs.view(page)
+    view = {name: state[name] for name in VIEW if state.get(name)} | tabs.view(page)
     rest = {
         "custom_models": own_models(),
         "readings": readings(catalogs),

@@ -1,4 +1,4 @@
-"""Session state beside the plan: assumptions, sets and limits of the wide search."""
+"""Session state beside the plan: the assumptions that a visitor sets."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,11 +26,11 @@ def put(name: str, value: Any) -> None:
 
 
 def forget() -> None:
-    """The catalogs' assumptions and the usual search again."""
+    """Callback: return to the assumptions of the catalogs."""
     state = st.session_state
     for name in assumptions():
         put(name, None)
-    for name in ("allowed", "limits", "found", "looked", "introduced"):
+    for name in ("looked", "introduced"):
         state.pop(name, None)
 
 

@@ -30,8 +30,7 @@ from calc.search.job_fields import (
     tokens_of_run,
     work_of,
 )
-from calc.search.settle import fitted_lengths, generates, takes_images
-from calc.search.widened import possible
+from calc.search.settle import fitted_lengths, generates, takes_images, usable_choices
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)
@@ -205,7 +204,7 @@ def settle(catalogs: Catalogs) -> list[str]:
     fields = job_fields()
     able: dict[str, Callable[[], list[str]]] = {
         "precision": partial(possible_precisions, catalogs),
-        "implementation": partial(possible, "implementation", work_of(fields), catalogs),
+        "implementation": partial(usable_choices, "implementation", work_of(fields), catalogs),
         "optimizer": partial(list, catalogs.optimizers.index),
         "instance": partial(list, catalogs.instances.index),
     }

@@ -22,12 +22,6 @@ def then_row(catalogs: Catalogs) -> dict[str, Any] | None:
     return rows_now([entry], catalogs)[0] if entry else None
 
 
-def is_of_earlier_link() -> bool:
-    """Whether the plan is still that of a link of an earlier version."""
-    state = st.session_state
-    return state["link_is_earlier"] and _job(state["made"]) == state["opened_job"]
-
-
 def is_same(row: Row, first: Row) -> bool:
     """Whether today's first answer is the scenario of a row."""
     return all(

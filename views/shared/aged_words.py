@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.aged import Moved, causes, changes, price_day, starts_counted
+from calc.plan.aged import Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.place import region_name
 from calc.say.verdict import fit_word
@@ -19,27 +19,15 @@ SAID: dict[str, tuple[str, Callable[[float], str]]] = {
     "hours": ("The time", span),
     "memory_gib": ("The memory per GPU", gib),
 }
-STARTED = ("usd", "hours")  # in which starting has a part
-AS_WRITTEN = "Its limits, formats and markets are those of then."
 ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
 CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
 
 
-def of_earlier_version(first: Row, row: Row | None) -> str:
-    """Made before starting was counted: $35 then, $54 now; `row` is the answer of the link."""
-    if not ends_of(first):
-        return f"This link was made with an earlier version. {AS_WRITTEN}"
-    return (
-        f"{starts_counted('This link', *(() if row is None else (row['then_usd'], row['usd'])))} "
-        f"{AS_WRITTEN}"
-    )
-
-
-def changed(row: Row, catalogs: Catalogs, left_out: tuple[str, ...] = ()) -> list[str]:
+def changed(row: Row, catalogs: Catalogs) -> list[str]:
     """A sentence for each change of a row since it was written down."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
-    moved = [change for change in changes(row) if change.figure not in left_out]
+    moved = changes(row)
     sentences = [
         _price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"
     ]
@@ -82,10 +70,9 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     )
 
 
-def opened(row: Row, catalogs: Catalogs, is_still_first: bool, is_earlier: bool) -> str:
+def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
-    starts = STARTED if is_earlier and ends_of(row) else ()  # of_earlier_version says them
-    sentences = changed(row, catalogs, starts) + (
+    sentences = changed(row, catalogs) + (
         [] if is_still_first else ["Another answer comes first today: the heading has it."]
     )
     if not sentences:

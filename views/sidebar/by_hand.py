@@ -8,8 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import is_missing
 from calc.search.job_fields import is_read, work_of
-from calc.search.settle import takes_images
-from calc.search.widened import possible
+from calc.search.settle import takes_images, usable_choices
 from views.session import SESSION, job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
@@ -47,7 +46,7 @@ def _fields(
     _summary(by_hand, work, catalogs)
     able = {
         KEYS.precision: job_state.possible_precisions(catalogs),
-        KEYS.implementation: possible("implementation", work, catalogs),
+        KEYS.implementation: usable_choices("implementation", work, catalogs),
         KEYS.optimizer: catalogs.optimizers.index,
         KEYS.sharding: catalogs.shardings.index,
     }

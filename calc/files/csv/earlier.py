@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.plan.aged import FIGURES, THEN, starts_counted
+from calc.plan.aged import FIGURES, THEN
 from calc.plan.bill import billed
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
@@ -54,18 +54,6 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     rows = billed(
         rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs
     )
-    if since := csv_tables.counted_since(cells, name):
-        money = pd.DataFrame(
-            {
-                "then": _of_market("run_usd", market, cells),
-                "now": _of_market("run_usd", market, rows),
-            }
-        ).dropna()
-        sums = money.sum(min_count=1)
-        complaints = [
-            *(sentence for sentence in complaints if sentence not in since),
-            starts_counted(name, sums["then"], sums["now"]),
-        ]
     then = {
         name: _number(cells, name) if name in FIGURES else _said(cells, name)
         for name in (*THEN, "prices_as_of")

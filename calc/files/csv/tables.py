@@ -14,12 +14,11 @@ from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
-from calc.plan.aged import VERSIONS, starts_counted, versions
+from calc.plan.aged import VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
-from calc.scenarios.read import under_todays_names
 from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
@@ -198,7 +197,6 @@ def read_csv(content: str | bytes, name: str = "the file", column: str = "model"
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a table of cells, and sentences on what is unknown or has changed."""
-    table = under_todays_names(table)
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [
         column
@@ -208,14 +206,4 @@ def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str
     complaints = [
         f"{name} has a column '{column}' that is unknown; it was ignored." for column in unknown
     ]
-    return table[inputs], complaints + counted_since(table, name)
-
-
-def counted_since(table: pd.DataFrame, name: str) -> list[str]:
-    """What is counted otherwise since a table of results was written, in a sentence."""
-    had_runs = (
-        "start_hours" not in table
-        and "run_hours" in table
-        and bool((table["run_hours"] != "").any())
-    )
-    return [starts_counted(name)] * had_runs
+    return table[inputs], complaints

@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs, catalog_ids
-from calc.files.link import earlier as link_earlier
 from calc.files.link import kept as link_kept
 from calc.files.link import models as link_models
 from calc.files.link import readings as link_readings
-from calc.files.link.sets import LIMIT, PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 from calc.scenarios.read import number
 from calc.search.board import ORDERS
-from calc.search.inputs import ANYWHERE, EARLIER
+from calc.search.inputs import ANYWHERE
 from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
@@ -76,11 +74,7 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     query |= link_kept.compose_kept(choices, link_word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
     query |= link_readings.compose_readings(choices.get("readings") or {}, link_word)
-    return {
-        name: values
-        for name, values in (query | compose_sets(choices, link_word)).items()
-        if values
-    }
+    return {name: values for name, values in query.items() if values}
 
 
 def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
@@ -88,34 +82,22 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
     choices: dict[str, Any] = {}
     complaints: list[str] = []
     version = str((query.get("v") or [VERSION])[0])
-    if version not in (VERSION, *link_earlier.VERSIONS):
+    if version != VERSION:
         complaints.append(
             f"The link is of version {version[:20]}, this is version {VERSION}; open it "
             f"where it was made, or check every choice here."
         )
     custom = link_models.read_models(query, catalog_ids(catalogs), complaints)
-    for written, raw in query.items():
+    for name, raw in query.items():
         texts = [str(item) for item in raw] or [""]
-        name, words = EARLIER.get(written, (written, {}))
-        texts = [words.get(text, text) for text in texts]
-        if name in ONE_VALUE or name.startswith((LIMIT, link_models.PREFIX)):
+        if name in ONE_VALUE or name.startswith(link_models.PREFIX):
             complaints += _second(name, list(dict.fromkeys(texts)))
         if name == "v" or name.startswith(link_models.PREFIX):
             continue
         if name == link_readings.NAME:
             choices["readings"] = link_readings.read_readings(texts, complaints)
             continue
-        if name.startswith(PREFIXES):
-            short = [text[:LONGEST_VALUE] for text in texts]
-            read_set(
-                name,
-                short,
-                choices,
-                complaints,
-                lambda column, text: value_of(column, text, catalogs),
-                catalogs,
-            )
-        elif name in link_kept.NAMES:
+        if name in link_kept.NAMES:
             link_kept.read_kept(
                 name,
                 texts,
@@ -128,10 +110,6 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             complaints += wrong
             if values:
                 choices[name] = values[0] if len(values) == 1 else values
-    if link_earlier.is_version_1(query):
-        choices = link_earlier.as_job(choices, version == link_earlier.FIRST, catalogs)
-    if version in link_earlier.VERSIONS:
-        choices = link_earlier.DEFAULTS | choices
     on_one_line = [
         " ".join(complaint.split()) for complaint in complaints
     ]  # a name or a value may hold a line break
@@ -154,7 +132,7 @@ def _read_choice(
 ) -> tuple[list[Any], list[str]]:
     if name == "prices_as_of" and DAY.fullmatch(texts[0]):
         return texts[:1], []
-    if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_earlier.COLUMNS:
+    if name not in COLUMNS and name not in VIEW_CHOICES:
         return [], [
             (
                 f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this "
@@ -178,7 +156,7 @@ def _read_choice(
             )
         elif value not in values:
             values.append(value)
-    if name in SEVERAL or name in COMPARED or name in link_earlier.COLUMNS:
+    if name in SEVERAL or name in COMPARED:
         return values, complaints
     return values[:1], complaints + _second(name, values)
 
@@ -208,8 +186,7 @@ def value_of(
         VIEW_INPUTS.get(name)
         or fields.get(name)
         or bounded_inputs(catalogs).get(name)
-        or BY_HAND.get(name)
-        or link_earlier.COLUMNS[name]
+        or BY_HAND[name]
     )
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
