@@ -11,7 +11,7 @@ from time import perf_counter
 
 from benchmarks.floor import floor
 from calc import load_catalogs
-from calc.search.job_row import JobRow
+from calc.job.cells import JobRow
 from calc.search.options import _combined, options_of
 
 TIMES = 5

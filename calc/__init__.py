@@ -1,9 +1,9 @@
 """GPU memory of a model in training or serving, and what AWS charges for it."""
 
+from calc.answers.table import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
 from calc.engine.one_scenario import phases_table
 from calc.engine.pipeline import estimate, estimate_distinct
-from calc.search.answer import answer
 
 __all__ = [
     "CatalogError",

@@ -4,6 +4,7 @@ A column of numbers has one value per row along its last axis, or one value for 
 of words likewise has one code per row, or one for all.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +17,11 @@ from calc.evaluate import Columns
 ORIGINS = "origins"  # what each column of a table is made of (engine/origins.py)
 FEWEST_ROWS = 8  # in which looking for equal rows pays
 SAMPLE_ROWS, FEWEST_REPEATS = 1024, 16
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or the empty text."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 class Table(dict[str, Any]):

@@ -18,8 +18,8 @@ from calc.catalogs.load import read_document
 from calc.catalogs.rooms import FOLDER
 from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
+from calc.job.cells import JobRow
 from calc.plan.bill import billed
-from calc.search.job_row import JobRow
 from calc.search.options import ranking_of
 from validation.speed import time_table
 

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from calc.search.job_fields import COMPARED
+from calc.job.fields import COMPARED
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.

@@ -10,12 +10,12 @@ import pytest
 from examples import catalogs, recorded
 
 from calc import estimate
+from calc.answers.advice import advise
+from calc.answers.full_answer import full_answer as options
 from calc.layout import at_once
 from calc.say.change import effect
-from calc.search.advice import advise
-from calc.search.neighbours import distinct_changes, job_of_scenario, neighbours
-from calc.search.options import options
-from calc.search.pick import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
+from calc.studies.advice_selection import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
+from calc.studies.neighbours import distinct_changes, job_of_scenario, neighbours
 
 CASES = recorded("cases/advice.json")
 FITTING, TOO_BIG = CASES["fitting"], CASES["too big"]

@@ -9,18 +9,18 @@ from examples import answered, recorded
 from plain_answers import plain, serving_rows, training_rows
 
 from calc import answer, estimate
+from calc.answers.full_answer import full_answer as options
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fullest_place, walk
+from calc.job.resolve import resolve
 from calc.rules.support import RUNS
 from calc.say.numbers import usd
 from calc.search.combinations import FITS, combinations, least_memory_bytes
 from calc.search.grid import grid
-from calc.search.options import options
 from calc.search.places import places_of
 from calc.search.ranking import ranking
 from calc.search.rows import rows_of
-from calc.search.settle import settled
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
@@ -174,22 +174,22 @@ def test_people_and_a_context_are_requests_and_lengths(catalogs):
     small = {"work": "inference", "model": "llama-3.2-1b", "instance": "g6.xlarge"}
     lengths = ("users", "prompt_tokens", "answer_tokens", "sequence_tokens")
     for more, meant in CASES["people"]:
-        job = settled(small | more, catalogs)
-        assert [job[name] for name in lengths] == meant, more
+        job = resolve(small | more, catalogs)
+        assert [getattr(job, name) for name in lengths] == meant, more
     for more, problem in CASES["contexts"]:
         assert answer(small | more, catalogs)["problem"].iloc[0].startswith(problem)
     pair = (
-        settled({"work": "inference", "model": "clip-vit-large-patch14"}, catalogs),
-        settled({"model": "siglip2-base-patch16-224"}, catalogs),
+        resolve({"work": "inference", "model": "clip-vit-large-patch14"}, catalogs),
+        resolve({"model": "siglip2-base-patch16-224"}, catalogs),
     )
-    assert (pair[0]["prompt_tokens"], pair[1]["sequence_tokens"]) == (
+    assert (pair[0].prompt_tokens, pair[1].sequence_tokens) == (
         77,
         64,
     )  # their learned positions
-    encoder = settled(
+    encoder = resolve(
         {"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs
     )
-    assert (encoder["prompt_tokens"], encoder["sequence_tokens"]) == (256, 256)
+    assert (encoder.prompt_tokens, encoder.sequence_tokens) == (256, 256)
 
 
 @pytest.mark.parametrize("fault", WRONG)
@@ -242,7 +242,7 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
-    job = settled(PLAIN[name], catalogs)
+    job = resolve(PLAIN[name], catalogs)
     combined = combinations(grid(job, places_of(job, catalogs), catalogs), job, catalogs)
     some = np.random.default_rng(7).choice(combined.size, 200)
     results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
@@ -296,9 +296,7 @@ def test_an_encoder_is_served_by_transformers(model, catalogs):
 def test_a_decoder_without_a_head_answers_no_token(catalogs):
     """An embedding model reads its prompt, whatever its blocks; an engine may read it too."""
     job = {"work": "inference", "model": "qwen3-embedding-0.6b", "users": 4, "context_tokens": 1024}
-    assert (
-        settled(job, catalogs)["sequence_tokens"] == settled(job, catalogs)["prompt_tokens"] == 1024
-    )
+    assert resolve(job, catalogs).sequence_tokens == resolve(job, catalogs).prompt_tokens == 1024
     rows = answer(job | {"implementation": "vllm"}, catalogs)
     assert rows["fits"].eq("yes").all()
     assert rows["time_per_output_token_seconds"].isna().all()

@@ -8,7 +8,7 @@ import pytest
 from examples import catalogs
 
 from calc import answer, estimate
-from calc.search.shares import goodput_ratio
+from calc.search.limit_percentiles import goodput_ratio
 from calc.speed.arrivals import arrivals_load_ratio, prompts_queue_seconds
 from calc.speed.waits import slot_wait_ratio, slot_wait_seconds
 from validation.arrivals import PERCENTILES, lengths, simulate

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calc.search.being_wrong import price_of_being_wrong
+from calc.say.cost_of_failure import failure_sentence
 
 ROW = {
     "fit_probability": 0.974,
@@ -17,7 +17,7 @@ ROW |= {
     "instances_needed": 1.0,
     "fits": "yes",
     "runs": "yes",
-    "misses": "",
+    "missed_limits": "",
     "gpus": 8.0,
     "spare_instances": 0.0,
 }
@@ -27,21 +27,21 @@ def test_a_failed_start_and_the_next_roomier_choice_are_priced_below_99_in_100()
     roomier = ROW | {"fit_probability": 0.999, "usd": 140.0, "instances_needed": 2.0}
     others = [
         ROW,
-        roomier | {"usd": 120.0, "misses": "30 h of 24"},
+        roomier | {"usd": 120.0, "missed_limits": "hours_most"},
         roomier | {"usd": 110.0, "fits": "tight"},
         roomier,
     ]
     failed = "If it does not fit, the failed start costs $15; "
     assert (
-        price_of_being_wrong(ROW, pd.DataFrame(others))
+        failure_sentence(ROW, pd.DataFrame(others))
         == f"{failed}the next roomier choice, 2 × p5.48xlarge, costs 40 % more."
     )
     assert (
-        price_of_being_wrong(ROW, pd.DataFrame(others[:-1]))
+        failure_sentence(ROW, pd.DataFrame(others[:-1]))
         == f"{failed}nothing in the table is roomier."
     )
     assert (
-        price_of_being_wrong(roomier, pd.DataFrame(others))
-        == price_of_being_wrong(ROW | {"usd": np.nan}, pd.DataFrame(others))
+        failure_sentence(roomier, pd.DataFrame(others))
+        == failure_sentence(ROW | {"usd": np.nan}, pd.DataFrame(others))
         == ""
     )

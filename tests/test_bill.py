@@ -11,6 +11,8 @@ from examples import billed_row as bill
 from examples import recorded, table
 
 from calc import estimate
+from calc.answers.advice import advise
+from calc.answers.full_answer import full_answer as options
 from calc.cost.markets import BY_USE
 from calc.cost.markets import COMMITTED as COMMITMENTS
 from calc.files.csv import tables as csv_tables
@@ -26,8 +28,6 @@ from calc.plan.bill import (
 )
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from calc.scenarios.inputs import inputs_by_name
-from calc.search.advice import advise
-from calc.search.options import options
 from views.compare_and_bill import prices, quota, use
 
 

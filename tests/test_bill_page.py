@@ -9,11 +9,11 @@ from examples import table
 from pages import address, opened, page_text, run, title, turned
 
 from calc import estimate
+from calc.answers.full_answer import full_answer as options
 from calc.plan.bill import billed, on_markets
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
-from calc.search.options import options
 from calc.speed.basis import BASES
 from views.compare_and_bill import pay, prices, sure
 from views.shared.row_words import TIME_RESTS_ON

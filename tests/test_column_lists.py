@@ -7,8 +7,8 @@ from examples import catalogs
 from calc import estimate
 from calc.cost.job import deployments, job, job_of_rows
 from calc.cost.markets import MARKETS
-from calc.search import advice
 from calc.search.timing import STEPPED, TIMED
+from calc.studies import advice
 
 PASSED_ON = {"first_token_high_ratio"}  # to the limits of a service, beside what money reads
 

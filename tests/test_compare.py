@@ -9,7 +9,8 @@ from examples import recorded, table
 
 from calc.columns import COMPONENTS
 from calc.plan import bill
-from calc.search import compare
+from calc.say.differences import choices
+from calc.studies import differences as compare
 
 RUN = {
     "model": "llama-3.1-8b",
@@ -113,7 +114,7 @@ def test_a_row_without_a_price_has_no_parts(catalogs):
 
 
 def test_choices_that_differ_come_first_and_in_words(catalogs):
-    rows = compare.choices(billed(catalogs, TRAINED[:3], RUN), catalogs)
+    rows = choices(billed(catalogs, TRAINED[:3], RUN), catalogs)
     differing = rows[rows["differs"]]
     assert list(differing["choice"]) == ["instances_needed", "gpus", "optimizer"]
     assert list(differing[1]) == ["1", "8", "AdamW 8-bit"]
@@ -121,7 +122,7 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
     assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(
         rows["choice"]
     )
-    rows = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
+    rows = choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
     assert list(rows[rows["differs"]]["label"]) == [
         catalogs.assumptions["label"]["restart_seconds"]
     ]
@@ -129,7 +130,7 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
 
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     both = [{**RUN, "work": "training"}, {**SERVE, **SERVED[0]}]
-    rows = compare.choices(
+    rows = choices(
         bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs
     ).set_index("choice")
     assert rows.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]

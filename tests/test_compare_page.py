@@ -7,7 +7,7 @@ from examples import billed_row
 from pages import address, opened, page_text, run, title, turned
 
 from calc.plan.plan_bill import answers_by_job
-from calc.search.answer_name import answer_name, other_work
+from calc.say.answer_name import answer_name, other_work
 from views.compare_and_bill.answers import COPY, DOWN, PLAN, REMOVE, RENAME, UP
 from views.compare_and_bill.differences import in_a_line
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate, phases_table
+from calc.answers.full_answer import full_answer as options
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread_names
@@ -21,10 +22,9 @@ from calc.charts.lines import NAME_GAP, chart_lines
 from calc.columns import COMPONENTS
 from calc.memory.moments import components_of
 from calc.scenarios.read import cross
-from calc.search import comparisons
-from calc.search.neighbours import job_of_scenario
-from calc.search.options import options
-from calc.search.standing import rank, scenario_of
+from calc.search.row_status import rank, scenario_of
+from calc.studies import comparisons
+from calc.studies.neighbours import job_of_scenario
 from views.charts import lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time

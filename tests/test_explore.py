@@ -8,14 +8,14 @@ from examples import catalogs
 from pages import by_hand, opened, run, title
 
 from calc import answer, estimate
+from calc.answers.full_answer import full_answer as options
 from calc.charts.tables import crossed, parts_by_row
 from calc.charts.walk import line_name
 from calc.plan.communicated import communicated
-from calc.search import comparisons
-from calc.search.comparisons import over_gpus
-from calc.search.guide import guide, ready_jobs, tried
-from calc.search.options import options
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
+from calc.studies import comparisons
+from calc.studies.comparisons import over_gpus
+from calc.studies.guide import guide, ready_jobs, tried
 from calc.units import GIB
 from views.session.job_state import FIRST_VISIT
 from views.understand.comparisons_words import leaf as leaf_words
@@ -196,7 +196,7 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
             alone["usd_per_hour"],
         )
     first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
-    assert (first.holds, bool(first.problem)) == (False, True)
+    assert (first.holds, bool(first.answered.obstacle)) == (False, True)
 
 
 def test_the_plans_own_answer_is_marked_in_the_guide():

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import answer, estimate
+from calc.answers.full_answer import full_answer as options
 from calc.files.link.link import parse
 from calc.models.foreign import foreign_entry
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.rules.layouts import nearest_divisor
-from calc.search.options import options
 from views.shared.markdown import plain
 
 MANY = "+".join(map(str, range(1, 65)))

@@ -5,11 +5,11 @@ one type, ticked into the plan.
 import pytest
 from pages import address, opened, page_text, run, title, turned
 
+from calc.answers.full_answer import full_answer as options
 from calc.charts.catalog_tables import has_words
 from calc.cost.offers import offers
-from calc.search import instances
 from calc.search.board import qualifies
-from calc.search.options import options
+from calc.studies import instances
 from views.catalog import instances as page
 from views.shared import tables
 
@@ -49,7 +49,7 @@ def listed(app):
     return app.dataframe[0].value
 
 
-def test_it_opens_on_what_runs_the_job_as_it_is_ranked(board):
+def test_it_opens_on_what_runs_the_job_as_it_isranked_candidates(board):
     app = opened("instances")
     able = board[qualifies(board)]
     assert title(app).startswith(f"{len(able)} types run the job, from \\$")

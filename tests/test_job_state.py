@@ -9,8 +9,8 @@ import pytest
 from pages import address, by_hand, job_line, opened, page_text, run, with_fields, with_share
 from streamlit.testing.v1 import AppTest
 
+from calc.job.fields import BY_HAND, CHOSEN, JOB
 from calc.scenarios.inputs import inputs_by_name
-from calc.search.job_fields import BY_HAND, CHOSEN, JOB
 from views.plan import shown
 from views.session import job_state
 from views.sidebar import sidebar

@@ -5,13 +5,13 @@ import re
 import pytest
 from examples import catalogs, recorded
 
+from calc.answers.full_answer import full_answer as options
 from calc.files.link.link import compose, parse
+from calc.job.fields import BY_HAND, JOB, job_of
+from calc.job.resolve import resolve
+from calc.say.job import job_sentence, short_job
 from calc.scenarios.inputs import ASSUMED
-from calc.search.guide import ready_jobs
-from calc.search.job_fields import BY_HAND, JOB, job_of
-from calc.search.job_words import job_sentence, short_job
-from calc.search.options import options, plain_job
-from calc.search.settle import settled
+from calc.studies.guide import ready_jobs
 from views.session.job_state import FIRST_VISIT
 
 CASES = recorded("cases/job_words.json")
@@ -50,15 +50,15 @@ def sentence(row):
     return job_sentence(options(row, catalogs()).job, catalogs())
 
 
-def settled_plainly(row):
+def resolved_cells(row):
     """The job that its options show."""
-    return plain_job(settled(row, catalogs()))
+    return resolve(row, catalogs()).cells
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
     row = job(LINKS[name])
-    shown = settled_plainly(row)
+    shown = resolved_cells(row)
     words = job_sentence(shown, catalogs())
     assert words.endswith(".")
     assert not re.search(r"(?<! N)\. ", words)
@@ -76,7 +76,7 @@ def test_every_job_is_one_sentence_with_its_model_and_its_amount(name):
 
 @pytest.mark.parametrize(("query", "words", "short"), CASES["said"])
 def test_a_job_is_said_as_people_say_it(query, words, short):
-    shown = settled_plainly(job(query))
+    shown = resolved_cells(job(query))
     assert job_sentence(shown, catalogs()) == words
     assert short_job(shown, catalogs()) == short
 
@@ -85,13 +85,12 @@ def test_a_job_is_said_as_people_say_it(query, words, short):
 def test_jobs_that_differ_in_a_said_field_differ_in_the_sentence(work):
     first, *others = CASES["changes"][work]
     words = [
-        job_sentence(settled_plainly(job({**first, **other})), catalogs())
-        for other in ({}, *others)
+        job_sentence(resolved_cells(job({**first, **other})), catalogs()) for other in ({}, *others)
     ]
     assert len(set(words)) == len(words), [text for text in words if words.count(text) > 1]
 
 
-def test_what_is_usual_is_not_said_and_the_job_that_is_shown_is_the_settled_one():
+def test_what_is_usual_is_not_said_and_the_job_that_is_shown_is_the_resolved_one():
     usual = {
         name: field.default
         for name, field in JOB.items()
@@ -99,9 +98,7 @@ def test_what_is_usual_is_not_said_and_the_job_that_is_shown_is_the_settled_one(
     }
     row = {"model": "llama-3.2-1b", "work": "training"}
     assert (
-        sentence({**row, **usual})
-        == sentence(row)
-        == job_sentence(settled_plainly(row), catalogs())
+        sentence({**row, **usual}) == sentence(row) == job_sentence(resolved_cells(row), catalogs())
     )
 
 
@@ -117,7 +114,7 @@ def test_a_refused_job_is_said_as_far_as_it_can_be_read():
 
 @pytest.mark.parametrize(("row", "tokens"), CASES["examples"])
 def test_examples_are_tokens_of_a_run(row, tokens):
-    assert settled({"model": "llama-3.2-1b", **row}, catalogs())["train_tokens"] == tokens
+    assert resolve({"model": "llama-3.2-1b", **row}, catalogs()).train_tokens == tokens
 
 
 @pytest.mark.parametrize(("row", "problem"), CASES["contradictions"])

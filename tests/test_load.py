@@ -5,10 +5,10 @@ import pytest
 from examples import billed_row, least_usd, one, recorded
 
 from calc import estimate
+from calc.answers.full_answer import full_answer as options
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.plan.bill import lines, on_markets
 from calc.say.numbers import count, usd
-from calc.search.options import options
 
 SERVED = {
     "work": "inference",

@@ -11,14 +11,14 @@ from examples import catalogs as all_catalogs
 from examples import recorded
 
 from calc import estimate
+from calc.answers.full_answer import full_answer as options
 from calc.cost.obtainability import CLASSES, obtainability
-from calc.search.named import _easiest, answers, knee, least_money
-from calc.search.options import options
+from calc.job.resolve import resolve
+from calc.say.answer import BY_AGREEMENT
+from calc.search.best_answers import _easiest, answers, knee, least_money
 from calc.search.ranking import QUALIFIES, Ranking
-from calc.search.sentences import BY_AGREEMENT
-from calc.search.settle import settled
 
-JUDGED = settled({"model": "llama-3.2-1b"}, all_catalogs())["judged"]
+JUDGED = resolve({"model": "llama-3.2-1b"}, all_catalogs()).judged
 SPOT = {
     "model": "llama-3.2-1b",
     "method": "lora",
@@ -46,14 +46,15 @@ def ranked(usd, seconds, hard=None, idle=None, work="training"):
         name: np.arange(count) if name == "place" else np.zeros(count, dtype=int)
         for name in ("place", "market", "instances", "region")
     }
-    job = {
-        "work": work,
-        "judged": JUDGED,
-        "answers": [],
-        "have": "",
-        "usd_most": None,
-        "usd_per_hour_most": None,
-    }
+    job = SimpleNamespace(
+        work=work,
+        trains=work == "training",
+        judged=JUDGED,
+        answers=[],
+        have="",
+        usd_most=None,
+        usd_per_hour_most=None,
+    )
     figures["gpus"] = np.where(np.zeros(count) if idle is None else idle, 1, 2)
     grid = SimpleNamespace(places=[SimpleNamespace(gpus=2)] * count)
     return Ranking(job, grid, figures, [], np.full(count, QUALIFIES), [np.arange(count)])
@@ -109,7 +110,7 @@ def test_the_easiest_is_the_least_money_in_an_easier_class(hard, usd, easiest):
 def test_answers_that_coincide_share_a_row_and_fastest_waits_to_be_asked():
     alone = ranked([100, 200], [10, 10])
     assert answers(alone) == {"least-money": 0, "easiest": 0}
-    alone.job["answers"] = ["fastest", "roomiest"]
+    alone.job.answers = ["fastest", "roomiest"]
     assert answers(alone) == {"least-money": 0, "easiest": 0, "fastest": 0, "roomiest": 0}
 
 

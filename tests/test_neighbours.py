@@ -102,7 +102,7 @@ def test_sharing_changes_no_result(scenarios, results, monkeypatch):
 
 
 @pytest.fixture(scope="module", params=["training", "inference"])
-def settled(request, scenarios):
+def resolve(request, scenarios):
     """The rows of one kind of work that can be estimated, settled and ready for their memory, and
     that memory.
     """

@@ -9,14 +9,14 @@ import pytest
 from examples import recorded
 
 from calc import estimate
+from calc.answers.advice import advise
+from calc.job.cells import JobRow
 from calc.scenarios.inputs import DEFAULTS
-from calc.search.advice import advise
-from calc.search.comparisons import over_values
-from calc.search.job_row import JobRow
 from calc.search.options import ranking_of
 from calc.search.ranking import EMULATED, YIELDS
+from calc.search.row_status import STATUSES, offered, rank, status
 from calc.search.rows import best_of_places, rows_of
-from calc.search.standing import STANDINGS, offered, rank, standing
+from calc.studies.comparisons import over_values
 
 SERVE = DEFAULTS | {
     "work": "inference",
@@ -130,15 +130,15 @@ def test_rows_stand_as_they_fit_and_run_and_what_runs_is_ranked_first(catalogs):
         "yes",
         "emulated",
         "unknown",
-        "does not fit",
-        "does not fit",
-        "no card",
+        "no-fit",
+        "no-fit",
+        "no-card",
         "refused",
         "refused",
     ]
-    assert [STANDINGS[place] for place in standing(table)] == expected
+    assert [STATUSES[place] for place in status(table)] == expected
     assert offered(table).tolist() == [True] * 4 + [False] * 5
-    assert STANDINGS[standing(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
+    assert STATUSES[status(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
     # A T4 is cheaper and refuses; a dearer card that runs comes first.
     places = pd.DataFrame(
         [SERVE | {"instance": name} for name in ("g4dn.xlarge", "g6e.xlarge", "g5g.xlarge")],

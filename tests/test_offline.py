@@ -12,13 +12,13 @@ from examples import billed_row, least_usd, one, recorded, table
 from pages import address, job_line, opened, page_text, run, title, turned
 from plain_answers import offered, sold
 
+from calc.answers.advice import advise
+from calc.answers.full_answer import full_answer as options
+from calc.job.fields import job_fields_of
 from calc.plan.bill import lines, on_markets
 from calc.say.numbers import spoken_span
-from calc.search.advice import advise
-from calc.search.arrangements import DEGREES, OFFLINE_BATCHES
-from calc.search.compare import differences
-from calc.search.job_fields import job_fields_of
-from calc.search.options import options
+from calc.search.layouts import DEGREES, OFFLINE_BATCHES
+from calc.studies.differences import differences
 
 CASES = recorded("cases/offline.json")
 SERVED = {

@@ -14,7 +14,7 @@ from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import path_of
 from calc.files.link import link
-from calc.search.guide import tried
+from calc.studies.guide import tried
 from views.session.job_state import FIRST_VISIT
 
 

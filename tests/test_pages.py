@@ -11,9 +11,9 @@ from examples import recorded
 from pages import DASHBOARD, PAGES, address, opened, texts, title, turned
 
 from calc import CatalogError
+from calc.job.cells import JobRow
+from calc.job.fields import job_of
 from calc.search import options
-from calc.search.job_fields import job_of
-from calc.search.job_row import JobRow
 from views.frame import ready
 from views.session import catalogs, job_state
 

@@ -394,7 +394,7 @@ def test_a_refusal_names_fields_as_the_screen_does_and_what_to_do_beside_it():
 def test_nothing_is_worked_out_twice(monkeypatch):
     """A rerun without a change estimates nothing."""
     app = run(opened())
-    from calc.search import comparisons
+    from calc.studies import comparisons
 
     calls = []
     for module, name in ((comparisons, "estimate"), (present_plan, "options")):

@@ -6,9 +6,9 @@ import pytest
 from examples import recorded
 
 from calc import add_models, estimate
+from calc.answers.advice import advise
+from calc.answers.full_answer import full_answer as options
 from calc.models.huggingface.config import read_config
-from calc.search.advice import advise
-from calc.search.options import options
 
 PLACES = {"instance": ["p4d.24xlarge", "p5.48xlarge"], "instances_most": 8, "hours_most": 5000}
 LARGE = {"model": "llama-3.1-70b", **PLACES}

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from calc.answers.full_answer import full_answer as options
 from calc.cost.markets import MARKETS
-from calc.search.options import options
 
 DAY = "2026-11-20"
 JOB = {

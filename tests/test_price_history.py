@@ -15,7 +15,7 @@ from calc.catalogs.rooms import HISTORY
 from calc.charts.lines import over_days
 from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
 from calc.cost.offers import price_change, price_line, price_on
-from calc.search.job_fields import JOB
+from calc.job.fields import JOB
 from refresh.answers import KINDS
 from refresh.history import changed, last_known, text_of
 

@@ -3,6 +3,7 @@ run.
 """
 
 import re
+from dataclasses import replace
 from datetime import date
 from html import unescape
 
@@ -10,12 +11,13 @@ import pytest
 from examples import catalogs
 from pages import address, opened, run, with_share
 
+from calc.answers.full_answer import full_answer as options
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
+from calc.say.job import job_sentence
+from calc.say.near_ties import near_ties_heading
 from calc.say.place import place
-from calc.search.close_types import close_heading, close_types
-from calc.search.job_words import job_sentence
-from calc.search.options import options
+from calc.studies.near_ties import near_ties
 from views.frame import report, share
 from views.shared import answer_words as plan_words
 
@@ -39,7 +41,7 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
     page = report.html(result, LINK, DAY, catalogs())
     text = text_of(page)
     assert text.index(job) < text.index(heading)
-    assert close_heading(close_types(result), result) in text
+    assert near_ties_heading(near_ties(result), result) in text
     for row in records(result.answers):
         assert place(row, catalogs()) in text
         assert plan_words.money_and_time(row) in text
@@ -63,7 +65,7 @@ def test_the_minutes_are_one_table_and_what_is_typed_cannot_become_markup(answer
     assert lines[0] == f"## {job}"
     assert lines[2] == f"**{heading}.**"
     assert LINK in lines[-1]
-    named = result._replace(job=result.job | {"model": "<script>alert(1)</script>"})
+    named = replace(result, job=result.job | {"model": "<script>alert(1)</script>"})
     text = report.html(named, "javascript:'><b>", DAY, catalogs())
     assert "&lt;script&gt;alert(1)" in text
     assert "<script" not in text
@@ -77,7 +79,7 @@ def test_a_job_without_a_plan_has_a_report_too_and_the_plan_page_gives_it():
         report.markdown(result, LINK, DAY, catalogs()),
     ):
         assert plan_words.heading(result, catalogs()) in text
-        assert plan_words.cure(result) in text
+        assert plan_words.cure(result, catalogs()) in text
     app = opened(model="llama-3.2-1b")
     with_share(app)
     assert any(

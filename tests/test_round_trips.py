@@ -13,12 +13,12 @@ from calc import estimate
 from calc.files.csv.earlier import earlier
 from calc.files.csv.tables import read_csv, scenarios_of, to_csv
 from calc.files.link.link import COLUMNS, VIEW_INPUTS, compose, parse
+from calc.job.cells import JobError
+from calc.job.columns import EXAMPLES, FIXABLE, JOB_BY_NAME
+from calc.job.fields import JOB, is_read
+from calc.job.resolve import resolve
 from calc.plan.bill import BILL
 from calc.scenarios.inputs import ASSUMED, CATALOG_OF, HUGE, bounded_inputs
-from calc.search.inputs import EXAMPLES, FIXABLE, JOB_BY_NAME
-from calc.search.job_fields import JOB, is_read
-from calc.search.job_row import JobError
-from calc.search.settle import settled
 
 CATALOGS = read_catalogs()
 INPUTS = bounded_inputs(CATALOGS)
@@ -115,16 +115,16 @@ def test_every_job_column_survives_its_csv(work):
     cells = read_csv(to_csv(table))
     assert list(cells) == list(table)
     for row, cell in zip(table.to_dict("records"), cells.to_dict("records"), strict=True):
-        assert settlement(cell) == settlement(row), row
+        assert resolution(cell) == resolution(row), row
 
 
-def settlement(row):
-    """The job as it is settled, or what is wrong with it; numbers as numbers."""
+def resolution(row):
+    """The job as it is resolved, or what is wrong with it; numbers as numbers."""
     try:
-        job = settled(row, CATALOGS)
+        job = resolve(row, CATALOGS)
     except JobError as error:
         return str(error)
-    return {name: value for name, value in job.items() if value == value}
+    return {name: value for name, value in vars(job).items() if value == value}
 
 
 def choices_of(goal):

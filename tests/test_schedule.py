@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calc.answers.full_answer import full_answer as options
 from calc.scenarios.problems import TableError
 from calc.schedule import solver
 from calc.schedule.problem import (
@@ -26,7 +27,6 @@ from calc.schedule.problem import (
 from calc.schedule.schedule import HEURISTIC, how_good, next_to_buy, schedule
 from calc.schedule.tables import Occurrence, Pool, runs_of
 from calc.schedule.ways import Way
-from calc.search.options import options
 
 DAY = pd.Timestamp("2026-12-01")
 proves = pytest.mark.skipif(not solver.installed(), reason="needs requirements/schedule.txt")

@@ -11,12 +11,13 @@ from examples import catalogs as held_catalogs
 from examples import recorded
 from plain_answers import offered, sold
 
+from calc.answers.full_answer import full_answer as options
 from calc.cost.job import billed_hours
+from calc.job.cells import JobRow
+from calc.job.resolve import usable_choices
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import ranking
-from calc.search.job_row import JobRow
-from calc.search.options import _combined, options, ranking_of
-from calc.search.settle import usable_choices
+from calc.search.options import _combined, ranking_of
 
 TRAIN = {
     "work": "training",
@@ -140,7 +141,7 @@ def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):
         assert figures[name][qualifying].min() == pytest.approx(rows[name].min())
     least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
     names = [ranked.grid.places[place].instance for place in figures["place"][qualifying]]
-    markets = [ranked.job["markets"][market] for market in figures["market"][qualifying]]
+    markets = [ranked.job.markets[market] for market in figures["market"][qualifying]]
     mine = pd.Series(figures["usd"][qualifying]).groupby([names, markets]).min()
     assert mine.index.tolist() == least.index.tolist()
     assert mine.to_numpy() == pytest.approx(least.to_numpy())

@@ -6,44 +6,31 @@ import pytest
 from examples import recorded
 
 from calc import answer
+from calc.answers.full_answer import full_answer as options
+from calc.job.resolve import resolve
+from calc.say.answer import why
 from calc.say.change import change_in_words, quality
 from calc.say.numbers import count
 from calc.say.setting import arrangement
-from calc.search import sentences
-from calc.search.options import options
+from calc.search.facts import Reasons
+from calc.search.reasons import STARTING_RATIO, STEP_RATIO
 
 TUNE = {"model": "llama-3.1-8b", "work": "training", "method": "full", "train_tokens": 150_000_000}
 SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 
 
-def figures_said(rows, catalogs, seconds):
-    job = {
-        "work": "training",
-        "requests_per_second": None,
-        "have": "",
-        "ends": True,
-        "step_tokens": rows["step_tokens"].iloc[-1],
-    }
-    row, least = (
-        rows.iloc[-1].to_dict() | {"seconds": seconds},
-        rows.iloc[0].to_dict() | {"seconds": 6840.0},
-    )
-    facts = {
-        "budget": False,
-        "least": least,
-        "next": None,
-        "otherwise": None,
-        "brief": False,
-        "by_agreement": False,
-        "possible": 2,
-    }
-    return sentences.why(["roomiest"], row, facts, job, catalogs)
+def roomiest_in_words(rows, catalogs, seconds):
+    """Why the last row is the roomiest answer, if its run took so many seconds."""
+    row = rows.iloc[-1].to_dict() | {"seconds": seconds}
+    least = rows.iloc[0].to_dict() | {"seconds": 6840.0}
+    reasons = Reasons(("roomiest",), (), row, least, possible=2)
+    return why(reasons, {}, resolve(TUNE, catalogs), catalogs)
 
 
 def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_it_counts(catalogs):
     rows = options(TUNE, catalogs).answers
-    assert "instead of" not in figures_said(rows, catalogs, 6850.0)
-    assert "2.9 h instead of 1.9 h" in figures_said(rows, catalogs, 2.9 * 3600)
+    assert "instead of" not in roomiest_in_words(rows, catalogs, 6850.0)
+    assert "2.9 h instead of 1.9 h" in roomiest_in_words(rows, catalogs, 2.9 * 3600)
     for job in (
         TUNE,
         TUNE | {"train_tokens": 1e10, "hours_most": 1e4},
@@ -51,7 +38,7 @@ def test_a_time_is_compared_only_where_it_is_said_differently_and_a_start_where_
     ):
         for row in options(job, catalogs).answers.to_dict("records"):
             assert ("starting (" in row["why"]) == (
-                row["start_hours"] > sentences.STARTING_RATIO * row["hours"]
+                row["start_hours"] > STARTING_RATIO * row["hours"]
             )
     assert not options(SERVE, catalogs).answers["why"].str.contains("starting (", regex=False).any()
 
@@ -69,10 +56,7 @@ def test_a_step_that_is_far_from_the_requested_is_said(gpus, step_tokens, catalo
         "step_factor": 100,
     }
     row = options(job, catalogs).rows[0]
-    far = (
-        max(row["step_tokens"] / step_tokens, step_tokens / row["step_tokens"])
-        > sentences.STEP_RATIO
-    )
+    far = max(row["step_tokens"] / step_tokens, step_tokens / row["step_tokens"]) > STEP_RATIO
     assert (
         f"a step takes {count(row['step_tokens'])} tokens instead of {count(step_tokens)}"
         in row["why"]

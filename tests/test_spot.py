@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.answers.full_answer import full_answer as options
 from calc.cost.interruptions import (
     checkpoint_interval_seconds,
     interruption_ratio,
@@ -21,7 +22,6 @@ from calc.cost.spot import spot_saving_ratio
 from calc.cost.starts import checkpoint_bytes
 from calc.memory.states import state_width_bytes_each
 from calc.plan.bill import billed, lines
-from calc.search.options import options
 
 HOUR = 3600
 RUN = {

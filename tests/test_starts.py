@@ -5,11 +5,11 @@ and that it can be set.
 import pytest
 from examples import recorded, table
 
+from calc.answers.full_answer import full_answer as options
 from calc.plan import bill
 from calc.plan.bill import billed
+from calc.say.answer import BRIEF
 from calc.say.numbers import usd
-from calc.search.options import options
-from calc.search.sentences import BRIEF
 
 LORA = {
     "model": "llama-3.1-8b",

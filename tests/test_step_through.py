@@ -11,12 +11,12 @@ import pytest
 from pages import opened, page_text, run, title
 
 from calc import estimate
+from calc.answers.full_answer import full_answer as options
 from calc.explain.calculators import SYSTEMS
 from calc.explain.step_through import MOST_MISS, Bounds, at_point, surfaces, with_point
-from calc.search.guide import ready_jobs
-from calc.search.options import options
-from calc.search.standing import scenario_of
-from calc.search.step_variants import scenario_at, walk_through
+from calc.search.row_status import scenario_of
+from calc.studies.guide import ready_jobs
+from calc.studies.step_variants import scenario_at, walk_through
 from calc.units import GIB
 from views.charts import step_through as chart_step
 from views.understand import step_through_words as words

@@ -8,13 +8,16 @@ from datetime import date
 import numpy as np
 import pytest
 
-from calc.search import limit_words, owned
-from calc.search.card_lines import card_line, in_bits_line
-from calc.search.close_types import CloseTypes, how_sure
-from calc.search.limits_cost import Easing
-from calc.search.options import options
-from calc.search.sentences import titles
-from calc.search.tightened import Turn, tightened, tighter_speeds, turn
+from calc.answers.full_answer import full_answer as options
+from calc.say import limits as limit_words
+from calc.say.answer import titles
+from calc.say.cards import card_line, in_bits_line, owned_cards
+from calc.say.near_ties import how_sure
+from calc.studies.alternatives import Alternatives
+from calc.studies.limits_cost import Relaxed
+from calc.studies.near_ties import NearTies
+from calc.studies.own_machines import own_machines
+from calc.studies.stricter_limits import Turn, stricter_limits, stricter_speeds, turn
 
 SERVED = {"work": "inference", "model": "qwen3-32b", "people": 20, "context_tokens": 8192}
 
@@ -26,9 +29,9 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
     answered = options(job, catalogs)
     tighter = {
         "spare": {"spare": 1},
-        "first_token_seconds+token_seconds": tighter_speeds(answered.job),
+        "first_token_seconds+token_seconds": stricter_speeds(answered.job),
     }
-    priced = tightened(job, answered, catalogs)
+    priced = stricter_limits(job, answered, catalogs)
     assert {easing.name for easing in priced} <= set(tighter)
     assert "spare" in {easing.name for easing in priced}
     for easing in priced:
@@ -37,7 +40,9 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
         )
         assert easing.usd > answered.rows[0]["usd"]
     assert (
-        tightened({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
+        stricter_limits(
+            {"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs
+        )
         == []
     )
     no_faster = {
@@ -48,7 +53,7 @@ def test_tighter_limits_and_a_spare_cost_what_the_job_costs_that_is_asked_so(cat
         "instance": "g6.xlarge",
     }
     assert {
-        easing.name for easing in tightened(no_faster, options(no_faster, catalogs), catalogs)
+        easing.name for easing in stricter_limits(no_faster, options(no_faster, catalogs), catalogs)
     } == {"spare"}
 
 
@@ -60,13 +65,14 @@ def test_the_answer_of_a_service_holds_up_to_the_load_at_which_it_turns(catalogs
             "usd"
         ] == pytest.approx(usd)
     assert last.usd > least["usd"]
-    types = CloseTypes([least], 1, None)
+    types = NearTies([least], 1, None)
     assert (
-        how_sure(types, Turn(4, 2000.0), {})
+        how_sure(types, Turn(4, 2000.0), Alternatives())
         == "The answer takes up to 4 requests at once; from the 5th on $2,000."
     )
     assert (
-        how_sure(types, Turn(6, np.nan), {}) == "The answer takes 6 requests at once too."
+        how_sure(types, Turn(6, np.nan), Alternatives())
+        == "The answer takes 6 requests at once too."
     )  # more were not tried
     assert (
         turn({"model": "llama-3.1-8b"}, options({"model": "llama-3.1-8b"}, catalogs), catalogs)
@@ -78,21 +84,21 @@ def test_limits_that_change_the_money_by_less_than_3_percent_cost_nothing(catalo
     answered = options({"model": "llama-3.1-8b"}, catalogs)
     row = answered.rows[0]
     eased = [
-        Easing("markets", "spot", row["usd"] / 2),
-        Easing("hours_most", 336.0, row["usd"] * 0.98),
+        Relaxed("markets", "spot", row["usd"] / 2),
+        Relaxed("hours_most", 336.0, row["usd"] * 0.98),
     ]
     assert limit_words.telling_limits(eased, row) == eased[:1]
     assert (
         limit_words.free_limits(eased, row, answered.job, catalogs)
         == "N. Virginia and 7 days cost nothing."
     )
-    dear = [*eased, Easing("regions", "eu-north-1", row["usd"] * 0.9)]
+    dear = [*eased, Relaxed("regions", "eu-north-1", row["usd"] * 0.9)]
     assert limit_words.free_limits(dear, row, answered.job, catalogs) == "7 days costs nothing."
     assert limit_words.against(dear[2], row, catalogs).startswith("Stockholm: −$")
-    assert limit_words.against(Easing("spare", 1, 2 * row["usd"]), row, catalogs).startswith(
+    assert limit_words.against(Relaxed("spare", 1, 2 * row["usd"]), row, catalogs).startswith(
         "A spare instance: +$"
     )
-    (spot,) = [easing for easing in answered.eased if easing.name == "markets"]
+    (spot,) = [easing for easing in answered.relaxed if easing.name == "markets"]
     assert row["on_demand_as_of"] > row["spot_as_of"]
     month = date.fromisoformat(row["spot_as_of"]).strftime("%B")
     assert re.fullmatch(
@@ -119,7 +125,10 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     fast = options(SERVED, catalogs).rows
     assert titles(fast[1]) == "Faster"
     assert card_line(fast[1], fast[0], catalogs).endswith("nothing between.")
-    assert titles({"answer": "least-money+easiest", "why": ""}) == "Least money, and easiest to get"
+    assert (
+        titles({"answer": "least-money+easiest", "why_codes": ""})
+        == "Least money, and easiest to get"
+    )
     wide = options({**SERVED, "fewest_bits": "16"}, catalogs).rows[0]
     assert (
         in_bits_line(wide, fast[0], catalogs)
@@ -146,7 +155,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     ],
 )
 def test_ones_own_machines_as_they_are_at_their_largest_or_what_would_fit(catalogs, job, expected):
-    ways = owned.owned_cards(job, options(job, catalogs), catalogs)
+    ways = owned_cards(own_machines(job, options(job, catalogs), catalogs), catalogs)
     assert [card.title for card in ways] == expected
     for card in ways:
         row = options({**job, **card.changes}, catalogs).rows[0]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from pages import address, opened, page_text, run, title, turned
 
+from calc.answers.full_answer import full_answer as options
 from calc.commands.tuned import main
 from calc.plan.plan_bill import plan_bill
 from calc.plan.tuned import (
@@ -22,10 +23,9 @@ from calc.plan.tuned import (
     by_day,
     by_month,
 )
+from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
 from calc.scenarios.problems import TableError
-from calc.search.options import options
-from calc.search.tuned import at_more_load, services, tuned_plan
-from calc.search.tuned_words import against_endpoint, plan_money, price_note, serving
+from calc.studies.fine_tune_then_serve import at_more_load, services, tuned_plan
 
 RUN = {
     "work": "training",
@@ -179,7 +179,8 @@ def test_machines_that_one_has_are_not_paid():
 def test_one_card_serves_no_two_models_of_their_own(catalogs):
     job = {"work": "inference", "model": "llama-3.1-8b", "users": 4, "have": "1 x h100-80gb-sxm"}
     apart = [services(job, {"tuning": "full"}, models, catalogs)[0].options for models in (1, 2)]
-    assert (apart[0].problem, "not 1 to 512" in apart[1].problem) == ("", True)
+    assert apart[0].obstacle is None
+    assert "not 1 to 512" in apart[1].obstacle.text
 
 
 def test_a_service_of_some_hours_pays_and_generates_for_them(tuned, catalogs):

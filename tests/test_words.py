@@ -8,13 +8,13 @@ import pytest
 from examples import catalogs, recorded
 
 from calc.__main__ import main
+from calc.answers.full_answer import full_answer as options
 from calc.commands.sheet import sheet
 from calc.files.request import PASTED, answered, job_of_columns, request_of
 from calc.files.words.read import read_words, vocabulary
+from calc.job.columns import JOB_BY_NAME
+from calc.job.fields import JOB
 from calc.scenarios.inputs import inputs_by_name
-from calc.search.inputs import JOB_BY_NAME
-from calc.search.job_fields import JOB
-from calc.search.options import options
 
 pytestmark = pytest.mark.usefixtures("read_once")
 LORA = "llama-3.1-8b lora on g6e.xlarge"

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from calc.search.options import options as answered_here
+from calc.answers.full_answer import full_answer as answered_here
 from views.session import worker
 from views.session.catalogs import base_catalogs
 

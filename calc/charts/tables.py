@@ -10,7 +10,7 @@ import pandas as pd
 
 from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.say.place import card_name
+from calc.say.place import card_family, card_name
 from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
 
@@ -98,9 +98,9 @@ def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
         ((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)
     ):
         if groups and capacity <= groups[-1][1] * 1.01:
-            groups[-1][0].append(card_name(gpu, catalogs).split(" ")[0])
+            groups[-1][0].append(card_family(gpu, catalogs))
         else:
-            groups.append(([card_name(gpu, catalogs).split(" ")[0]], capacity))
+            groups.append(([card_family(gpu, catalogs)], capacity))
     return pd.DataFrame(
         {
             "card": word_column(

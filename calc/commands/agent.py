@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.commands.diff import changed_lines
 from calc.commands.oom import explained_lines
@@ -28,7 +29,11 @@ from calc.files.request import (
     row_of_request,
     with_model,
 )
+from calc.job.columns import JOB_BY_NAME
 from calc.plan.figures import figures
+from calc.say.answer import titles
+from calc.say.differences import choices
+from calc.say.job import job_sentence
 from calc.say.numbers import about, is_missing, span, usd
 from calc.say.place import place
 from calc.say.setting import setting
@@ -36,11 +41,6 @@ from calc.say.verdict import memory_of
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quoted
-from calc.search.compare import choices
-from calc.search.inputs import JOB_BY_NAME
-from calc.search.job_words import job_sentence
-from calc.search.options import options
-from calc.search.sentences import titles
 
 MOST_BYTES = 2000  # of a reply
 NO_RUN = (
@@ -61,7 +61,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     """What to rent for a job: the least money, what is faster, what is easier to get."""
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
-    ranked = options(job_of_columns(with_model(request)), request.catalogs)
+    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
     first = ranked.rows[0]
     lines = [
         *reading_of(request),

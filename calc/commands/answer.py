@@ -2,9 +2,9 @@
 
 import argparse
 
+from calc.answers.table import answer
 from calc.catalogs.load import Catalogs
 from calc.commands.tables import write_in_chunks
-from calc.search.answer import answer
 
 CHUNK_JOBS = 20
 

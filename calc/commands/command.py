@@ -16,9 +16,9 @@ from calc.files.csv.tables import read_csv
 from calc.files.oom.explain import text_of
 from calc.files.oom.snapshots import MOST_BYTES
 from calc.files.streams import written
+from calc.job.columns import JOB_BY_NAME
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
-from calc.search.inputs import JOB_BY_NAME
 
 UNUSABLE, OVER_THE_LIMIT, INTERRUPTED = 2, 3, 130  # exit statuses, the last as shells have it
 

@@ -11,9 +11,10 @@ from calc.commands.command import plan_rows, write_result
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
+from calc.say.differences import choices
 from calc.say.numbers import is_missing, signed, size, span, usd
 from calc.say.verdict import fit_word
-from calc.search.compare import Difference, choices, differences
+from calc.studies.differences import Difference, differences
 
 FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, how it is written
     "memory_bytes": ("Memory per GPU", size),

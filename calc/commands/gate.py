@@ -84,7 +84,7 @@ def _fits(row: Row) -> str:
         return "nothing is said about fitting: name an instance or a gpu."
     return (
         f"it {'is tight' if row['fits'] == 'tight' else 'does not fit'}: "
-        f"{memory_of(row).rpartition(':')[0]}."
+        f"{memory_of(row, with_verdict=False)}."
     )
 
 

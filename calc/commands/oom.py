@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.evaluate import Row
@@ -12,7 +13,6 @@ from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import MACHINES, NOTHING_FITS, effect
-from calc.search.advice import advise
 
 CHANGES = 5
 

@@ -12,10 +12,10 @@ from calc.catalogs.load import CatalogError, Catalogs
 from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import GLOSSARY
 from calc.commands.agent import answer_tool, compare_tool, estimate_tool, explain_tool
+from calc.job.columns import JOB_BY_NAME
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError
-from calc.search.inputs import JOB_BY_NAME
 
 MISSING = "serve-mcp needs the package mcp, which is not installed: make agent."
 TOOLS: dict[

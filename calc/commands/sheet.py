@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.job import ends_of
@@ -14,6 +15,7 @@ from calc.files.request import Answered, Request, assumed
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
+from calc.say.job import job_sentence, short_job
 from calc.say.numbers import (
     about,
     counted,
@@ -29,9 +31,7 @@ from calc.say.numbers import (
 from calc.say.place import cards, place
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
-from calc.search.advice import advise
-from calc.search.job_words import job_sentence, short_job
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 
 CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
 TELLS_APART = ("model", "gpu", "instance", "gpus", "tensor_parallel", "pipeline_parallel")

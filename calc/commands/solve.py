@@ -13,11 +13,11 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
+from calc.job.columns import JOB_BY_NAME, PACE
 from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
-from calc.search.inputs import JOB_BY_NAME, PACE
 
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
 USUAL_PACE = {column: float(str(JOB_BY_NAME[name].default)) for name, column in PACE.items()}

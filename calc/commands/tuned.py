@@ -3,15 +3,16 @@
 import argparse
 import sys
 
+from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.commands.command import bounded_number, cells_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.plan.tuned import by_month
+from calc.say.fine_tune_then_serve import against_endpoint, plan_money, price_note, serving
+from calc.say.problem import problem_text
 from calc.scenarios.problems import TableError
-from calc.search.options import options
-from calc.search.tuned import at_more_load, services, tuned_plan
-from calc.search.tuned_words import against_endpoint, plan_money, price_note, serving
+from calc.studies.fine_tune_then_serve import at_more_load, services, tuned_plan
 
 WORKS = ("training", "inference")
 
@@ -38,7 +39,7 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a row for each month; the service, the money and the day go to standard error."""
     rows = cells_of(arguments.jobs).to_dict("records")
     answers = [
-        options({name: cell for name, cell in row.items() if cell}, catalogs)
+        full_answer({name: cell for name, cell in row.items() if cell}, catalogs)
         for row in rows[: len(WORKS)]
     ]
     for problem in filter(None, (one.problem for one in answers)):
@@ -54,8 +55,9 @@ def main(arguments: argparse.Namespace, catalogs: Catalogs) -> int:
         jobs["inference"].job,
     )
     possible = services(job, run, arguments.models, catalogs)
-    if possible[0].options.problem:
-        raise TableError(f"{arguments.jobs}: {possible[0].options.problem}")
+    if obstacle := possible[0].options.obstacle:
+        text = problem_text(obstacle, possible[0].options.resolved, catalogs)
+        raise TableError(f"{arguments.jobs}: {text}")
     plan = tuned_plan(
         run, possible[0], arguments.models, arguments.rounds, arguments.months, catalogs
     )

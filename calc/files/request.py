@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
+from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs, add_models, catalog_ids
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
@@ -28,6 +29,9 @@ from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
 from calc.files.words.read import read_words
+from calc.job.cells import listed
+from calc.job.fields import BY_HAND, JOB, SEVERAL, job_fields_of, job_of
+from calc.job.resolve import resolve
 from calc.models.foreign import free_id
 from calc.models.huggingface.config import custom_entry
 from calc.plan.bill import billed
@@ -35,10 +39,6 @@ from calc.plan.figures import records
 from calc.say.place import region_name
 from calc.scenarios.inputs import BY_NAME, inputs_by_name
 from calc.scenarios.problems import TableError
-from calc.search.job_fields import BY_HAND, JOB, SEVERAL, job_fields_of, job_of
-from calc.search.job_row import listed
-from calc.search.options import Options, options
-from calc.search.settle import settled
 from calc.units import DAY_HOURS
 
 PASTED = "pasted"
@@ -123,7 +123,7 @@ class Answered(NamedTuple):
 
     row: Row
     job: dict[str, Any]
-    options: Options | None
+    options: Answer | None
 
 
 @one_sentence
@@ -212,7 +212,7 @@ def answered(request: Request) -> Answered:
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
         return Answered(row_of_request(request), {}, None)
-    ranked = options(job_of_columns(with_model(request)), request.catalogs)
+    ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
     return Answered(ranked.rows[0], ranked.job, ranked)
 
 
@@ -309,24 +309,25 @@ def assumed(job: Mapping[str, Any], request: Request) -> str:
     """What a reader wants to know of a job and did not say, with the values taken."""
     if job.get("model") not in request.catalogs.models.index:
         return ""
-    columns, values = request.columns, settled(job, request.catalogs)
+    columns, values = request.columns, resolve(job, request.catalogs)
     names = [
         name
-        for name in TELLING[values["work"]]
-        if not columns.keys() & {name, *INSTEAD.get(name, ())} and values[name]
+        for name in TELLING[values.work]
+        if not columns.keys() & {name, *INSTEAD.get(name, ())} and getattr(values, name)
     ]
     names = [name for name in names if name not in OF_EXAMPLES or "examples" in columns]
     names = [
         name
         for name in names
         if name not in LENGTHS
-        or (values[name] > 1 and (values["generates"] or name != "answer_tokens"))
+        or (getattr(values, name) > 1 and (values.generates or name != "answer_tokens"))
     ]
-    values["regions"] = ", ".join(
-        region_name(region, request.catalogs) for region in values["regions"]
-    )
+    regions = ", ".join(region_name(region, request.catalogs) for region in values.regions)
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
-    words += [ASSUMED_WORDS[name].format(values[name]) for name in names]
+    words += [
+        ASSUMED_WORDS[name].format(regions if name == "regions" else getattr(values, name))
+        for name in names
+    ]
     return f"Assumed: {', '.join(words)}." if words else ""
 
 

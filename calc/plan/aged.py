@@ -10,7 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
 from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
-from calc.say.numbers import is_missing
+from calc.table import is_missing
 from calc.units import GIB
 from calc.versions import formulas_version
 

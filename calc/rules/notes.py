@@ -115,11 +115,16 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
 
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
     """Note on what of each row rests on your own runs, and on their days."""
-    timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
     return Words(
-        timed + 2 * (table["memory_run_share"] > 0),
+        rests_on_runs(table),
         np.array(["", *resting_sentences(catalogs)], dtype=object),
     )
+
+
+def rests_on_runs(table: Columns) -> np.ndarray:
+    """Whether rows rest on runs of one's own: 1 for their time, 2 for their memory, 3 for both."""
+    timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
+    return np.asarray(timed + 2 * (table["memory_run_share"] > 0))
 
 
 def resting_sentences(catalogs: Catalogs) -> list[str]:

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
+from calc.table import is_missing as is_missing
 from calc.units import GIB, HOUR_SECONDS
 
 # A duration is written in the first unit whose limit it is below: limit [s], unit, its size [s],
@@ -15,13 +15,13 @@ SPANS = (
     (72 * HOUR_SECONDS, "h", HOUR_SECONDS, 20),
     (math.inf, "days", 24 * HOUR_SECONDS, 20),
 )
-SPOKEN_UNITS = {"s": "seconds", "min": "minutes", "h": "hours"}
+SPOKEN_UNITS = {  # of one, and of several
+    "s": ("second", "seconds"),
+    "min": ("minute", "minutes"),
+    "h": ("hour", "hours"),
+    "days": ("day", "days"),
+}
 SCALES = ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or the empty text."""
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def three(value: float | None) -> str:
@@ -71,9 +71,12 @@ def percent(ratio: float | None) -> str:
 
 def more(ratio: float) -> str:
     """A ratio above 1: 6 % more, 3.2 times as much, 42 times as much."""
-    if ratio >= 2:
-        return f"{ratio:,.{0 if ratio >= 10 else 1}f} times as much"
-    return f"{percent(ratio - 1)} more"
+    return f"{times(ratio)} as much" if ratio >= 2 else f"{percent(ratio - 1)} more"
+
+
+def times(ratio: float) -> str:
+    """A ratio of 2 or more: 3.2 times, 42 times."""
+    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times"
 
 
 def changed_by(ratio: float) -> str:
@@ -114,9 +117,24 @@ def span(hours: float | None, low: float | None = None, high: float | None = Non
 
 def spoken_span(hours: float) -> str:
     """A duration given in hours as people say it: 54 minutes, 1 hour, 3.2 days."""
-    number, _, unit = span(hours).partition(" ")
-    number, noun = number.removesuffix(".0"), SPOKEN_UNITS.get(unit, unit)
-    return f"{number} {noun.removesuffix('s') if number == '1' else noun}"
+    number, unit = _short(hours * HOUR_SECONDS)
+    one, several = SPOKEN_UNITS.get(unit, (unit, unit))
+    return f"{number} {one if number == '1' else several}"
+
+
+def short_duration(seconds: float) -> str:
+    """A duration without a needless decimal: 4.5 h, 7 days."""
+    return " ".join(_short(seconds))
+
+
+def _short(seconds: float) -> tuple[str, str]:
+    """The number of a duration, whole where it is nearly so, and its unit."""
+    unit, size, tenths = next(
+        (unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit
+    )
+    number = seconds / size
+    digits = 1 if number < tenths and round(number, 1) % 1 else 0
+    return f"{number:,.{digits}f}", unit
 
 
 def count(value: float | None) -> str:

@@ -24,6 +24,12 @@ def card_name(gpu: str, catalogs: Catalogs) -> str:
     return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
 
 
+def card_family(gpu: str, catalogs: Catalogs) -> str:
+    """The first word of a card's name without its vendor: H100."""
+    words = str(catalogs.gpus["name"].get(gpu, gpu)).split(" ")
+    return words[1] if len(words) > 1 else words[0]
+
+
 @kept("gpus", "instances")
 def _short_cards(catalogs: Catalogs) -> dict[str, str]:
     """The short names of the cards on AWS: H100; A100 80GB where two differ in memory alone."""
@@ -46,14 +52,16 @@ def region_name(region: str, catalogs: Catalogs) -> str:
     return str(catalogs.regions["name"].get(region, region))
 
 
-def place(row: Row, catalogs: Catalogs | None = None) -> str:
+def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -> str:
     """2 × p5.48xlarge in N. Virginia on spot + 1 spare: the region with catalogs, no on demand."""
     region = f" in {region_name(row['region'], catalogs)}" if catalogs else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"
     spare = spare_of(row) if row["market"] else 0
-    return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (
+    count = row["instances_needed"]
+    times = f"{count:.0f} × " if counts_one or count != 1 else ""
+    return f"{times}{row['instance']}{region}{market}" + (
         f" + {spare:.0f} spare" if spare > 0 else ""
     )
 

@@ -47,9 +47,9 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
     if phrase := spoken(name, value):
         return phrase
     if name == "sharding":
-        return name_of(name, value, catalogs).partition(" / ")[0]
+        return str(catalogs.shardings["name"].get(value, value)).partition(" / ")[0]
     if name == "recompute":
-        kind, _, how = name_of(name, value, catalogs).partition(", ")
+        kind, _, how = str(catalogs.recomputes["name"].get(value, value)).partition(", ")
         return f"{kind} recompute {how}".strip()
     number = isinstance(value, int | float | np.integer | np.floating)
     return WORDS[name].format(value if number else name_of(name, value, catalogs))

@@ -45,7 +45,7 @@ def verdict(fits: str, runs: str) -> str:
     return f"{fit_word(fits)}, {RUNS[runs]}" if runs in RUNS else fit_word(fits)
 
 
-def memory_of(row: Row) -> str:
+def memory_of(row: Row, with_verdict: bool = True) -> str:
     """A row's memory, range and card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits 99 in 100."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
@@ -54,7 +54,7 @@ def memory_of(row: Row) -> str:
     )
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
     return f"{size}{card} GiB per GPU ({low} to {high})" + (
-        f": {fit_words(row)}" if row["fits"] else ""
+        f": {fit_words(row)}" if row["fits"] and with_verdict else ""
     )
 
 

@@ -106,7 +106,7 @@ def cut_degrees(catalogs: Catalogs, model: str, degrees: tuple[int, ...]) -> dic
     return {precision: numbers for precision, numbers in cut.items() if numbers}
 
 
-def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
+def publisher_words(catalogs: Catalogs, model: str, precision: str, with_file: bool = True) -> str:
     """The source of the served file: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
     width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)
     if width >= 2:
@@ -125,4 +125,4 @@ def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
     by = entry["file"].partition("/")[0] + (
         "" if entry["publisher"] == MAKER else ", who is not its maker,"
     )
-    return f"{bits} as {by} publishes them ({entry['file']})"
+    return f"{bits} as {by} publishes them" + (f" ({entry['file']})" if with_file else "")

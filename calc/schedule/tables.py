@@ -8,10 +8,10 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE
+from calc.job.cells import MOST_MACHINES, blank
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import TableError, quoted
 from calc.scenarios.read import number
-from calc.search.job_row import MOST_MACHINES, blank
 
 OWNED = "owned"  # the market of machines that are paid whatever runs on them
 EVERY: dict[str, Any] = {

@@ -7,8 +7,9 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.job.columns import CONFIDENCE_REACH
+from calc.say.problem import problem_text
 from calc.schedule.tables import OWNED, Occurrence, Pool
-from calc.search.inputs import CONFIDENCE_REACH
 from calc.search.options import options
 from calc.units import HOUR_MINUTES
 
@@ -42,12 +43,10 @@ def ways_of(
             window = window_hours(run, pool)
             for job in _jobs(run, pool, window) if window > 0 else ():
                 answered = options(job, catalogs)
-                problems[number] = (
-                    f"{run.name} on {pool.name}: {answered.problem}"
-                    if answered.problem
-                    else problems[number]
-                )
-                for row in () if answered.problem else answered.rows:
+                if answered.obstacle:
+                    text = problem_text(answered.obstacle, answered.resolved, catalogs)
+                    problems[number] = f"{run.name} on {pool.name}: {text}"
+                for row in () if answered.obstacle else answered.rows:
                     way = _way(number, place, row, pool, window, answered.job)
                     ways.setdefault((number, place, way.instances, way.minutes), way)
     fitting = [

@@ -12,6 +12,10 @@ COLUMN = {
 }
 
 
+# Columns that tell why a row is an answer, and so differ between an answer and a row of the board.
+SAID_OF_ANSWERS = ("why", "why_codes", "problem", "problem_code")
+
+
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
     """The rows by money, USD per hour, time, headroom or emissions; what qualifies stays first."""
     if by not in COLUMN:
@@ -26,7 +30,7 @@ def is_sound(board: pd.DataFrame) -> pd.Series:
     return (
         (board["fits"] == "yes")
         & (board["runs"] == "yes")
-        & (board["misses"] == "")
+        & (board["missed_limits"] == "")
         & board["usd"].notna()
     )
 
@@ -39,5 +43,5 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
 def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
     """The answers, and below them the rest of the board: the rows of the CSV."""
     rows = pd.concat([answers, board.iloc[1:]], ignore_index=True)
-    compared = [name for name in rows if name not in ("answer", "why", "problem")]
+    compared = [name for name in rows if name not in ("answer", *SAID_OF_ANSWERS)]
     return rows[~rows[compared].astype(str).duplicated()].reset_index(drop=True)

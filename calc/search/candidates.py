@@ -1,7 +1,5 @@
 """The candidates of layouts on places: accumulations, and money and time on each offer."""
 
-from typing import Any
-
 import numpy as np
 
 from calc.cost.job import deployments
@@ -9,11 +7,12 @@ from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
 from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Columns
+from calc.job.columns import TIE_RATIO
+from calc.job.job import Job
+from calc.search.batch_for_rate import first_token_column, request_seconds
 from calc.search.grid import Grid
-from calc.search.inputs import TIE_RATIO
-from calc.search.load import first_token_column, request_seconds
+from calc.search.limit_percentiles import limited_columns, limited_seconds
 from calc.search.places import Offer
-from calc.search.shares import limited_columns, limited_seconds
 from calc.search.timing import STEPPED, TIMED, add_time, spot_overhead
 
 SHOWN = (
@@ -28,19 +27,17 @@ SHOWN = (
 )
 
 
-def candidates_of(
-    crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str, Any]
-) -> list[Columns]:
+def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: Job) -> list[Columns]:
     """The candidates of some pairs: a table of figures for each offer."""
     _accumulate(crossed, grid)
-    add_time(crossed, job["work"], (*TIMED, *limited_columns(job).values()))
+    add_time(crossed, job.work, (*TIMED, *limited_columns(job).values()))
     return sold_on(crossed, sold, job)
 
 
-def sold_on(crossed: Crossed, sold: list[Offer], job: dict[str, Any]) -> list[Columns]:
+def sold_on(crossed: Crossed, sold: list[Offer], job: Job) -> list[Columns]:
     """A table of figures for each offer of pairs that have their accumulations and time."""
     tables = [_sold(crossed, offer, job) for offer in sold]
-    return [_near_steps(table, job) for table in tables] if job["work"] == "training" else tables
+    return [_near_steps(table, job) for table in tables] if job.work == "training" else tables
 
 
 def _accumulate(crossed: Crossed, grid: Grid) -> None:
@@ -59,9 +56,9 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     )
 
 
-def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
+def _sold(crossed: Crossed, offer: Offer, job: Job) -> Columns:
     """The candidates that an offer sells, with the figures that decide between them."""
-    market = job["markets"][offer.market]
+    market = job.markets[offer.market]
     place = crossed.place.take(crossed.pair)
     price = offer.usd_per_hour.take(place)
     interrupted = (
@@ -80,7 +77,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
         name: crossed.column(name, WAY)
         for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")
     }
-    many = (figures["instances"] >= offer.several.take(place)) & job["ends"]
+    many = (figures["instances"] >= offer.several.take(place)) & job.ends
     figures |= {
         "first_token_seconds": crossed.column(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],
@@ -98,12 +95,12 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
-    figures = figures if timed.all() else figures | _untimed(figures, timed, job["ends"])
+    figures = figures if timed.all() else figures | _untimed(figures, timed, job.ends)
     sold = ~np.isnan(price) & ~(
         np.isnan(figures["usd"]) & ~np.isnan(figures["hours"])
     )  # a run beyond the longest block is not sold as one
     figures |= (
-        {"usd": figures["seconds"]} if job["have"] else {}
+        {"usd": figures["seconds"]} if job.have else {}
     )  # nothing is paid: the fastest is the best
     return (
         figures
@@ -123,7 +120,7 @@ def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}
 
 
-def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
+def _near_steps(candidates: Columns, job: Job) -> Columns:
     """The accumulation nearest to the job's step; another where it saves more than a tie.
 
     Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
@@ -132,10 +129,10 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
         np.diff(candidates["place"], prepend=-1) != 0
     )
     first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
-    if not len(first) or len(job["fixed"].get("accumulation_steps", ())) > 1:  # compared: all stay
+    if not len(first) or len(job.fixed.get("accumulation_steps", ())) > 1:  # compared: all stay
         return candidates
     cost = np.where(np.isnan(candidates["usd"]), np.inf, candidates["usd"])
-    far = np.abs(np.log(candidates["step_tokens"] / job["step_tokens"]))
+    far = np.abs(np.log(candidates["step_tokens"] / job.step_tokens))
     nearest = far == np.minimum.reduceat(far, first)[group]
     least = np.minimum.reduceat(cost, first)[group]
     near_cost = np.minimum.reduceat(np.where(nearest, cost, np.inf), first)[group]
@@ -143,16 +140,16 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
     return {name: values.take(chosen) for name, values in candidates.items()}
 
 
-def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: dict[str, Any]) -> np.ndarray:
+def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: Job) -> np.ndarray:
     """The load of the job over what each candidate carries; 0 of work that ends. [ratio]
 
     Sequences at once are the users, or by Little's law the requests per second times the seconds of
     a request.
     """
-    if job["ends"]:
+    if job.ends:
         return np.zeros(1)
     sequences = figures["batch"] * data_parallel
-    if not job["requests_per_second"]:
-        return np.asarray(job["users"] / sequences)
+    if not job.requests_per_second:
+        return np.asarray(job.users / sequences)
     request = request_seconds(figures["first_token_seconds"], figures["token_seconds"], job)
-    return np.asarray(job["requests_per_second"] * request / sequences)
+    return np.asarray(job.requests_per_second * request / sequences)

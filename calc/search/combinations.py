@@ -6,7 +6,7 @@ region alone the one of least price counts, and where that price is old also the
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from calc.engine.stages import (
     walk,
 )
 from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
+from calc.job.job import Job
 from calc.memory import fit, rollout_engine, states
 from calc.memory.serving_traits import (
     engine_batched_tokens,
@@ -38,9 +39,9 @@ from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search import bounds
+from calc.search.batch_for_rate import loaded
 from calc.search.candidates import candidates_of
 from calc.search.grid import Grid
-from calc.search.load import loaded
 from calc.search.places import offers, place_columns
 from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
@@ -95,7 +96,7 @@ class Combinations(NamedTuple):
         return len(self.candidates["usd"]) if self.candidates else 0
 
 
-def combinations(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> Combinations:
+def combinations(grid: Grid, job: Job, catalogs: Catalogs) -> Combinations:
     """Return all candidates of a grid that fit on their cards and are not refused.
 
     A candidate's `layout` and `place` are numbers in the grid.
@@ -107,7 +108,7 @@ def combinations(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> Combina
     if not problems.sound.any():
         return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
     cards = place_columns(grid.places, catalogs)
-    if job["requests_per_second"]:
+    if job.requests_per_second:
         crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid)
         crossed.evaluate_all(ENGINE_OF_CARD)
         for name in parameters_of(
@@ -148,22 +149,23 @@ def together(parts: list[Columns]) -> Columns:
     )
 
 
-def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
+def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Problems]:
     """The settled table of all layouts, and what is wrong with each."""
     problems = Problems(grid.size)
     inputs = inputs_of(job, grid.layouts | {"rows": grid.size, "row_number": np.arange(grid.size)})
     return settled_table(inputs, catalogs, problems), problems
 
 
-def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
+def inputs_of(job: Job, columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns; the job sets the others."""
-    of_work = ("train_tokens",) if job["work"] == "training" else ("prompt_tokens", "tokens_total")
+    of_work = ("train_tokens",) if job.work == "training" else ("prompt_tokens", "tokens_total")
     names = ("work", "model", "sequence_tokens", "hours_per_month", *of_work)
-    running = {"start_seconds": 0.0} if job["have"] else {}  # machines that are there run already
-    row = {name: job[name] for name in names if job[name] is not None} | running | job["assumed"]
+    running = {"start_seconds": 0.0} if job.have else {}  # machines that are there run already
+    set_by_job = {name: value for name in names if (value := getattr(job, name)) is not None}
+    row = set_by_job | running | job.assumed
     row |= {
-        "tuning": "full" if job["method"] == "full" else "lora",
-        "implementation": job["implementation"],
+        "tuning": "full" if job.method == "full" else "lora",
+        "implementation": job.implementation,
     }
     return known_inputs(row, columns)
 

@@ -1,11 +1,12 @@
 """The grid of a job: layouts as columns of scenarios, and the pairs that are tried."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.search.arrangements import COUNTS, Part, arrangements
+from calc.job.job import Job
+from calc.search.layouts import COUNTS, Part, arrangements
 from calc.search.places import Place
 from calc.table import Words
 
@@ -27,7 +28,7 @@ class Grid(NamedTuple):
     steps: np.ndarray
 
 
-def grid(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> Grid:
+def grid(job: Job, places: list[Place], catalogs: Catalogs) -> Grid:
     """Everything that a job tries, as one grid."""
     return joined([_crossed(part) for part in arrangements(job, places, catalogs)])
 

@@ -1,6 +1,6 @@
 """Where a job may run: instance types, and their offers by market and region."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from calc.cost.markets import MARKETS, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
 from calc.evaluate import Columns
+from calc.job.cells import JobError
+from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, place_numbers, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import paid_prices
-from calc.search.job_row import JobError
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 
@@ -46,15 +47,15 @@ class Offer(NamedTuple):
     several_hard: np.ndarray
 
 
-def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:
+def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
     """The instance types that a job allows and that have a price; JobError where none has.
 
     `factor`: how many times as many instances as the job allows may be spanned.
     """
-    if job["have"]:
+    if job.have:
         return _owned(job, catalogs)
     numbers = row_numbers(catalogs, "instances")
-    named, cards = job["fixed"].get("instance"), job["fixed"].get("gpu")
+    named, cards = job.fixed.get("instance"), job.fixed.get("gpu")
     allowed = list(named) if named else _current(catalogs)
     rows = np.array([numbers[name] for name in allowed], dtype=int)
     rows = rows[~np.isnan(_paid(job, catalogs)[rows]).all(axis=(1, 2))]
@@ -65,21 +66,21 @@ def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[
         )
         if named and len(priced) > len(rows) == 0:
             raise JobError(
-                f"{' or '.join(named)} has no {' or '.join(cards)}; leave instance or gpu empty."
+                f"{' or '.join(named)} has no {' or '.join(cards)}", "leave instance or gpu empty"
             )
     if not len(rows):
-        raise JobError(_unsold(job, named or cards, catalogs))
-    return _places(rows, int(job["instances_most"]) * factor, job, catalogs)
+        _refuse_unsold(job, named or cards, catalogs)
+    return _places(rows, int(job.instances_most) * factor, job, catalogs)
 
 
-def _places(rows: np.ndarray, most: int, job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
+def _places(rows: np.ndarray, most: int, job: Job, catalogs: Catalogs) -> list[Place]:
     """Instance types by number, of which a job may span so many where their network allows it."""
     columns, names = hardware(catalogs), catalogs.instances.index
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
     apart = slow_to_join(
         columns["instance_network_bytes_per_second"], columns["instance_efa_interfaces"], slowest
     )
-    spans = ~apart | ((job["work"] == "inference") & (columns["instance_gpu_fraction"] >= 1))
+    spans = ~apart | ((job.work == "inference") & (columns["instance_gpu_fraction"] >= 1))
     island = np.fmax(columns["instance_gpus"], columns["instance_nvlink_domain_gpus"])
     gpus, native = columns["instance_gpus"], columns["gpu_supports_bf16"] > 0
     return [
@@ -94,12 +95,12 @@ def _places(rows: np.ndarray, most: int, job: dict[str, Any], catalogs: Catalogs
     ]
 
 
-def _owned(job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
+def _owned(job: Job, catalogs: Catalogs) -> list[Place]:
     """What the team has, a place for each kind; all cards without an instance are together."""
     instances, cards = row_numbers(catalogs, "instances"), row_numbers(catalogs, "gpus")
-    fixed = [name for column in ("instance", "gpu") for name in job["fixed"].get(column, ())]
+    fixed = [name for column in ("instance", "gpu") for name in job.fixed.get(column, ())]
     owned = []
-    for name, count in job["have"].items():
+    for name, count in job.have.items():
         if name in instances:
             owned += _places(np.array([instances[name]]), count, job, catalogs)
         else:
@@ -109,7 +110,7 @@ def _owned(job: dict[str, Any], catalogs: Catalogs) -> list[Place]:
     able = [place for place in owned if not fixed or {place.instance, place.gpu} & {*fixed}]
     if not able:
         raise JobError(
-            f"{' or '.join(fixed)} is not among the machines of have; leave one of the two empty."
+            f"{' or '.join(fixed)} is not among the machines of have", "leave one of the two empty"
         )
     return able
 
@@ -133,41 +134,40 @@ def _current(catalogs: Catalogs) -> list[str]:
     return list(catalogs.instances.index[catalogs.instances["current"].astype(bool)])
 
 
-def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) -> str:
-    what = " or ".join(allowed or ["a GPU instance"])
-    where = (
-        ", ".join(job["regions"]) if len(job["regions"]) < len(catalogs.regions) else "any region"
-    )
-    sold = [name for name in job["markets"] if sold_for(name, job["work"], job["ends"])]
+def _refuse_unsold(job: Job, allowed: list[str] | None, catalogs: Catalogs) -> NoReturn:
+    """Refuse a job whose instances have no price where it may rent them."""
+    what = " or ".join(allowed or ["any instance"])
+    where = ", ".join(job.regions) if len(job.regions) < len(catalogs.regions) else "any region"
+    sold = [name for name in job.markets if sold_for(name, job.work, job.ends)]
     if not sold:
-        titles = " and ".join(MARKETS[name].title for name in job["markets"])
-        return (
-            f"{titles} is not sold for {'a run' if job['ends'] else 'a service'}; allow another "
-            f"market."
+        titles = " and ".join(MARKETS[name].title for name in job.markets)
+        raise JobError(
+            f"{titles} is not sold for {'a run' if job.ends else 'a service'}",
+            "allow another market",
         )
     market = " or ".join(MARKETS[name].phrase for name in sold)
-    return (
-        f"No price is known for {what} {market} in {where}; allow other instances, regions or "
-        f"markets."
+    raise JobError(
+        f"No price is known for {what} {market} in {where}",
+        "allow other instances, regions or markets",
     )
 
 
-def _paid(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
+def _paid(job: Job, catalogs: Catalogs) -> np.ndarray:
     """What the job pays for every type, with private prices and paid share. [USD/h]
 
     Shape: as of _listed.
     """
-    listed, _ = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
-    other = [not sold_for(name, job["work"], job["ends"]) for name in job["markets"]]
+    listed, _ = _listed(catalogs, tuple(job.regions), tuple(job.markets))
+    other = [not sold_for(name, job.work, job.ends) for name in job.markets]
     listed = np.where(other, np.nan, listed) if any(other) else listed
     terms = {
-        "private_prices": "".join(job["fixed"].get("private_prices", ())),
-        "paid_ratio": job["assumed"].get("paid_ratio"),
+        "private_prices": "".join(job.fixed.get("private_prices", ())),
+        "paid_ratio": job.assumed.get("paid_ratio"),
     }
     if not any(terms.values()):
         return listed
     paid = paid_prices(listed, catalogs.instances.index, _on_demand(job), terms, catalogs)
-    return np.where(_price_rows(catalogs, tuple(job["regions"]))[:, :, None] >= 0, paid, np.nan)
+    return np.where(_price_rows(catalogs, tuple(job.regions))[:, :, None] >= 0, paid, np.nan)
 
 
 @kept("prices", "instances")
@@ -189,7 +189,7 @@ def _listed(
     )[rows]
 
 
-def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> np.ndarray:
+def least_prices(job: Job, places: list[Place], catalogs: Catalogs) -> np.ndarray:
     """The least price of every place over regions and markets; NaN where not sold. [USD/h]"""
     prices = _paid(job, catalogs)[
         [row_numbers(catalogs, "instances")[place.instance] for place in places]
@@ -197,10 +197,10 @@ def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -
     return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
 
 
-def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
+def _ages(job: Job, catalogs: Catalogs) -> np.ndarray:
     """Age of every price, NaN for a private one. Shape: as of _listed. [days]"""
-    _, ages = _listed(catalogs, tuple(job["regions"]), tuple(job["markets"]))
-    terms = {"private_prices": "".join(job["fixed"].get("private_prices", ()))}
+    _, ages = _listed(catalogs, tuple(job.regions), tuple(job.markets))
+    terms = {"private_prices": "".join(job.fixed.get("private_prices", ()))}
     if not any(terms.values()):
         return ages
     private = paid_prices(
@@ -209,8 +209,8 @@ def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     return np.where(np.isnan(private), ages, np.nan)
 
 
-def _on_demand(job: dict[str, Any]) -> np.ndarray:
-    return np.array([MARKETS[name].takes_private for name in job["markets"]])
+def _on_demand(job: Job) -> np.ndarray:
+    return np.array([MARKETS[name].takes_private for name in job.markets])
 
 
 @kept("prices", "instances")
@@ -223,24 +223,24 @@ def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
     )
 
 
-def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Offer]:
+def offers(job: Job, places: list[Place], catalogs: Catalogs) -> list[Offer]:
     """The offers of every place: by market at the least price, and where spot is calmer.
 
     Where that price is old, also in the region of the least price that is not.
     """
-    if job["have"]:  # nothing is paid, and nobody waits for it
+    if job.have:  # nothing is paid, and nobody waits for it
         none, nowhere = np.zeros(len(places)), np.zeros(len(places), dtype=int)
         return [Offer(0, nowhere, none, none * np.nan, none, nowhere, none + np.inf, nowhere)]
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
     prices, ages = _paid(job, catalogs)[rows], _ages(job, catalogs)[rows]
-    bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job["regions"]))][rows]
+    bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job.regions))][rows]
     band = np.nan_to_num(
         bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"])
     )
     every_place = np.arange(len(places))
-    counted_days = job["judged"]["scarce_spot_seconds"] / HOUR_SECONDS / DAY_HOURS
+    counted_days = job.judged["scarce_spot_seconds"] / HOUR_SECONDS / DAY_HOURS
     several = []
-    for number, name in enumerate(job["markets"]):
+    for number, name in enumerate(job.markets):
         market, hard = MARKETS[name], obtainability(catalogs, name)
         price = np.where(np.isnan(prices[:, :, number]), np.inf, prices[:, :, number])
         while True:

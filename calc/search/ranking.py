@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
 from calc.crossed import Crossed
 from calc.evaluate import Columns
+from calc.job.columns import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
+from calc.job.job import Job
 from calc.rules.support import RUNS
-from calc.search.arrangements import RECOMPUTES
 from calc.search.combinations import FITS
 from calc.search.grid import Grid
-from calc.search.inputs import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
+from calc.search.layouts import RECOMPUTES
 from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
@@ -44,7 +45,7 @@ class Limit:
 class Ranking(NamedTuple):
     """The candidates of a grid, the class of each, the job's limits, what breaks ties."""
 
-    job: dict[str, Any]
+    job: Job
     grid: Grid
     candidates: Columns
     limits: list[Limit]
@@ -60,9 +61,7 @@ class Ranking(NamedTuple):
         return np.flatnonzero(self.classes == QUALIFIES)
 
 
-def ranking(
-    candidates: Columns, grid: Grid, job: dict[str, Any], crossed: Crossed | None = None
-) -> Ranking:
+def ranking(candidates: Columns, grid: Grid, job: Job, crossed: Crossed | None = None) -> Ranking:
     """Candidates ranked under the limits of a settled job; nothing is estimated again."""
     limits = limits_of(candidates, job)
     return Ranking(
@@ -76,22 +75,22 @@ def ranking(
     )
 
 
-def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
+def limits_of(candidates: Columns, job: Job) -> list[Limit]:
     """The limits that a job sets; those on time are kept at the job's confidence."""
-    reach = CONFIDENCE_REACH[job["confidence"]]
-    if job["work"] == "training":
-        distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])))
+    reach = CONFIDENCE_REACH[job.confidence]
+    if job.work == "training":
+        distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job.step_tokens)))
         slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
-        of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
-        of_work += [("step_tokens", job["step_factor"], distance)]
-    elif job["ends"]:
+        of_work = [("hours_most", job.hours_most, candidates["hours"] * slow)]
+        of_work += [("step_tokens", job.step_factor, distance)]
+    elif job.ends:
         slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
-        of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
+        of_work = [("hours_most", job.hours_most, candidates["hours"] * slow)]
     else:
         of_work = [
             (
                 f"{name}_seconds",
-                job[f"{name}_seconds"],
+                job.limit(f"{name}_seconds"),
                 candidates[f"limited_{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach,
             )
             for name in ("first_token", "token")
@@ -99,7 +98,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         ]
         of_work.append(
             (
-                "requests_per_second" if job["requests_per_second"] else "users",
+                "requests_per_second" if job.requests_per_second else "users",
                 1.0,
                 candidates["load_ratio"],
             )
@@ -110,7 +109,7 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
         "usd_per_hour_most": "usd_per_hour",
         "instances_most": "instances",
     }
-    others = [(name, job[name], candidates[column]) for name, column in columns.items()]
+    others = [(name, job.limit(name), candidates[column]) for name, column in columns.items()]
     return [
         Limit(name, float(most), values)
         for name, most, values in (*of_work, *others)
@@ -118,13 +117,13 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
     ]
 
 
-def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float, np.ndarray]]:
+def _of_sale(candidates: Columns, job: Job) -> list[tuple[str, float, np.ndarray]]:
     """How hard a candidate may be to get, and how old the price of scarce spot may be."""
     hard, most = (
         np.minimum(candidates["hard"], np.fmax(candidates["single_hard"], WAIT)),
-        CLASSES.index(job["obtainable"]),
+        CLASSES.index(job.obtainable),
     )
-    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[
+    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job.markets])[
         candidates["market"]
     ]
     age_seconds = (
@@ -134,12 +133,12 @@ def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float,
     )
     limits = [
         ("obtainable", 1 + most, 1 + hard),
-        ("scarce_spot_seconds", job["judged"]["scarce_spot_seconds"], age_seconds),
+        ("scarce_spot_seconds", job.judged["scarce_spot_seconds"], age_seconds),
     ]
     return [limit for limit in limits if np.any(limit[2] > limit[1])]
 
 
-def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
+def classes(candidates: Columns, job: Job, limits: list[Limit]) -> np.ndarray:
     """The class of each candidate: it qualifies, or the lightest reason against it.
 
     A run that works for less time than it takes to start yields to one that works longer, one on so
@@ -150,9 +149,9 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
     fits, runs = candidates["fits"], candidates["runs"]
     lives = (fits <= FITS.index("tight")) & (runs != RUNS.index("no"))
     result = np.full(len(fits), QUALIFIES)
-    if "tight" not in job["admits"]:
+    if "tight" not in job.admits:
         result = np.where(fits == FITS.index("tight"), TIGHT, result)
-    if "unverified" not in job["admits"]:
+    if "unverified" not in job.admits:
         result = np.where(
             runs == RUNS.index("emulated"),
             EMULATED,
@@ -167,22 +166,22 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
             (result == QUALIFIES) & yields & np.any((result == QUALIFIES) & ~yields), YIELDS, result
         )
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
-    old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
+    old = age > np.array([MARKETS[name].old_days for name in job.markets])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
     return np.where(qualifies & old & (age > freshest), AGED, result)
 
 
-def is_brief(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
+def is_brief(candidates: Columns, job: Job) -> np.ndarray:
     """Whether each run works for less time than it takes to start."""
-    return job["ends"] & (candidates["hours"] < 2 * candidates["start_hours"])
+    return job.ends & (candidates["hours"] < 2 * candidates["start_hours"])
 
 
-def by_agreement(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
+def by_agreement(candidates: Columns, job: Job) -> np.ndarray:
     """Whether each run needs so many machines that they are harder to get than allowed."""
-    return np.asarray(candidates.get("hard", np.zeros(1)) > CLASSES.index(job["obtainable"]))
+    return np.asarray(candidates.get("hard", np.zeros(1)) > CLASSES.index(job.obtainable))
 
 
-def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.ndarray]:
+def plainness(candidates: Columns, grid: Grid, job: Job) -> list[np.ndarray]:
     """What decides between candidates of the same cost, the most important first.
 
     In training the step nearest to the requested; in serving no GPU idle, then the fastest. Fewer
@@ -190,16 +189,16 @@ def plainness(candidates: Columns, grid: Grid, job: dict[str, Any]) -> list[np.n
     before tensor parallel, less sharding, less recompute.
     """
     count = len(candidates["usd"])
-    trains = job["work"] == "training"
+    trains = job.work == "training"
     if trains:
-        first = [np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6)]
+        first = [np.round(np.abs(np.log(candidates["step_tokens"] / job.step_tokens)), 6)]
     else:
         first = [
             candidates["gpus"] % place_gpus(candidates, grid),
             np.round(np.log(candidates["seconds"]), 6),
         ]
     gpus_paid = place_gpus(candidates, grid) * candidates["instances"]
-    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[
+    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job.markets])[
         candidates["market"]
     ]
     time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)

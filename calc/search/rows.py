@@ -10,10 +10,12 @@ from calc.cost.obtainability import CLASSES
 from calc.engine.pipeline import results_of
 from calc.engine.results import Results
 from calc.evaluate import Columns
-from calc.search import ranking, sentences
+from calc.job.job import Job
+from calc.search import ranking
 from calc.search.combinations import inputs_of
+from calc.search.facts import NEVER_RATIO, Miss
+from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
-from calc.search.shares import goodput_ratio
 from calc.table import Words, key_codes, take
 
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
@@ -22,7 +24,7 @@ EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "mark
 def best_of_places(ranked: Ranking, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
     """The best candidate of every type, market and compared value, the best first."""
     candidates, classes, layouts = ranked.candidates, ranked.classes, ranked.grid.layouts
-    group = candidates["place"] * len(ranked.job["markets"]) + candidates["market"]
+    group = candidates["place"] * len(ranked.job.markets) + candidates["market"]
     for name in compared:
         codes, count = key_codes(candidates[name] if name in candidates else layouts[name])
         group = group * count + (codes if name in candidates else codes[candidates["layout"]])
@@ -51,47 +53,66 @@ def inputs_of_candidates(ranked: Ranking, chosen: np.ndarray) -> Columns:
     )
     columns: Columns = take(grid.layouts | {"rows": grid.size}, candidates["layout"])
     columns |= {name: candidates[name] for name in ("batch", "accumulation_steps")}
-    for name in ("instance", "gpu") if ranked.job["have"] else ("instance",):
+    for name in ("instance", "gpu") if ranked.job.have else ("instance",):
         columns[name] = Words(
             candidates["place"],
             np.array([getattr(place, name) for place in grid.places], dtype=object),
         )
-    columns["region"] = Words(candidates["region"], np.array(ranked.job["regions"], dtype=object))
+    columns["region"] = Words(candidates["region"], np.array(ranked.job.regions, dtype=object))
     return columns
 
 
 def rows_of(
     ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs
 ) -> tuple[Results, dict[str, Any]]:
-    """Chosen candidates estimated; and their market, money, and the limits that they miss."""
+    """Return chosen candidates, estimated; and their market, cost and the limits they exceed."""
     job, candidates = (
         ranked.job,
         {name: values[chosen] for name, values in ranked.candidates.items()},
     )
-    excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
-    misses = [
-        "; ".join(
-            sentences.missed(name, ratios[number], job, step)
-            for name, ratios in excess.items()
-            if ratios[number] > 0
-        )
-        for number, step in enumerate(candidates["step_tokens"])
-    ]
     figures: dict[str, Any] = {
-        "market": [job["markets"][market] for market in candidates["market"]],
-        "misses": misses,
+        "market": [job.markets[market] for market in candidates["market"]],
+        "missed_limits": [
+            "+".join(miss.limit for miss in misses) for misses in misses_of(ranked, chosen)
+        ],
     }
     figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
     figures |= (
-        dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job["have"] else {}
+        dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job.have else {}
     )
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
     results = results_of(inputs_of(job, inputs_of_candidates(ranked, chosen)), catalogs)
-    serves = job["work"] != "training" and not job["ends"]
+    serves = not job.trains and not job.ends
     figures["goodput_ratio"] = (
         goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
     )
     return results, figures
+
+
+def misses_of(ranked: Ranking, chosen: np.ndarray) -> list[tuple[Miss, ...]]:
+    """Return the limits that each of some candidates exceeds."""
+    excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
+    return [
+        tuple(
+            _miss(name, float(ratios[order]), float(step_tokens), ranked.job)
+            for name, ratios in excess.items()
+            if ratios[order] > 0
+        )
+        for order, step_tokens in enumerate(ranked.candidates["step_tokens"][chosen])
+    ]
+
+
+def _miss(name: str, ratio: float, step_tokens: float, job: Job) -> Miss:
+    """A limit that a candidate exceeds by a ratio, in the limit's own unit."""
+    allowed = job.limit(name)
+    if name == "obtainable":
+        return Miss(name, np.nan, allowed, ratio)
+    if name == "step_tokens":
+        return Miss(name, step_tokens, allowed, ratio)
+    if name in ("users", "requests_per_second"):
+        return Miss(name, allowed / ratio, allowed, ratio)
+    value = np.inf if ratio > NEVER_RATIO else allowed * ratio
+    return Miss(name, value, allowed, ratio)
 
 
 def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
@@ -101,9 +122,9 @@ def money_and_place(ranked: Ranking, numbers: np.ndarray) -> pd.DataFrame:
     columns["instance"] = [ranked.grid.places[place].instance for place in chosen["place"]]
     columns |= {
         "instances_needed": chosen["instances"],
-        "market": [ranked.job["markets"][market] for market in chosen["market"]],
+        "market": [ranked.job.markets[market] for market in chosen["market"]],
     }
     return pd.DataFrame(
-        columns | {"region": [ranked.job["regions"][region] for region in chosen["region"]]},
+        columns | {"region": [ranked.job.regions[region] for region in chosen["region"]]},
         columns=EDGE_COLUMNS,
     )

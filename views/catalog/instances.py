@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
 from calc.charts.catalog_tables import has_words
 from calc.charts.tables import for_screen, word_column
@@ -16,11 +17,10 @@ from calc.cost.offers import entries_behind
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
+from calc.say.job import job_sentence
 from calc.say.numbers import counted, is_missing
 from calc.say.place import OBTAINABLE, place, short_card
-from calc.search.instances import SEARCHED, types_of_job
-from calc.search.job_words import job_sentence
-from calc.search.options import Options, options
+from calc.studies.instances import SEARCHED, types_of_job
 from views.catalog import instances_words as words
 from views.catalog import types_and_regions
 from views.charts.tank import data_uri, tank_svg
@@ -66,7 +66,7 @@ def draw(title: DeltaGenerator) -> None:
         filters.region if answered and filters.region and [filters.region] != list(regions) else ""
     )
     result = (
-        options({**job_state.current().job, "regions": [elsewhere]}, catalogs)
+        full_answer({**job_state.current().job, "regions": [elsewhere]}, catalogs)
         if elsewhere
         else plan.options
     )
@@ -173,7 +173,7 @@ def _compare(ticked: list[Row], rows: list[Row]) -> None:
 
 
 def _listed(
-    table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs
+    table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> None:
     """The list, each figure with its source; one of the job leads to its formulas."""
     cells = _cells(table, rows, result, market, ink, catalogs)
@@ -209,7 +209,7 @@ def _listed(
 
 
 def _cells(
-    table: pd.DataFrame, rows: list[Row], result: Options, market: str, ink: Ink, catalogs: Catalogs
+    table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
     """What is worked out for the job, and what stands in words."""
     of_job = _of_job(table, rows)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
@@ -12,7 +13,6 @@ from calc.say.numbers import about, counted, gib, percent, three, usd
 from calc.say.place import card_name
 from calc.say.verdict import verdict
 from calc.search.board import qualifies
-from calc.search.options import Options
 from views.shared.answer_words import day_text
 
 TIGHT = (
@@ -25,7 +25,7 @@ HISTORY = (
 )
 
 
-def heading(result: Options, every: int) -> str:
+def heading(result: Answer, every: int) -> str:
     """13 types run the job, from $49 to $101; 7 more are tight."""
     board = result.board.assign(runs_job=qualifies(result.board)).sort_values(
         "runs_job", ascending=False, kind="stable"

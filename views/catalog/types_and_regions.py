@@ -9,7 +9,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import counted
 from calc.say.place import region_name
-from calc.search.instances import by_region
+from calc.studies.instances import by_region
 from views.catalog import instances_words as words
 from views.charts import price_history
 from views.session import SESSION, job_state

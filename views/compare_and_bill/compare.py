@@ -13,10 +13,10 @@ from calc.plan.aged import then_of
 from calc.plan.bill import billed
 from calc.plan.figures import records
 from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
+from calc.say.answer_name import answer_name
+from calc.say.job import short_job
 from calc.say.numbers import counted, is_missing
-from calc.search.answer_name import answer_name
-from calc.search.compare import FEWEST
-from calc.search.job_words import short_job
+from calc.studies.differences import FEWEST
 from views.compare_and_bill import answers, pay, signing, the_bill
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs

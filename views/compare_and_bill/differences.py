@@ -13,11 +13,18 @@ from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.memory.moments import components_of
+from calc.say.answer_name import other_work
 from calc.say.change import cause_in_words
+from calc.say.differences import choices
 from calc.say.numbers import about, duration, gib, is_missing, percent, signed, span, three, usd
 from calc.say.setting import name_of
-from calc.search.answer_name import other_work
-from calc.search.compare import MOST, Difference, choices, differences, pace_change, speed_ratio
+from calc.studies.differences import (
+    MOST,
+    Difference,
+    differences,
+    pace_change,
+    speed_ratio,
+)
 from calc.units import GIB
 from views.shared.markdown import plain
 from views.shared.row_words import own_terms

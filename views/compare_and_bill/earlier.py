@@ -18,11 +18,11 @@ from calc.files.door import REFUSALS
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
+from calc.say.job import short_job
 from calc.say.numbers import counted, is_missing
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
-from calc.search.job_words import short_job
-from calc.search.standing import rank
+from calc.search.row_status import rank
 from views.compare_and_bill.compare import compared
 from views.session import catalogs as session_catalogs
 from views.session import kept, reading

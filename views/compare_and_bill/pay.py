@@ -14,8 +14,8 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
 from calc.plan.bill import billed
+from calc.say.job import short_job
 from calc.say.numbers import about, is_missing, usd
-from calc.search.job_words import short_job
 from views.compare_and_bill import prices, quota, sure, use
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import Present, present
@@ -147,8 +147,8 @@ def outside(row: Row, problem: str) -> str:
 
 def renting(plan: Present, catalogs: Catalogs) -> str:
     """Of machines that one has: why this answer, and what renting would cost if known."""
-    row = plan.row
-    hourly, why = row["usd_per_hour_on_demand"], plan_words.without_place(row["why"], row, catalogs)
+    row, hourly = plan.row, plan.row["usd_per_hour_on_demand"]
+    why = plan_words.why_without_place(plan.options, catalogs) if row["why"] else ""
     if is_missing(hourly):
         return why
     total = f"{usd(hourly * row['hours'])} {'for this run' if ends_of(row) else 'a month'}"

@@ -9,9 +9,9 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.job.fields import JOB
 from calc.plan.bill import attempt_usd
 from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
-from calc.search.job_fields import JOB
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.compare_and_bill.sure import TEXTS, dated
 from views.session import job_state

@@ -8,13 +8,13 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
 from calc.plan.aged import Moved, changes
+from calc.say.job import job_sentence, short_job
 from calc.say.numbers import changed_by, counted, is_missing, percent
-from calc.search.job_words import job_sentence, short_job
-from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
@@ -134,7 +134,7 @@ def store() -> Run:
         ) from None
 
 
-def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
+def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
     """The form that puts the present plan onto the shelf; what it said last stays under it."""
     row = options.rows[0]
     if not row["answer"]:

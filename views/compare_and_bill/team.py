@@ -13,11 +13,11 @@ from calc.charts.team import on_chart
 from calc.cost.markets import BY_USE
 from calc.files.csv.tables import read_csv, to_csv
 from calc.files.door import REFUSALS
+from calc.say.job import short_job
 from calc.say.numbers import billed_usd, counted, signed
 from calc.scenarios.problems import TableError
 from calc.schedule.schedule import Schedule, next_to_buy, schedule
 from calc.schedule.tables import EVERY, JOB_DATES, OWNED, POOL_COLUMNS, as_text, dated, first_pool
-from calc.search.job_words import short_job
 from views.charts.team import team_chart
 from views.session import catalogs as session_catalogs
 from views.session import job_state, reading

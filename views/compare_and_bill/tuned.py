@@ -5,17 +5,18 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calc.answers.full_answer import full_answer
 from calc.catalogs.load import Catalogs
 from calc.charts.money import money_over_days
 from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.plan.figures import records
 from calc.plan.tuned import ENDPOINT, SUM, TunedPlan, break_even_day, by_day, by_month
+from calc.say import fine_tune_then_serve as tuned_words
+from calc.say.job import job_sentence, short_job
 from calc.say.numbers import is_missing, usd
-from calc.search import tuned_words
-from calc.search.job_words import job_sentence, short_job
-from calc.search.options import options
-from calc.search.tuned import Service, at_more_load, services, tuned_plan
+from calc.say.problem import problem_text
+from calc.studies.fine_tune_then_serve import Service, at_more_load, services, tuned_plan
 from views.charts.money import over_days
 from views.compare_and_bill import the_bill
 from views.session import SESSION, job_state, kept, questions
@@ -49,15 +50,17 @@ def draw(title: DeltaGenerator) -> None:
         return
     possible = services(service_job, run, state["tuned_models"], catalogs)
     heading = title.container()
-    serving = options(service_job, catalogs).job
+    serving = full_answer(service_job, catalogs).job
     title.caption(plain(f"{job_sentence(run_job, catalogs)} {job_sentence(serving, catalogs)}"))
     _questions(serving, catalogs)
-    if possible[0].options.problem:
+    if obstacle := possible[0].options.obstacle:
         heading.title("No service for the tuned models", anchor=False)
-        st.error(plain(row_words.on_screen(possible[0].options.problem)), icon=":material/block:")
+        text = problem_text(obstacle, possible[0].options.resolved, catalogs)
+        st.error(plain(row_words.on_screen(text)), icon=":material/block:")
         return
     models, rounds = state["tuned_models"], int(state["tuned_rounds"])
     plan = tuned_plan(run, possible[0], models, rounds, state["tuned_months"], catalogs)
+    plan = tuned_words.with_names(plan, catalogs)
     heading.title(plain(tuned_words.plan_money(plan)), anchor=False)
     if problem:
         st.warning(plain(row_words.on_screen(problem)), icon=":material/rule:")
@@ -100,7 +103,7 @@ def _run(catalogs: Catalogs) -> tuple[Row, dict[str, Any], str]:
             plan.job,
             plan.options.problem,
         )
-    answered = options(job_state.job_of_goal("tune"), catalogs)
+    answered = full_answer(job_state.job_of_goal("tune"), catalogs)
     return {**answered.rows[0], "have": answered.job.get("have")}, answered.job, answered.problem
 
 

@@ -9,8 +9,8 @@ from calc.catalogs.load import Catalogs
 from calc.charts.lines import chart_lines
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.say.fine_tune_then_serve import endpoint_price, not_sold
 from calc.say.numbers import count, counted, duration, gib, is_missing, percent, span, three, usd
-from calc.search.tuned_words import endpoint_price, not_sold
 from calc.units import GIB
 from views.charts.base import DOLLARS, THREE
 from views.compare_and_bill.sure import TEXTS, tokens

@@ -19,14 +19,14 @@ async def getting_ready(_app: object) -> AsyncIterator[None]:
 def get_ready() -> None:
     """Load catalogs, answer and panels; the imports wait until the server is up."""
     from calc import CatalogError
-    from calc.search.job_fields import job_of
-    from calc.search.options import options
+    from calc.answers.full_answer import full_answer
+    from calc.job.fields import job_of
     from views.session import catalogs, job_state, reading
 
     with suppress(CatalogError):  # the page says which file it is
         read = catalogs.read_ahead()
         reading.reader()
-        options(job_of(job_state.first_visit(), {}), read)
+        full_answer(job_of(job_state.first_visit(), {}), read)
         for module in walk_packages(import_module(PANELS).__path__, f"{PANELS}."):
             if not module.name.endswith(".page"):  # which is a script
                 import_module(module.name)

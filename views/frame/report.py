@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
@@ -13,15 +14,16 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
+from calc.say.answer import titles
+from calc.say.cost_of_failure import failure_sentence
+from calc.say.job import job_sentence
+from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import gib, is_missing, percent, three, usd
 from calc.say.place import place, region_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
-from calc.search.being_wrong import price_of_being_wrong
-from calc.search.close_types import close_heading, close_types, how_sure
-from calc.search.job_words import job_sentence
-from calc.search.options import Options
-from calc.search.sentences import titles
+from calc.studies.alternatives import Alternatives
+from calc.studies.near_ties import near_ties
 from views.charts.tank import tank_svg
 from views.shared import answer_words as plan_words
 from views.shared import row_words
@@ -35,7 +37,7 @@ PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basi
 STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
+def markdown(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
     """The job, the answer, the answers as one table, what limits cost, prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
     lines = [
@@ -45,7 +47,7 @@ def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> st
     ]
     lines += [
         text
-        for line in (_small_line(options, catalogs, today), plan_words.cure(options))
+        for line in (_small_line(options, catalogs, today), plan_words.cure(options, catalogs))
         if line
         for text in ("", line)
     ]
@@ -78,7 +80,7 @@ def markdown(options: Options, link: str, today: date, catalogs: Catalogs) -> st
     return "\n".join(lines)
 
 
-def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
+def html(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
     """The job, the answers, memory, board, assumptions and dated prices in one file."""
     job = job_sentence(options.job, catalogs)
     answers = [row for row in options.rows if row["answer"]]
@@ -87,7 +89,7 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
         f"<h1>{escape(job)}</h1>",
         (
             f"<p><b>{escape(plan_words.heading(options, catalogs))}.</b> "
-            f"{escape(plan_words.cure(options))}</p>"
+            f"{escape(plan_words.cure(options, catalogs))}</p>"
         ),
         f"<p class='note'>{escape(_small_line(options, catalogs, today))}</p>",
         (
@@ -128,18 +130,21 @@ def html(options: Options, link: str, today: date, catalogs: Catalogs) -> str:
     )
 
 
-def _small_line(options: Options, catalogs: Catalogs, today: date) -> str:
+def _small_line(options: Answer, catalogs: Catalogs, today: date) -> str:
     """Prices of 20 July 2026 · starting (10 min, $9) is included."""
     return " · ".join(text for text, _ in plan_words.small_line(options, catalogs, today))
 
 
-def _how_sure(options: Options) -> str:
+def _how_sure(options: Answer) -> str:
     """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
-    types, fits = close_types(options), price_of_being_wrong(options.rows[0], options.board)
+    types, fits = near_ties(options), failure_sentence(options.rows[0], options.board)
     return " ".join(
-        filter(None, (f"{close_heading(types, options)}.", how_sure(types, None, {}), fits))
+        filter(
+            None,
+            (f"{near_ties_heading(types, options)}.", how_sure(types, None, Alternatives()), fits),
+        )
     )
 
 

@@ -5,11 +5,11 @@ from functools import partial
 
 import streamlit as st
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.files.csv import tables as csv_tables
+from calc.say.job import job_sentence
 from calc.search.board import with_answers
-from calc.search.job_words import job_sentence
-from calc.search.options import Options
 from views.frame import report
 from views.session import address, job_state, undo
 from views.session.present_plan import present
@@ -28,7 +28,7 @@ def popover(catalogs: Catalogs, today: date) -> None:
                 _contents(present(catalogs).options, catalogs, today)
 
 
-def _contents(options: Options, catalogs: Catalogs, today: date) -> None:
+def _contents(options: Answer, catalogs: Catalogs, today: date) -> None:
     link, first = answer_words.link(st.context.url, address.address().query), options.rows[0]
     st.caption("Copy the link: it opens this plan with its answer")
     st.code(link, language=None, height=TALL, wrap_lines=True)
@@ -70,7 +70,7 @@ def _contents(options: Options, catalogs: Catalogs, today: date) -> None:
         )
 
 
-def csv(options: Options, catalogs: Catalogs, today: date) -> bytes:
+def csv(options: Answer, catalogs: Catalogs, today: date) -> bytes:
     """The answers, then the board, each row with the job in words, every input and result."""
     rows = with_answers(options.answers, options.board)
     return csv_tables.dated_csv(rows, catalogs, today, job_sentence(options.job, catalogs))

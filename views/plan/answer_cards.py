@@ -7,11 +7,10 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
 from calc.say.numbers import about, duration, is_missing, three, usd
 from calc.say.verdict import memory_in_card
-from calc.search.card_lines import Card, card_line, in_bits_line, layout_line
-from calc.search.owned import owned_cards
-from calc.search.sentences import titles
+from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
 from views.session.present_plan import Present, in_other_bits, over_all
@@ -41,13 +40,15 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     options, (_, by_hand, job) = plan.options, job_state.current()
     if options.job.get("have"):
         return remembered(
-            "owned", (job, catalogs.version), lambda: owned_cards(job, options, catalogs)
+            "owned",
+            (job, catalogs.version),
+            lambda: owned_cards(own_machines(job, options, catalogs), catalogs),
         )
     least = options.rows[0]
     answered = [row for row in options.rows if row["answer"]]
-    result = [Card(titles(row), row, card_line(row, least, catalogs), {}) for row in answered]
+    result = [answer_card(row, least, catalogs) for row in answered]
     if answered and by_hand and least["answer"] == "nearest":
-        result = [result[0]._replace(title="As you set it")]
+        result = [result[0]._replace(title="As you set it", short="")]
     if other := in_other_bits(catalogs):
         bits, row = other[0], other[1].rows[0]
         if row["answer"] and not other[1].problem:

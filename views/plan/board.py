@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import for_screen, word_column
 from calc.columns import GLOSSARY
@@ -17,7 +18,6 @@ from calc.say.place import card_name, place, region_name
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING
 from calc.search.board import ordered
-from calc.search.options import Options
 from views.charts.tank import data_uri, tank_svg
 from views.session import SESSION, kept
 from views.session.present_plan import look_at
@@ -71,7 +71,7 @@ VERDICT_HELP = "  \n".join(
 )
 
 
-def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
+def board(options: Answer, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
         words = {"money": "Money in all" if ends_of(options.job) else "Money a month", **ORDERS}

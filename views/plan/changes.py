@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.say.change import NOTHING_FITS, effect
 from calc.say.numbers import counted
-from calc.search.advice import advise
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 from views.session import job_state
 from views.session.remembered import remembered
 from views.session.worker import in_worker

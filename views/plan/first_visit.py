@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.search.guide import ReadyJob, ready_jobs
+from calc.studies.guide import ReadyJob, ready_jobs
 from views.session import is_phone, job_state, kept
 from views.shared.elements import button, use_in_plan
 

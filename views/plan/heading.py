@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.search.job_words import job_sentence
+from calc.say.job import job_sentence
 from views.plan import shown
 from views.session import address, kept, opened_plan
 from views.session.catalogs import rest_on
@@ -43,7 +43,7 @@ def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
                 type="tertiary",
                 key="calibration_off",
             )
-    if options.problem and (cure := words.cure(options)):
+    if options.problem and (cure := words.cure(options, catalogs)):
         st.warning(plain(words.unbroken(cure)), icon=":material/block:")
 
 

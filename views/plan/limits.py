@@ -5,11 +5,11 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.search.card_lines import Card
-from calc.search.job_fields import LIMITS
-from calc.search.limit_words import SPEEDS, against, free_limits, telling_limits
-from calc.search.limits_cost import NARROWED, Easing
-from calc.search.tightened import tightened, tighter_speeds
+from calc.job.fields import LIMITS
+from calc.say.cards import Card
+from calc.say.limits import against, free_limits, telling_limits
+from calc.studies.limits_cost import NARROWED, Relaxed
+from calc.studies.stricter_limits import SPEEDS, stricter_limits, stricter_speeds
 from calc.units import DAY_HOURS
 from views.session import extra_state, job_state
 from views.session.present_plan import Present
@@ -29,42 +29,42 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
     if options.job.get("have") or options.problem:
         _changes(cards)
         return
-    eased = [easing for easing in options.eased if _set_by(easing, options.job)]
+    relaxed = [limit for limit in options.relaxed if _set_by(limit, options.job)]
     bits = [
-        Easing("precision", int(card.changes["fewest_bits"]), card.row["usd"])
+        Relaxed("precision", int(card.changes["fewest_bits"]), card.row["usd"])
         for card in cards
         if "fewest_bits" in card.changes
     ]
-    eased = [easing for easing in eased if not bits or easing.name not in BITS]
+    relaxed = [limit for limit in relaxed if not bits or limit.name not in BITS]
     steps = [
-        *eased,
+        *relaxed,
         *bits,
         *remembered(
             "tightened",
             (job, catalogs.version),
-            lambda: in_worker(job, catalogs, tightened, job, options),
+            lambda: in_worker(job, catalogs, stricter_limits, job, options),
         ),
     ]
     shown = telling_limits(steps, row)[:MOST]
-    words = free_limits(eased, row, options.job, catalogs)
+    words = free_limits(relaxed, row, options.job, catalogs)
     if not shown and not words:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
         st.markdown("**What the limits cost**", width="content")
-        for index, easing in enumerate(shown):
+        for index, limit in enumerate(shown):
             button(
-                plain(against(easing, row, catalogs)),
+                plain(against(limit, row, catalogs)),
                 _set,
-                _set_by(easing, options.job),
+                _set_by(limit, options.job),
                 key=f"limit_cost_{index}",
             )
         if words:
             st.markdown(faint(plain(words)), width="content")
 
 
-def _set_by(easing: Easing, settled: dict[str, Any]) -> dict[str, Any]:
+def _set_by(limit: Relaxed, settled: dict[str, Any]) -> dict[str, Any]:
     """The fields of the job that put a limit at its step; none for what is no limit."""
-    fields, name, step = job_state.current().fields, easing.name, easing.step
+    fields, name, step = job_state.current().fields, limit.name, limit.step
     if name in ("regions", "markets"):
         return {name: [*fields[name], step]}
     if name in ("instance", "gpu"):
@@ -72,11 +72,11 @@ def _set_by(easing: Easing, settled: dict[str, Any]) -> dict[str, Any]:
     if name in BITS:
         return {"fewest_bits": str(step)}
     if name == "+".join(SPEEDS):
-        return tighter_speeds(settled)
+        return stricter_speeds(settled)
     if name == "hours_most":
-        return {"days_most": float(step) / DAY_HOURS}
+        return {"days_most": float(str(step)) / DAY_HOURS}
     if name == "spare":
-        return {"spare": float(step or 0) or None}
+        return {"spare": float(str(step or 0)) or None}
     return {name: step} if name in LIMITS else {}
 
 

@@ -10,9 +10,9 @@ from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.plan.figures import parts_of
+from calc.say.cost_of_failure import failure_sentence
 from calc.say.numbers import three
 from calc.say.verdict import fit_words
-from calc.search.being_wrong import price_of_being_wrong
 from calc.speed.basis import CORRECTED
 from views.charts.tank import tank_html
 from views.session import is_phone
@@ -36,7 +36,7 @@ def memory(
     """The memory of what is shown, and how sure it is; what parts are for: Understand."""
     st.header(plain(f"What is in the memory: {row_words.where(row, catalogs)}"), anchor=False)
     contents(row, ink, is_narrow or is_phone())
-    if wrong := price_of_being_wrong(row, board):
+    if wrong := failure_sentence(row, board):
         st.caption(plain(wrong))
 
 

@@ -7,9 +7,10 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
+from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import about, duration, span
-from calc.search.close_types import close_heading, close_types, how_sure
-from calc.search.tightened import turn
+from calc.studies.near_ties import near_ties
+from calc.studies.stricter_limits import turn
 from views.charts.tank import tank_html
 from views.plan import board
 from views.session import is_phone, job_state
@@ -31,11 +32,11 @@ def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     owned = bool(options.job.get("have"))
     if owned and len(options.board) < 2:
         return
-    types = close_types(options)
+    types = near_ties(options)
     turns_at = remembered(
         "turn", (job, catalogs.version), lambda: in_worker(job, catalogs, turn, job, options)
     )
-    st.header(close_heading(types, options), anchor=False)
+    st.header(near_ties_heading(types, options), anchor=False)
     if sure := how_sure(types, turns_at, options.ways):
         st.caption(plain(sure))
     with st.container(height=HEAD + ROW * len(types.rows) + 4, border=False):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.search.card_lines import Card
+from calc.say.cards import Card
 from views.plan.answer_cards import is_shown
 from views.session import is_phone, kept
 from views.session.present_plan import Present, look_at

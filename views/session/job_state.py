@@ -13,8 +13,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.scenarios.inputs import ASSUMED
-from calc.search.job_fields import (
+from calc.job.fields import (
     BY_HAND,
     COMPARED,
     JOB,
@@ -30,7 +29,8 @@ from calc.search.job_fields import (
     tokens_of_run,
     work_of,
 )
-from calc.search.settle import fitted_lengths, generates, takes_images, usable_choices
+from calc.job.resolve import fitted_lengths, generates, takes_images, usable_choices
+from calc.scenarios.inputs import ASSUMED
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)

@@ -12,14 +12,14 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.files.link.kept import MOST_KEPT, TEXTS, differing, linkable, scenario_name
+from calc.job.fields import CHOSEN
 from calc.plan.aged import figures_of
 from calc.plan.bill import billed
 from calc.plan.figures import records
+from calc.say.answer_name import answer_name
+from calc.say.job import short_job
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.private_prices import paid_share
-from calc.search.answer_name import answer_name
-from calc.search.job_fields import CHOSEN
-from calc.search.job_words import short_job
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 from views.session.remembered import remembered

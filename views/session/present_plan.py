@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from calc import estimate
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.job.columns import PUBLISHED
+from calc.job.resolve import published_bits, usual_software
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
-from calc.search.inputs import PUBLISHED
-from calc.search.options import Options
-from calc.search.settle import published_bits, usual_software
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 from views.session import job_state
 from views.session.worker import options
 
@@ -27,7 +27,7 @@ class Present(NamedTuple):
     in `options.problem`.
     """
 
-    options: Options
+    options: Answer
     job: dict
     row: dict
     scenario: dict
@@ -87,7 +87,7 @@ def _named_by_row() -> list[str]:
     return list(dict.fromkeys(["gpus", *compared]))
 
 
-def _with_other_choices(result: Options, catalogs: Catalogs) -> dict[str, Any] | None:
+def _with_other_choices(result: Answer, catalogs: Catalogs) -> dict[str, Any] | None:
     """The row looked at where it is of the job with other bits, or otherwise on one's machines."""
     looked, job = st.session_state.get("looked") or {}, job_state.current().job
     changes = {
@@ -105,7 +105,7 @@ def _with_other_choices(result: Options, catalogs: Catalogs) -> dict[str, Any] |
     return dict(row) if row["answer"] else None
 
 
-def _looked_at(result: Options) -> dict[str, Any]:
+def _looked_at(result: Answer) -> dict[str, Any]:
     """The row chosen on the cards or the board if it is still there, else the first answer."""
     looked = st.session_state.get("looked") or {}
     rows = [*result.rows, *records(result.board)] if looked else []
@@ -123,7 +123,7 @@ def _plain(value: float | str) -> float | str:
     return value.item() if hasattr(value, "item") else value
 
 
-def over_all(catalogs: Catalogs) -> Options | None:
+def over_all(catalogs: Catalogs) -> Answer | None:
     """The options of the job on every instance; None where none was set by hand."""
     job = job_state.current().job
     if not any(job.get(name) for name in PLACES):
@@ -131,14 +131,14 @@ def over_all(catalogs: Catalogs) -> Options | None:
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
 
 
-def in_other_bits(catalogs: Catalogs) -> tuple[int, Options] | None:
+def in_other_bits(catalogs: Catalogs) -> tuple[int, Answer] | None:
     """The weights not taken, 16 bits or as published, with the options then; None without any."""
     job = job_state.current().job
     bits = _other_bits(options(job, catalogs), catalogs)
     return (int(bits), options({**job, "fewest_bits": bits}, catalogs)) if bits else None
 
 
-def _other_bits(result: Options, catalogs: Catalogs) -> str:
+def _other_bits(result: Answer, catalogs: Catalogs) -> str:
     """The bits of weights that the first answer does not take; empty where it has no choice."""
     job, row = job_state.current().job, result.rows[0]
     bits = published_bits(job, catalogs)

@@ -6,10 +6,10 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.search.job_fields import is_offline
-from calc.search.job_row import JobError, machines_of
-from calc.search.offline import IMAGES, SOUND, TOKENS, measure
-from calc.search.settle import generates, split_context
+from calc.job.cells import JobError, machines_of
+from calc.job.fields import is_offline
+from calc.job.measure import IMAGES, SOUND, TOKENS, measure
+from calc.job.resolve import generates, split_context
 from views.session import first_run, job_state
 
 MY_GPUS, FIRST_MACHINES = "mine", "8 x h100-80gb-sxm"

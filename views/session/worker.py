@@ -14,8 +14,8 @@ from signal import SIG_IGN, SIGINT, signal
 from threading import Thread
 from typing import Any
 
+from calc.answers.full_answer import Answer, full_answer
 from calc.catalogs.load import Catalogs
-from calc.search import options as search
 from views.session.catalogs import base_catalogs, read_ahead
 from views.session.remembered import remembered
 
@@ -31,12 +31,12 @@ def is_large(job: Mapping[str, Any]) -> bool:
     return float(job.get("instances_most") or 0) > MANY_INSTANCES
 
 
-def options(job: Mapping[str, Any], catalogs: Catalogs) -> search.Options:
+def options(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
     """The options of a job, those of a large one from beside the server."""
     if not is_large(job):
-        return search.options(job, catalogs)
+        return full_answer(job, catalogs)
     return remembered(
-        "options", (job, catalogs.version), lambda: in_worker(job, catalogs, search.options, job)
+        "options", (job, catalogs.version), lambda: in_worker(job, catalogs, full_answer, job)
     ).copied()
 
 

@@ -4,14 +4,18 @@ import re
 from datetime import date
 from urllib.parse import urlencode, urlsplit
 
+from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
+from calc.engine.one_scenario import one_scenario
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
-from calc.rules.notes import resting_sentences
+from calc.rules.notes import resting_sentences, rests_on_runs
+from calc.say.answer import rented_words, why
+from calc.say.job import machines_of_job
 from calc.say.numbers import (
     about,
     changed_by,
@@ -23,16 +27,15 @@ from calc.say.numbers import (
     three,
     usd,
 )
-from calc.say.place import place, short_card
-from calc.say.setting import arrangement
+from calc.say.place import short_card
+from calc.say.problem import as_heading, problem_and_cure
 from calc.say.verdict import verdict
-from calc.search.job_words import machines_of_job
-from calc.search.options import Options
+from calc.search.row_status import scenario_of
 from calc.units import GIB
 from views.shared import row_words
 
 
-def limits_cost(options: Options) -> str:
+def limits_cost(options: Answer) -> str:
     """What looser limits would save: 8-bit weights −$2,570 a month · spot −$2,290."""
     cost = options.rows[0].get("limits_cost")
     return f"With a looser limit: {cost}" if cost else ""
@@ -74,11 +77,12 @@ def hours_range(row: Row) -> tuple[float, float]:
     return numbers["low_hours"], numbers["high_hours"]
 
 
-def heading(options: Options, catalogs: Catalogs) -> str:
+def heading(options: Answer, catalogs: Catalogs) -> str:
     """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way."""
     row, job = options.rows[0], options.job
-    if options.problem:
-        return row_words.on_screen(options.problem.partition("; ")[0].removesuffix("."))
+    if options.obstacle:
+        wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
+        return row_words.on_screen(as_heading(wrong))
     if job.get("have"):
         used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
         word = verdict(row["fits"], row["runs"])
@@ -91,13 +95,17 @@ def heading(options: Options, catalogs: Catalogs) -> str:
     return f"About {_costs(row)}{time} on {where}"
 
 
-def cure(options: Options) -> str:
+def cure(options: Answer, catalogs: Catalogs) -> str:
     """What to do where no plan keeps every limit: the rest of the heading's problem."""
-    rest = options.problem.partition("; ")[2]
+    if options.obstacle is None:
+        return ""
+    _, rest = problem_and_cure(options.obstacle, options.resolved, catalogs)
+    if not options.reasons:
+        rest += rented_words(options.rented)
     return row_words.on_screen(rest)
 
 
-def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[str, bool]]:
+def small_line(options: Answer, catalogs: Catalogs, today: date) -> list[tuple[str, bool]]:
     """Under the heading: the age of the prices, starting, spare; each with whether it warns."""
     row = options.rows[0]
     if not row["answer"] or options.job.get("have"):
@@ -114,14 +122,10 @@ def small_line(options: Options, catalogs: Catalogs, today: date) -> list[tuple[
 
 def calibrated(row: Row, catalogs: Catalogs) -> str:
     """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
-    return next(
-        (
-            sentence.removesuffix(".")
-            for sentence in resting_sentences(catalogs)
-            if sentence in row["note"]
-        ),
-        "",
-    )
+    if not len(catalogs.readings) or not row["memory_bytes"] > 0:
+        return ""
+    which = int(rests_on_runs(one_scenario(scenario_of(row), catalogs)).item())
+    return as_heading(resting_sentences(catalogs)[which - 1]) if which else ""
 
 
 def _starting(row: Row) -> str:
@@ -171,7 +175,7 @@ def _yours(row: Row, machines: dict[str, int], catalogs: Catalogs) -> str:
     return f"{per_gpu}{part}your {count} {'× ' if row['instance'] else ''}{name}"
 
 
-def tried(options: Options) -> str:
+def tried(options: Answer) -> str:
     """42,835 of 121,928 combinations possible."""
     return (
         f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
@@ -223,9 +227,12 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 
-def without_place(why: str, row: Row, catalogs: Catalogs) -> str:
-    """Why a row is an answer, for a card that names its layout and instances already."""
-    return why.replace(f": {arrangement(row, catalogs)} on {place(row)}", "", 1)
+def why_without_place(options: Answer, catalogs: Catalogs) -> str:
+    """Why the first row is the answer, for a card that names its layout and instances already."""
+    if options.resolved is None or not options.reasons:
+        return ""
+    sentence = why(options.reasons[0], {}, options.resolved, catalogs, is_placed=False)
+    return sentence + rented_words(options.rented)
 
 
 def unbroken(text: str) -> str:
@@ -233,7 +240,7 @@ def unbroken(text: str) -> str:
     return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 
-def file_name(options: Options, end: str) -> str:
+def file_name(options: Answer, end: str) -> str:
     """headroom-llama-3.1-8b-training-2026-11-20.csv: the job and the date of its prices."""
     job, prices = options.job, options.rows[0]["prices_as_of"]
     return f"headroom-{job.get('model', 'no-model')}-{job.get('work', 'training')}-{prices or 'no-prices'}.{end}"

@@ -6,9 +6,9 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.job.fields import is_read, work_of
+from calc.job.resolve import takes_images, usable_choices
 from calc.say.numbers import is_missing
-from calc.search.job_fields import is_read, work_of
-from calc.search.settle import takes_images, usable_choices
 from views.session import SESSION, job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present

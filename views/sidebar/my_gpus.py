@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.job.cells import MOST_MACHINES
 from calc.say.place import card_name
-from calc.search.job_row import MOST_MACHINES
 from views.session.questions import Kinds, shown, take_machines
 from views.session.questions import machines as kinds_of
 from views.shared.elements import button

@@ -6,12 +6,12 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.job.columns import PUBLISHED
+from calc.job.measure import IMAGES, measure
+from calc.job.resolve import generates
+from calc.say.limits import SHARE_WORDS
 from calc.say.numbers import counted
 from calc.scenarios.published import published_bits_of
-from calc.search.inputs import PUBLISHED
-from calc.search.limit_words import SHARE_WORDS
-from calc.search.offline import IMAGES, measure
-from calc.search.settle import generates
 from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS

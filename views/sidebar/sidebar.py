@@ -7,12 +7,12 @@ import streamlit as st
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
+from calc.job.columns import STEP_TOKENS
+from calc.job.fields import is_offline, tokens_of_run, work_of
 from calc.say.numbers import count
 from calc.say.setting import spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
-from calc.search.inputs import STEP_TOKENS
-from calc.search.job_fields import is_offline, tokens_of_run, work_of
 from views.session import SESSION, address, extra_state, is_phone, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present

@@ -6,8 +6,8 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.job.fields import is_offline, work_of
 from calc.scenarios.private_prices import discount_percent
-from calc.search.job_fields import is_offline, work_of
 from views.session import SESSION, extra_state, kept
 from views.session.job_state import KEYS
 from views.session.questions import shown

@@ -17,8 +17,8 @@ from calc.plan.figures import figures, records
 from calc.say.numbers import counted, three
 from calc.say.place import place
 from calc.say.setting import name_of
-from calc.search import comparisons
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
+from calc.studies import comparisons
 from views.charts import against_time as time_charts
 from views.charts import lines
 from views.charts import memory as memory_charts

@@ -8,8 +8,9 @@ from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, is_missing, span, three, usd
 from calc.say.place import place
+from calc.say.problem import problem_text
 from calc.say.setting import name_of
-from calc.search.guide import Leaf
+from calc.studies.guide import Leaf
 from calc.units import GIB
 from views.shared.markdown import plain
 from views.shared.theme import FITS
@@ -173,7 +174,7 @@ def leaf(head: str, answered: Leaf, plan_row: Row, catalogs: Catalogs) -> dict[s
     return {
         name: plain(text)
         for name, text in (
-            cells | {"Remarks": answered.problem or f"{answered.job.about}."}
+            cells | {"Remarks": _problem(answered, catalogs) or f"{answered.job.about}."}
         ).items()
     }
 
@@ -184,3 +185,11 @@ def leaves_alt(leaves: list[Leaf]) -> str:
         f"{sum(leaf.holds for leaf in leaves)} of {len(leaves)} can be done so, each with its "
         f"machine and its cost"
     )
+
+
+def _problem(answered: Leaf, catalogs: Catalogs) -> str:
+    """Why a ready job has no answer; empty where it has one."""
+    options = answered.answered
+    if options.obstacle is None:
+        return ""
+    return problem_text(options.obstacle, options.resolved, catalogs)

@@ -4,11 +4,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.plan.figures import figures
+from calc.say.job import job_sentence
 from calc.say.numbers import gib
 from calc.say.place import card_name, place
 from calc.say.setting import name_of, setting
 from calc.say.verdict import range_text
-from calc.search.job_words import job_sentence
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.shared.markdown import plain

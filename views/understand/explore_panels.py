@@ -8,15 +8,15 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
+from calc.job.fields import SEVERAL
 from calc.memory.moments import components_of
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
 from calc.say.setting import name_of
 from calc.scenarios.inputs import ASSUMED
-from calc.search import comparisons
-from calc.search.guide import Leaf, guide, tried
-from calc.search.job_fields import SEVERAL
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
+from calc.studies import comparisons
+from calc.studies.guide import Leaf, guide, tried
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import Present

@@ -20,10 +20,10 @@ from calc.explain.times import explain_times
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
+from calc.say.job import job_sentence
 from calc.say.numbers import duration, gib, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
-from calc.search.job_words import job_sentence
 from calc.units import GIB
 from views.charts import memory as memory_charts
 from views.charts import one_step as step_charts

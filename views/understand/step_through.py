@@ -13,10 +13,10 @@ from calc.explain.calculators import compared_with_ours, slips
 from calc.explain.step_through import STOPS
 from calc.memory.moments import components_of
 from calc.plan.figures import records
-from calc.search import comparisons
-from calc.search.guide import ready_jobs
-from calc.search.standing import scenario_of
-from calc.search.step_variants import Walk, recompute_time_ratio, scenario_at, walk_through
+from calc.search.row_status import scenario_of
+from calc.studies import comparisons
+from calc.studies.guide import ready_jobs
+from calc.studies.step_variants import Walk, recompute_time_ratio, scenario_at, walk_through
 from views.charts import step_through as chart
 from views.session import catalogs as session_catalogs
 from views.session import is_phone, job_state

@@ -10,8 +10,8 @@ from calc.explain.step_through import MOST_MISS, STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of, spoken
-from calc.search.answer_name import method
-from calc.search.step_variants import Walk
+from calc.search.row_status import method_name
+from calc.studies.step_variants import Walk
 from calc.units import GIB
 from views.charts.step_through import Choice, Slider, Words
 
@@ -44,7 +44,7 @@ SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     """What the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
-    how = f" {TRAINED[method(row, catalogs).lower()]}" if row["work"] == "training" else ""
+    how = f" {TRAINED[method_name(row, catalogs).lower()]}" if row["work"] == "training" else ""
     plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
     within = (
         f", within {percent(walk.miss_ratio)} of the estimate"

@@ -14,12 +14,12 @@ from calc.files.configs.lines import Line
 from calc.files.configs.problem import MOST_DOCUMENTS
 from calc.files.door import REFUSALS
 from calc.files.request import PASTED, Request, request_of, row_of_request
+from calc.job.fields import job_of
+from calc.say.differences import in_words
+from calc.say.job import job_sentence, short_job
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
-from calc.search.compare import in_words
-from calc.search.job_fields import job_of
-from calc.search.job_words import job_sentence, short_job
 from views.plan.memory import contents
 from views.session import SESSION, job_state, kept, reading
 from views.session import catalogs as session_catalogs

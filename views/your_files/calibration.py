@@ -20,7 +20,7 @@ from calc.files.oom.explain import tells
 from calc.say.numbers import counted
 from calc.say.place import short_card
 from calc.say.setting import setting
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 from views.session import catalogs as session_catalogs
 from views.session import reading
 from views.session.remembered import remembered

@@ -16,7 +16,7 @@ from calc.say.change import MACHINES, NOTHING_FITS
 from calc.say.place import short_card
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 from views.plan import changes
 from views.session import SESSION, job_state, reading
 from views.session.present_plan import Present

@@ -17,7 +17,7 @@ from calc.layout import at_once, replicas
 from calc.memory.moments import FORWARD_PASS
 from calc.say.numbers import counted, is_missing, three
 from calc.say.place import card_name
-from calc.search.standing import scenario_of
+from calc.search.row_status import scenario_of
 
 SAME_RATIO, ALIKE_RATIO = (
     1.05,

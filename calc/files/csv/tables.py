@@ -14,12 +14,12 @@ from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
+from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.plan.aged import VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
-from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 
 BLOCK_BYTES = 2**18
 MOST_COLUMNS = 500

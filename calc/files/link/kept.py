@@ -13,10 +13,10 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.job.fields import JOB, is_read, job_fields_of
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number
-from calc.search.job_fields import JOB, is_read, job_fields_of
 
 NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"

@@ -15,12 +15,12 @@ from calc.catalogs.load import Catalogs, catalog_ids
 from calc.files.link import kept as link_kept
 from calc.files.link import models as link_models
 from calc.files.link import readings as link_readings
+from calc.job.columns import ANYWHERE
+from calc.job.fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 from calc.scenarios.read import number
 from calc.search.board import ORDERS
-from calc.search.inputs import ANYWHERE
-from calc.search.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "3"
 VIEWS = (  # tabs of pages

@@ -12,9 +12,9 @@ from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
 from calc.files.words.machines import take_machines
 from calc.files.words.models import take_model
 from calc.files.words.sentence import EDGES, NUMBER, Sentence, amount_of, numbered
+from calc.job.columns import JOB_BY_NAME, SEVERAL
+from calc.job.fields import JOB, OF_SERVING, OF_TRAINING, is_read
 from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, inputs_by_name
-from calc.search.inputs import JOB_BY_NAME, SEVERAL
-from calc.search.job_fields import JOB, OF_SERVING, OF_TRAINING, is_read
 
 NAMED = {
     table: table.removesuffix("s")

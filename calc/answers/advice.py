@@ -1,0 +1,69 @@
+"""Advice on a scenario in words: each change, what it costs in quality, and its source."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import estimate
+from calc.layout import at_once
+from calc.say.change import change_in_words, quality
+from calc.say.numbers import percent
+from calc.studies.advice import advice
+from calc.studies.neighbours import Change
+
+
+def advise(
+    scenario: Mapping[str, Any],
+    catalogs: Catalogs,
+    market: str = "on-demand",
+    limits: Mapping[str, Any] | None = None,
+    lacking_bytes: float = 0.0,
+) -> pd.DataFrame:
+    """Return changes of a scenario or an estimated row that run and fit, the most useful first.
+
+    The columns of calc.studies.advice.advice, with `change` in words, its cost in `quality`, and
+    the `source` of that.
+    """
+    row = (
+        dict(scenario)
+        if "allocated_peak_bytes" in scenario
+        else estimate(dict(scenario), catalogs, solve=False)
+    )
+    useful = advice(row, catalogs, market, limits, lacking_bytes)
+    figures = [name for name in useful if name != "set"]
+    columns = ["change", *figures, "quality", "source", "set"]
+    if not len(useful):
+        return useful.reindex(columns=columns)
+    serves = row["work"] == "inference"
+    chosen = useful[["kind", "set", "runs"]].to_numpy()
+    words = [change_words(row, kind, change, runs, catalogs) for kind, change, runs in chosen]
+    notes = [
+        quality({"step": ""} if kind == "step" else change, catalogs, serves)
+        for kind, change, _ in chosen
+    ]
+    told = {
+        "change": words,
+        "quality": [note for note, _ in notes],
+        "source": [source for _, source in notes],
+    }
+    texts = {name: pd.Index(values, dtype=object) for name, values in told.items()}
+    return useful.assign(**texts)[columns]
+
+
+def change_words(
+    row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: Catalogs
+) -> str:
+    """A change in words; another step with its size, and what is emulated marked as such."""
+    placed = {"gpus": row["gpus"], **change} if "instance" in change else change
+    words = change_in_words(placed, catalogs, row["work"] == "inference") + (
+        " (emulated)" if runs == "emulated" else ""
+    )
+    if kind != "step":
+        return words
+    times = at_once({**row, **change}) / at_once(row)
+    size = (
+        f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{percent(times)} of"
+    )
+    return f"{words}: {size} the tokens per step"

@@ -1,0 +1,102 @@
+"""The answer to one job in full: its options, what its limits cost, and everything in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.kept import kept, last_few
+from calc.catalogs.load import Catalogs
+from calc.job.cells import JobRow
+from calc.plan.figures import records
+from calc.say.answer import other_ways, rented_words, why
+from calc.say.limits import limits_cost_text
+from calc.say.problem import misses_text, problem_text
+from calc.search.options import KEPT_JOBS, Options, options, ranked_candidates
+from calc.studies.alternatives import Alternatives, alternatives, rivals
+from calc.studies.limits_cost import Relaxed, relaxed_limits
+
+NO_ALTERNATIVES = Alternatives()
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Options):
+    """The options of a job with their text columns, and what stands beside the first answer.
+
+    `relaxed`: what looser limits would save, behind the text limits_cost; `ways`: other ways to
+    pay; `problem`: the obstacle in words, empty without one.
+    """
+
+    relaxed: tuple[Relaxed, ...] = ()
+    ways: Alternatives = NO_ALTERNATIVES
+    problem: str = ""
+
+
+def full_answer(job: Mapping[str, Any], catalogs: Catalogs) -> Answer:
+    """Return the options of a job with every text column filled."""
+    remembered: Answer = _remembered(catalogs)(JobRow.of(job))
+    copied = remembered.copied()
+    assert isinstance(copied, Answer)
+    return copied
+
+
+@kept("models", "readings")
+def _remembered(catalogs: Catalogs) -> Any:
+    """The answers to the last jobs of these catalogs."""
+    return last_few(KEPT_JOBS, lambda row: _answered(row, catalogs))
+
+
+def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
+    found = options(row.columns, catalogs)
+    relaxed: list[Relaxed] = []
+    near: dict[str, float] = {}
+    ways = NO_ALTERNATIVES
+    job = found.resolved
+    if job is not None and not found.obstacle and not job.have:
+        ranked, _ = ranked_candidates(row, catalogs)
+        assert ranked is not None, "a job without an obstacle has candidates"
+        first = found.first
+        relaxed = relaxed_limits(row.columns, ranked, first, catalogs)
+        near = rivals(ranked, first, catalogs)
+        ways = alternatives(found.rows[0], job, relaxed, catalogs)
+    given = {field.name: getattr(found, field.name) for field in fields(found)}
+    return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways), near, catalogs)
+
+
+def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:
+    """The answer with the text columns of its tables filled."""
+    job, first, count = answer.resolved, answer.rows[0], len(answer.answers)
+    rented = rented_words(answer.rented)
+    problem = ""
+    if answer.obstacle:
+        problem = problem_text(answer.obstacle, job, catalogs)
+        problem += "" if answer.reasons else rented
+    sentences = [""] * count
+    misses = [""] * len(answer.misses)
+    limits_cost = ""
+    if job is not None and answer.reasons:
+        sentences = [why(one, near, job, catalogs) + rented for one in answer.reasons]
+        sentences[0] += other_ways(answer.ways, first, catalogs)
+        misses = [misses_text(several, job) for several in answer.misses]
+        limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
+    of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
+    shown = _filled(answer.answers, why=sentences, misses=misses[:count], **of_first)
+    shown["problem"] = problem
+    board = _filled(answer.board, why=sentences[:1], misses=misses[count:], **of_first)
+    board["problem"] = [problem, *[""] * (len(board) - 1)]
+    return replace(answer, answers=shown, board=board, rows=records(shown), problem=problem)
+
+
+def _filled(table: pd.DataFrame, **texts: Any) -> pd.DataFrame:
+    """A table with text columns; one text stands in the first row alone."""
+    columns = {}
+    for name, values in texts.items():
+        several = [values] if isinstance(values, str) else list(values)
+        columns[name] = [*several, *[""] * (len(table) - len(several))]
+    return table.assign(
+        **{
+            name: pd.Series(values, index=table.index, dtype=object)
+            for name, values in columns.items()
+        }
+    )

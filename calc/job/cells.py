@@ -1,0 +1,157 @@
+"""A row of the table of jobs: its cells as values, and the whole row as a hashable value."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calc.job.columns import SEVERAL
+from calc.scenarios.inputs import Input, inputs_by_name
+from calc.scenarios.lookups import similar
+from calc.scenarios.problems import quoted
+from calc.scenarios.read import number
+
+MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
+MOST_MACHINES = 512
+PERCENTILES = ("first_token_percentile", "token_percentile")
+NUMBERED = ("fewest_bits", "confidence", *PERCENTILES)  # choices that a table may hold as numbers
+
+
+class JobError(ValueError):
+    """The job cannot be answered as it is written: what is wrong, and what to do about it.
+
+    The message is both as one sentence. Without a cure `wrong` is the whole sentence.
+    """
+
+    def __init__(self, wrong: str, cure: str = "") -> None:
+        super().__init__(f"{wrong}; {cure}." if cure else wrong)
+        self.wrong, self.cure = wrong, cure
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """The columns of a job that are not blank, in order of their names; a list is a tuple."""
+
+    pairs: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, job: Mapping[str, Any]) -> "JobRow":
+        """The row of a mapping by column."""
+        columns = {str(name): _hashable(value) for name, value in job.items() if not blank(value)}
+        return cls(tuple((name, columns[name]) for name in sorted(columns)))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by name."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in self.pairs
+        }
+
+    def without(self, names: Iterable[str]) -> "JobRow":
+        """The same row without some columns."""
+        left_out = set(names)
+        return JobRow(tuple(pair for pair in self.pairs if pair[0] not in left_out))
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_hashable(one) for one in value)
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def blank(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, an empty text, or a list of empty cells."""
+    if isinstance(value, list | tuple):
+        return all(blank(one) for one in value)
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or bool(value != value)
+
+
+def listed(value: Any) -> list:
+    """The values of a cell that holds one or several, blank ones left out."""
+    return [
+        one for one in (value if isinstance(value, list | tuple) else [value]) if not blank(one)
+    ]
+
+
+def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
+    """One value of a column; its default where the cell is blank."""
+    if blank(value):
+        return column.default if usual is None else usual
+    if column.kind in ("text", "choice"):
+        text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
+        text = text.removesuffix(".0") if column.name in NUMBERED else text
+        text = text.lower() if column.kind == "choice" else text
+        text = text.removeprefix("p") if column.name in PERCENTILES else text
+        if column.kind == "choice" and text not in column.choices:
+            raise JobError(
+                f"{column.name} '{quoted(value)}' is not known",
+                f"use {' or '.join(filter(None, column.choices))}",
+            )
+        return text
+    amount = number(str(value).strip().replace(",", "_"))
+    if not column.allows(np.array(amount)):
+        raise JobError(
+            f"{column.name} '{quoted(value)}' is not {column.range_words}", "correct that cell"
+        )
+    return amount
+
+
+def cell_values(name: str, value: Any) -> list:
+    """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
+    several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
+    several = several if isinstance(several, list | tuple) else [several]
+    column = inputs_by_name()[name]
+    if (
+        len(several) == 1 or column.kind != "choice"
+    ):  # in a list of choices an empty one is the usual
+        several = [value for value in several if not blank(value)]
+    return list(dict.fromkeys(cell_value(column, value) for value in several))
+
+
+def cell_ids(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
+    """Ids joined by + or in a list; the message for another names the `usual` ones."""
+    several = value.split("+") if isinstance(value, str) else list(value)
+    words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
+    for word in words or [value] * (len(several) > 1):  # a + alone names nothing
+        if word not in ids:
+            raise JobError(
+                f"{name} '{quoted(word)}' is not known",
+                f"use {similar(word, ids) or ', '.join(usual or ids[:6])}",
+            )
+    return words
+
+
+def check_ids(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
+    """Refuse values that a catalog does not have."""
+    for value in values:
+        if value not in ids:
+            near = similar(value, ids) or ", ".join(list(ids)[:6])
+            raise JobError(
+                f"{name} '{quoted(value)}' is not in the catalog", f"choose one such as {near}"
+            )
+
+
+def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
+    """Counts of cards or instance types by id: of 8 x a100-80gb-sxm + 2 x p5.48xlarge."""
+    counts: dict[str, int] = {}
+    for part in text.lower().split("+"):
+        read = MACHINES.fullmatch(part.strip())
+        name, count = (read["name"], int(read["count"] or 1)) if read else ("", 0)
+        if name not in ids:
+            near = similar(name, ids) or "a100-80gb-sxm"
+            raise JobError(
+                f"have '{quoted(part.strip())}' is no card or instance of the catalog",
+                f"write a count x an id such as {near}",
+            )
+        counts[name] = counts.get(name, 0) + count
+        if not 1 <= counts[name] <= MOST_MACHINES:
+            raise JobError(
+                f"have '{quoted(part.strip())}' is not 1 to {MOST_MACHINES:,} of them",
+                "correct the count",
+            )
+    return counts

@@ -1,0 +1,136 @@
+"""The columns that a job may set beside those of a scenario, and their defaults."""
+
+from typing import Any
+
+from calc.cost.markets import MARKETS, USUAL_MARKETS
+from calc.cost.obtainability import CLASSES
+from calc.scenarios.inputs import BY_NAME, Input
+from calc.units import WEEK_HOURS
+
+METHODS = ("full", "lora", "qlora")
+ANYWHERE = "anywhere"
+JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, and only there
+TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
+SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
+SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
+TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
+BOTH_WITHIN = 1.01  # of money and time that are told as equal
+
+# Assumptions of the ranking.
+JUDGED = (
+    "easiest_usd_ratio",
+    "faster_ratio",
+    "knee_pace_ratio",
+    "knee_usd_ratio",
+    "scarce_spot_seconds",
+    "tie_ratio",
+)
+ASKED_ANSWERS = (
+    "fastest",
+    "roomiest",
+)  # named beside least money, knee and easiest where the job asks for them
+ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and surely fits
+# a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are
+# others
+STEP_FACTOR = 2.0
+
+LIMITS = (
+    "hours_most",
+    "usd_most",
+    "usd_per_hour_most",
+    "instances_most",
+    "first_token_seconds",
+    "token_seconds",
+)
+SHARES = (
+    "",
+    "50",
+    "90",
+    "99",
+)  # of the requests, out of 100, that keep a limit on time; empty: the mean at the steady rate does
+# the original format, and 8 bits where the maker or a known third party publishes them; none is
+# made
+PUBLISHED = "published"
+
+JOB_INPUTS = (
+    Input("job", "text"),
+    Input("goal", "choice", "tune", ("train", "tune", "serve")),
+    Input("examples", "count", None),
+    Input("example_tokens", "count", None),
+    Input("epochs", "number", None),
+    Input("method", "choice", "full", METHODS),
+    Input("step_tokens", "count", STEP_TOKENS),
+    Input("step_factor", "number", STEP_FACTOR),
+    Input("users", "count", 8),
+    Input("people", "count", None),
+    Input("requests_per_second", "number", None),
+    Input("context_tokens", "count", None),
+    Input("answer_tokens", "count", 512),
+    Input("first_token_seconds", "number", 5.0),
+    Input("token_seconds", "number", 0.1),
+    Input("first_token_percentile", "choice", "", SHARES),
+    Input("token_percentile", "choice", "", SHARES),
+    Input("regions", "text", "us-east-1"),
+    Input("markets", "text", "+".join(USUAL_MARKETS)),  # blocks are sold of P families, for runs
+    Input("hours_most", "number", None),
+    Input("usd_most", "number", None),
+    Input("usd_per_hour_most", "number", None),
+    Input("instances_most", "count", 16, most=512),
+    Input("fewest_bits", "choice", PUBLISHED, (PUBLISHED, "16", "8", "4")),
+    Input("confidence", "choice", "75", ("50", "75", "95")),
+    Input("admits", "text", ""),
+    Input("obtainable", "choice", "wait-or-quota", CLASSES),
+    Input("answers", "text", ""),
+    Input("have", "text", ""),
+)
+# Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100
+# cases, on a log scale.
+CONFIDENCE_REACH = {"50": 0.0, "75": 0.6745 / 1.6449, "95": 1.0}
+EXAMPLES = ("examples", "example_tokens", "epochs")  # which together are the tokens of a run
+CONTEXT_PARTS = 8  # of a context without prompt and answer one part is generated
+PACE = {
+    "first_token_seconds": "time_to_first_token_seconds",
+    "token_seconds": "time_per_output_token_seconds",
+}  # what each limits
+JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
+# Columns of a scenario in which a job has another default.
+USUAL: dict[str, dict[str, Any]] = {
+    "training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS},
+    "inference": {"goal": "serve", "prompt_tokens": 1024},
+}
+SAID_BY_JOB = (
+    "work",
+    "model",
+    "train_tokens",
+    "tokens_total",
+    "sequence_tokens",
+    "prompt_tokens",
+    "hours_per_month",
+    "region",
+    "scenario",
+)
+FIXABLE = tuple(
+    name for name in BY_NAME if name not in SAID_BY_JOB
+)  # scenario columns that fix, or list, a choice
+SEVERAL = tuple(
+    name for name in FIXABLE if name not in ("lora_targets", "private_prices")
+)  # of these `a+b` is a list
+# What an answer has beside a result row.
+ANSWER_COLUMNS = (
+    *(
+        "answer",
+        "market",
+        "why",
+        "why_codes",
+        "problem_code",
+        "tried",
+        "possible",
+        "usd",
+        "hours",
+        "usd_per_hour",
+        "seconds",
+        "misses",
+        "missed_limits",
+    ),
+    *("limits_cost", "rivals", "goodput_ratio"),
+)

@@ -1,0 +1,50 @@
+"""Offline work in what its model reads: images, hours of sound, or tokens."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.job.cells import JobError, blank, cell_value
+from calc.scenarios.inputs import inputs_by_name
+from calc.units import HOUR_SECONDS
+
+# of sound in one position of an encoder: Radford et al. 2022, arXiv 2212.04356; Baevski et al.
+# 2020, arXiv 2006.11477
+FRAME_SECONDS = 0.02
+IMAGES, SOUND, TOKENS = ("image", "images"), ("hour", "hours"), ("token", "tokens")
+
+
+class Measure(NamedTuple):
+    """What offline work of a model is counted in (one, several), and the tokens of one."""
+
+    words: tuple[str, str]
+    tokens: float
+
+
+def measure(model: str, answer_tokens: float | None, catalogs: Catalogs) -> Measure:
+    """The measure of a model: images of an image encoder, hours of what hears, else tokens.
+
+    Of Whisper every window of sound is answered with so many tokens.
+    """
+    kind, positions = catalogs.models["kind"][model], float(catalogs.models["fixed_tokens"][model])
+    if kind in ("vision", "dual"):
+        return Measure(IMAGES, positions)
+    if kind == "sound":
+        return Measure(SOUND, HOUR_SECONDS / FRAME_SECONDS)
+    if kind == "audio" and answer_tokens:
+        return Measure(SOUND, HOUR_SECONDS / (positions * FRAME_SECONDS) * answer_tokens)
+    return Measure(TOKENS, 1.0)
+
+
+def tokens_in_all(cell: Any, job: Mapping[str, Any], catalogs: Catalogs) -> float | None:
+    """The tokens of a cell: a number of tokens, or an amount in words: 1000 hours, 1e6 images."""
+    amount, _, word = ("" if blank(cell) else str(cell)).strip().lower().partition(" ")
+    words, unit_tokens = measure(job["model"], job["answer_tokens"], catalogs)
+    if word and word.strip() not in {*words, *TOKENS}:
+        takes = " or ".join(dict.fromkeys((words[1], TOKENS[1])))
+        raise JobError(
+            f"tokens_total '{cell}' is not in what {job['model']} takes",
+            f"write a number of {takes}",
+        )
+    number = cell_value(inputs_by_name()["tokens_total"], amount)
+    return number * unit_tokens if number and word.strip() in words else number

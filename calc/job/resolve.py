@@ -1,0 +1,365 @@
+"""Resolve a job: read its cells, fill in defaults, and refuse what contradicts itself."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import OF_EC2
+from calc.job.cells import (
+    JobError,
+    blank,
+    cell_ids,
+    cell_value,
+    cell_values,
+    check_ids,
+    machines_of,
+)
+from calc.job.columns import (
+    ADMITS,
+    ANYWHERE,
+    ASKED_ANSWERS,
+    CONTEXT_PARTS,
+    EXAMPLES,
+    FIXABLE,
+    JOB_BY_NAME,
+    JOB_INPUTS,
+    JOB_MARKETS,
+    JUDGED,
+    PUBLISHED,
+    SEQUENCE_TOKENS,
+    USUAL,
+)
+from calc.job.job import Job
+from calc.job.measure import tokens_in_all
+from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
+from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
+from calc.scenarios.private_prices import PrivatePriceError, private_prices
+from calc.scenarios.published import bits_of, usual_formats
+from calc.scenarios.stacks import kind_numbers
+from calc.units import WEEK_HOURS
+
+TRAINING = "training"
+CATALOGED = {  # a column whose ids a catalog lists
+    "instance": "instances",
+    "gpu": "gpus",
+    "precision": "precisions",
+    "implementation": "implementations",
+}
+SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
+MOST_SETTINGS, MOST_WAYS = (
+    5_000,
+    1_000_000,
+)  # crossed by hand, and with all that is left open: about 2 s and 1 GB
+
+
+def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
+    """Return the job of a row of cells with every default filled in.
+
+    Raise JobError, in one sentence with its cure, if the row cannot be answered as it is written.
+    """
+    cells = {str(name): value for name, value in row.items() if not blank(value)}
+    columns = _columns(cells, catalogs)
+    fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
+    _tuning(columns, fixed, cells)
+    _private(fixed, catalogs)
+    settings = math.prod(
+        len(values) for name, values in fixed.items() if name not in ("instance", "gpu")
+    )
+    bounded_by(settings, MOST_SETTINGS, fixed)
+    for name, table in CATALOGED.items():
+        check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
+    assumed = _assumed(cells, catalogs)
+    work, model = columns["work"], columns["model"]
+    software = fixed.get("implementation", [usual_software(work, model, catalogs)])[0]
+    stored = cells_by_id(catalogs, "models", "stored_precision")[model]
+    if work == "inference" and stored:
+        fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
+    used = fixed.get("implementation", [software])
+    of_objective = cells_by_id(catalogs, "objectives", "rolls_out")
+    of_software = cells_by_id(catalogs, "implementations", "context_parallel")
+    return Job(
+        **columns,
+        fixed=fixed,
+        assumed=assumed,
+        judged=_judged(assumed, catalogs),
+        implementation=software,
+        published_precision=cells_by_id(catalogs, "models", "published_precision")[model],
+        formats=usual_formats(catalogs, model),
+        generates=generates(model, catalogs),
+        divides_matrices=all(divides_matrices(name, catalogs) for name in used),
+        rolls_out=any(of_objective.get(name, 0) for name in fixed.get("objective", ())),
+        divides_sequences=all(of_software[name] > 0 for name in used),
+    )
+
+
+def _assumed(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The assumptions of time and cost that the cells set."""
+    bounded = bounded_inputs(catalogs)
+    return {
+        name: cell_value(bounded[name], cells[name])
+        for name in bounded
+        if name not in DEFAULTS and name in cells
+    }
+
+
+def _judged(assumed: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The assumptions of the ranking, those of the catalog where the job sets none."""
+    usual = cells_by_id(catalogs, "assumptions", "value")
+    return {name: assumed.get(name, usual[name]) for name in JUDGED}
+
+
+def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The columns of a job and those of a scenario that it always has, with their values."""
+    work = _work(cells)
+    usual = USUAL[work]
+    job = {
+        column.name: cell_value(column, cells.get(column.name), usual.get(column.name))
+        for column in JOB_INPUTS
+    }
+    job |= {"work": work, "model": str(cells.get("model", "")).strip()}
+    models = row_numbers(catalogs, "models")
+    if not job["model"]:
+        raise JobError("No model is named", "write the id of a model of the catalog")
+    check_ids("model", [job["model"]], models)
+    for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
+        job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
+    _examples(job, cells)
+    # The text of a pair is no longer than the positions of the text's tower.
+    of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
+    longest = numbers_of(
+        catalogs, "models", "max_position" if of_pair else "longest_sequence_tokens"
+    )[models[job["model"]]]
+    _lengths(
+        job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs)
+    )
+    if job["people"] and "users" not in cells:
+        usual_share = cells_by_id(catalogs, "assumptions", "value")["share_active"]
+        share = cell_value(
+            bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share
+        )
+        job["users"] = math.ceil(round(job["people"] * float(share), 9))
+    job["tokens_total"] = (
+        None if work == TRAINING else tokens_in_all(cells.get("tokens_total"), job, catalogs)
+    )
+    job["ends"] = work == TRAINING or bool(job["tokens_total"])
+    if job["tokens_total"] and kind_numbers(catalogs, "scores_once")[models[job["model"]]] > 0:
+        job |= {"prompt_tokens": 1, "sequence_tokens": 1}  # images without a text
+    if job["tokens_total"]:  # offline work waits for nobody, but has to end
+        job |= {
+            "users": None,
+            "people": None,
+            "requests_per_second": None,
+            "first_token_seconds": None,
+            "token_seconds": None,
+        }
+        job["hours_most"] = job["hours_most"] or WEEK_HOURS
+    job["fewest_bits"] = (
+        job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
+    )
+    job["regions"] = _regions(cells, catalogs)
+    job["markets"] = cell_ids("markets", job["markets"], JOB_MARKETS, OF_EC2)
+    job["admits"] = cell_ids("admits", cells.get("admits", ""), ADMITS)
+    job["answers"] = cell_ids("answers", cells.get("answers", ""), ASKED_ANSWERS)
+    if not blank(job["have"]):
+        job["have"] = machines_of(job["have"], [*catalogs.instances.index, *catalogs.gpus.index])
+        region = DEFAULTS["region"] if DEFAULTS["region"] in job["regions"] else job["regions"][0]
+        job |= {
+            "regions": [region],
+            "markets": ["on-demand"],
+            "instances_most": max(job["have"].values()),
+        }
+        job |= {"usd_most": None, "usd_per_hour_most": None}  # nothing is paid
+    return job
+
+
+def _work(cells: Mapping[str, Any]) -> str:
+    """Training or inference, as `work` or the goal says; refuse a job in which they contradict."""
+    goal = cell_value(JOB_BY_NAME["goal"], cells["goal"]) if "goal" in cells else ""
+    work = cell_value(
+        inputs_by_name()["work"], cells.get("work"), "inference" if goal == "serve" else None
+    )
+    if goal and (goal == "serve") == (work == TRAINING):
+        raise JobError(
+            f"goal {goal} and work {work} contradict each other", "leave one of the two empty"
+        )
+    return str(work)
+
+
+def _examples(job: dict[str, Any], cells: Mapping[str, Any]) -> None:
+    """The tokens of a run that names its examples: examples x tokens each x epochs."""
+    if job["work"] != TRAINING or not (job["examples"] and job["example_tokens"]):
+        job |= dict.fromkeys(EXAMPLES)
+        return
+    tokens = job["examples"] * job["example_tokens"] * (job["epochs"] or 1)
+    if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
+        raise JobError(
+            f"train_tokens {job['train_tokens']:,.0f} is not examples x example_tokens x epochs",
+            "leave train_tokens empty",
+        )
+    job["train_tokens"] = tokens
+
+
+def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
+    """The fewest_bits that admit a service's published weights and are not allowed. [bits]
+
+    `job`: the cells of a job.
+    """
+    published = cells_by_id(catalogs, "models", "published_precision").get(job.get("model", ""), "")
+    training = job.get("work") == TRAINING
+    if not published or job.get("precision") or job["fewest_bits"] == PUBLISHED or training:
+        return 0
+    bits = bits_of(catalogs, published)
+    return bits if bits < int(job["fewest_bits"]) else 0
+
+
+def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
+    """Refuse a job whose settings multiply beyond the most; the message names the longest list."""
+    if count > most:
+        lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
+        longest = max(lists, key=lambda name: lists[name], default="")
+        raise JobError(
+            f"This multiplies to {count:,.0f} combinations, and at most {most:,} are "
+            f"compared at once",
+            f"take fewer of {longest} ({lists[longest]} values)"
+            if longest
+            else "allow fewer instances",
+        )
+
+
+def divides_matrices(software: str, catalogs: Catalogs) -> bool:
+    """Whether people train with tensor parallel in a software unasked."""
+    return bool(cells_by_id(catalogs, "implementations", "usual_tensor_parallel")[software] > 0)
+
+
+def takes_images(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model has a tower for images or sounds that is modelled."""
+    return bool(cells_by_id(catalogs, "models", "usual_image_tokens")[model] > 0)
+
+
+def usable_choices(name: str, work: str, catalogs: Catalogs) -> list[str]:
+    """Return the number formats (`precision`) or software (`implementation`) for a kind of work."""
+    table = getattr(catalogs, f"{name}s")
+    trains = ["trains", "adapts"] if name == "precision" else ["trains"]
+    able = ["serves"] if work == "inference" else trains
+    return list(table.index[table[able].any(axis=1)])
+
+
+def generates(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model answers a prompt token by token, as encoders do not."""
+    return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
+
+
+def usual_software(work: str, model: str, catalogs: Catalogs) -> str:
+    """The software of a job that names none: vLLM where tokens are generated."""
+    return "vllm" if work != TRAINING and generates(model, catalogs) else "transformers"
+
+
+def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
+    """Lengths cut to a model's positions; an answer takes half of them at most. [tokens]"""
+    first, *answers = lengths
+    answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
+    return int(min(first, longest - sum(answers))), *answers
+
+
+def fixed_at(job: Job, name: str, free: Iterable) -> list:
+    """The values that a job fixes for a scenario column, else those that it may take."""
+    return list(job.fixed.get(name) or free)
+
+
+def varied(job: Job) -> tuple[str, ...]:
+    """The scenario columns that the job lists several values of to compare, instances apart."""
+    return tuple(
+        name
+        for name, values in job.fixed.items()
+        if len(values) > 1 and name not in ("instance", "gpu")
+    )
+
+
+def tunings(job: Job) -> list[str]:
+    """The methods that a training job compares, or its one."""
+    several = job.fixed.get("tuning", ())
+    return list(several) if len(several) > 1 else [job.method]
+
+
+def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+    """The regions of the catalog that the job allows."""
+    value = cells.get("regions", cells.get("region", DEFAULTS["region"]))
+    regions = list(catalogs.regions.index)
+    words = cell_ids("regions", value, [*regions, ANYWHERE])
+    return regions if ANYWHERE in words else words
+
+
+def _lengths(
+    job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool
+) -> None:
+    """Fill in the usual lengths where the job sets none, as far as the positions go."""
+    if job["work"] == TRAINING:
+        if "sequence_tokens" not in cells:
+            job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
+        job["prompt_tokens"] = job["answer_tokens"] = None
+        return
+    if job["context_tokens"]:
+        cells = {**cells, **_split(job, cells, generates)}
+    most = job["sequence_tokens"] if "sequence_tokens" in cells else longest
+    if "answer_tokens" not in cells:
+        job["answer_tokens"] = min(job["answer_tokens"], most // 2)
+    generated = job["answer_tokens"] if generates else 0
+    if "prompt_tokens" not in cells:
+        job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
+    if "sequence_tokens" not in cells:
+        job["sequence_tokens"] = job["prompt_tokens"] + generated
+
+
+def split_context(context: int, answer: int = 0) -> tuple[int, int]:
+    """Prompt and answer of a context: an answer so long, at most half, else 7 to 1. [tokens]"""
+    answer = min(answer, context // 2) or max(context // CONTEXT_PARTS, 1)
+    return max(context - answer, 1), answer
+
+
+def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
+    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is set."""
+    context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
+    if not generates:
+        job |= {"prompt_tokens": context, "sequence_tokens": context}
+    elif all(name in cells for name in lengths):
+        if job["prompt_tokens"] + job["answer_tokens"] != context:
+            raise JobError(
+                "context_tokens is not the sum of prompt_tokens and answer_tokens",
+                "leave one of the three empty",
+            )
+    elif set(lengths) & set(cells):
+        set_length, other = lengths if "prompt_tokens" in cells else lengths[::-1]
+        job[other] = context - job[set_length]
+        if job[other] < 1:
+            raise JobError(
+                f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}",
+                "raise context_tokens",
+            )
+    else:
+        job["prompt_tokens"], job["answer_tokens"] = split_context(context)
+    return {name: job[name] for name in lengths}
+
+
+def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:
+    """Take the method from the tuning; refuse a job in which they contradict each other."""
+    if "tuning" not in fixed:
+        return
+    if "method" not in cells:
+        job["method"] = fixed["tuning"][0]
+    elif (job["method"] == "full") != ("full" in fixed["tuning"]):
+        raise JobError(
+            f"method {job['method']} and tuning {fixed['tuning'][0]} contradict each other",
+            "leave tuning empty",
+        )
+
+
+def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
+    """Refuse private prices that cannot be read."""
+    try:
+        for text in fixed.get("private_prices", ()):
+            private_prices(text, row_numbers(catalogs, "instances"))
+    except PrivatePriceError as error:
+        raise JobError(str(error)) from None

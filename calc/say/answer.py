@@ -1,0 +1,347 @@
+"""Why a row is an answer, in one sentence; the titles of answers; other ways to pay."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import ceil
+from typing import NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
+from calc.evaluate import Row
+from calc.job.job import Job
+from calc.job.measure import measure
+from calc.layout import at_once
+from calc.say.job import amount_words
+from calc.say.limits import region_words
+from calc.say.numbers import (
+    about,
+    count,
+    counted,
+    duration,
+    gib,
+    more,
+    percent,
+    span,
+    three,
+    times,
+    usd,
+)
+from calc.say.place import OBTAINABLE, place
+from calc.say.setting import arrangement
+from calc.scenarios.published import publisher_words
+from calc.search.facts import Reasons, Rented
+from calc.search.reasons import BLOCK, leads
+from calc.studies.alternatives import Alternatives
+from calc.units import DAY_HOURS, GIB
+
+TITLES = {
+    "least-money": "Least money",
+    "knee": "Faster for a little more",
+    "easiest": "Easiest to get",
+    "fastest": "Fastest",
+    "roomiest": "Most free memory",
+    "nearest": "Nearest",
+}
+NEXT_FASTER = "Faster"  # a knee that costs more than a little
+SAME_RATIO = 1.01
+MOST_NAMED = 3
+NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
+BRIEF = "every plan within the limits takes longer to start than to run"
+BY_AGREEMENT = (
+    "AWS rents so many instances at once only by agreement; nothing on fewer keeps the limits"
+)
+SPOT_SERVICE = (
+    "spare instances are in another zone or of another type, and are counted; capacity is not "
+    "promised"
+)
+
+
+class Told(NamedTuple):
+    """What the words of a code are made of."""
+
+    reasons: Reasons
+    job: Job
+    catalogs: Catalogs
+
+
+Words = Callable[[Told], str]
+
+
+def why(
+    reasons: Reasons,
+    near: Mapping[str, float],
+    job: Job,
+    catalogs: Catalogs,
+    is_placed: bool = True,
+) -> str:
+    """Return what decided for an answer, in one sentence; with its layout and place if asked.
+
+    `near`: types whose cost cannot be told apart from the first answer's, with their ratios.
+    """
+    row = reasons.row
+    if reasons.names == ("nearest",):
+        return f"Nearest of what was tried: {arrangement(row, catalogs)} on {place(row)}."
+    if leads(reasons.names, job):
+        parts = _of_first(reasons, near, job, catalogs, is_placed)
+    else:
+        parts = [_of_other(reasons, job, catalogs)]
+    for code, words in WORDS.items():
+        if code in reasons.codes:
+            parts.append(words(Told(reasons, job, catalogs)))
+        if code == "offline" and not job.trains:
+            parts.append(publisher_words(catalogs, row["model"], row["precision"]))
+    return "; ".join(filter(None, parts)) + "."
+
+
+def _of_first(
+    reasons: Reasons,
+    near: Mapping[str, float],
+    job: Job,
+    catalogs: Catalogs,
+    is_placed: bool,
+) -> list[str]:
+    """The first answer: out of how many, what the next costs, and what ties with it."""
+    row, others = reasons.row, reasons.possible
+    how, where = arrangement(row, catalogs), place(row)
+    is_only = "only" in reasons.codes
+    many = "" if is_only else f" of {others:,} arrangements that run, fit and keep the limits"
+    only = ", the only one that runs, fits and keeps the limits" if is_only else ""
+    title = joined_titles([TITLES[name] for name in reasons.names])
+    parts = [f"{title}{many}{only}{f': {how} on {where}' if is_placed else ''}"]
+    if reasons.next is not None and "next" in reasons.codes:
+        other = place(reasons.next)
+        other = other if other != where else arrangement(reasons.next, catalogs)
+        slower = f"{three(reasons.next['seconds'] / row['seconds'])} times as long"
+        cost = (
+            f"takes {slower}" if job.have else f"costs {_against(reasons.next['usd'], row['usd'])}"
+        )
+        parts.append(f"the next, {other}, {cost}")
+    close = {name: ratio for name, ratio in near.items() if ratio <= NEAR_RATIO}
+    parts += [_alike(close)] if close else []
+    if reasons.older is not None and "older-price" in reasons.codes:
+        parts.append(
+            f"{place(reasons.older)} at {usd(reasons.older['usd'])} has an old price, so this one "
+            f"comes first"
+        )
+    if "published-bits" in reasons.codes:
+        parts.append(
+            f"its weights are published in {reasons.published_bits} bits, which the job does not "
+            f"allow"
+        )
+    return parts
+
+
+def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
+    """An answer beside the first: what it gives, and for how much of the least money."""
+    row, least = reasons.row, reasons.least
+    budget = f"of those that cost at most {{}} times the least money ({usd(least['usd'])})"
+    room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
+    told = {
+        "knee": "",
+        "easiest": (
+            f"{OBTAINABLE[row['obtainable']]}, the least money {OBTAINABLE[least['obtainable']]}"
+        ),
+        "fastest": budget.format("3") if "within-budget" in reasons.codes else "",
+        "roomiest": f"{budget.format('1.5')}, {room}",
+    }
+    reason = "; ".join(filter(None, (told[name] for name in reasons.names)))
+    title = joined_titles(titles_of(reasons.names, reasons.codes))
+    text = (
+        f"{title}{f' ({reason})' if reason else ''}: {arrangement(row, catalogs)} on {place(row)}"
+    )
+    time, usual = duration(row["seconds"]), duration(least["seconds"])
+    unit = "" if job.ends else " a token" if job.generates else " a batch"
+    text += f", {time}{unit} instead of {usual}" if time != usual else ""
+    if reasons.names == ("roomiest",):
+        return text
+    return f"{text}, for {_times(row['usd'] / least['usd'])} the least money"
+
+
+def _requests(told: Told) -> str:
+    rate = count(told.job.requests_per_second)
+    keep = "request a second keeps" if rate == "1" else "requests a second keep"
+    busy = counted(round(at_once(told.reasons.row)), "sequence")
+    return f"{rate} {keep} {busy} busy (rate × time of a request)"
+
+
+def _people(told: Told) -> str:
+    people = "1 person is" if told.job.people == 1 else f"{count(told.job.people)} people are"
+    return f"{people} {counted(int(told.job.users or 0), 'request')} at once"
+
+
+def _spare(told: Told) -> str:
+    row, spare = told.reasons.row, spare_of(told.reasons.row)
+    month = row["usd_per_hour"] / (row["instances_needed"] + spare) * row["hours"]
+    return f"{counted(int(spare), 'spare machine')} for {usd(spare * month)} a month"
+
+
+def _scaled(told: Told) -> str:
+    row = told.reasons.row
+    machines = row["instances_needed"] + spare_of(row)
+    hours = (machines - row["resting_instances"]) * row["hours"]
+    return (
+        f"scaled by the hour its machines run {count(hours)} of {count(machines * row['hours'])} "
+        f"hours a month"
+    )
+
+
+def _offline(told: Told) -> str:
+    amount = amount_words(told.job.cells, told.catalogs)
+    unit_tokens = measure(told.job.model, told.job.answer_tokens, told.catalogs).tokens
+    of_each = f" ({unit_tokens:,.0f} tokens each)" if unit_tokens > 1 else ""
+    return (
+        f"{amount}{of_each} take {span(told.reasons.row['hours'])} of {span(told.job.hours_most)}"
+    )
+
+
+def _confidence(told: Told) -> str:
+    return f"its limits on time are kept at {told.job.confidence} % confidence"
+
+
+def _step(told: Told) -> str:
+    return (
+        f"a step takes {count(told.reasons.row['step_tokens'])} tokens instead of "
+        f"{count(told.job.step_tokens)}"
+    )
+
+
+def _attempts(told: Told) -> str:
+    row = told.reasons.row
+    price = "" if told.job.have else f" at {usd(row['usd'] / row['attempts'])} each"
+    return f"{row['attempts']:g} attempts are paid for{price}"
+
+
+def _start_up(told: Told) -> str:
+    row = told.reasons.row
+    cost = "" if told.job.have else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
+    return f"starting ({span(row['start_hours'])}{cost}) is included"
+
+
+def _block(told: Told) -> str:
+    """For how long a block is booked, and how many blocks hold so many instances."""
+    row = told.reasons.row
+    days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS / row["attempts"]), "day")
+    several = ceil(row["instances_needed"] / MOST_BLOCK_INSTANCES)
+    blocks = (
+        f"{several} capacity blocks of at most {MOST_BLOCK_INSTANCES} instances are"
+        if several > 1
+        else "the capacity block is"
+    )
+    every = ", once for every attempt" if row["attempts"] > 1 else ""
+    return (
+        f"{blocks} booked for {days}, for a run of up to "
+        f"{span(row['run_high_hours'] / row['attempts'])}{every}"
+    )
+
+
+def _otherwise(told: Told) -> str:
+    other = told.reasons.otherwise
+    assert other is not None, "the code says that there is one"
+    is_agreed = other["obtainable"] == "by-agreement"
+    agreed = ", where so many come by agreement alone," if is_agreed else ""
+    how = (
+        "as a capacity block, booked to the slow end in whole days,"
+        if other["market"] == BLOCK
+        else f"on demand{agreed}"
+    )
+    return f"{how} this type costs at least {usd(other['usd'])}"
+
+
+# The words of each code, in the order in which they are told.
+WORDS: dict[str, Words] = {
+    "requests": _requests,
+    "people": _people,
+    "spare": _spare,
+    "scaled": _scaled,
+    "offline": _offline,
+    "confidence": _confidence,
+    "step": _step,
+    "attempts": _attempts,
+    "start-up": _start_up,
+    "brief": lambda _: BRIEF,
+    "by-agreement": lambda _: BY_AGREEMENT,
+    "block": _block,
+    "otherwise": _otherwise,
+    "spot-service": lambda _: SPOT_SERVICE,
+}
+
+
+def rented_words(rented: Rented | None) -> str:
+    """What renting would add to a job on machines that one has: its least money."""
+    if rented is None:
+        return ""
+    row = rented.row
+    if row is None:
+        return " Nothing that can be rented keeps the limits either."
+    time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
+    return f" Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
+
+
+def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
+    """For comparison, a commitment of one year costs $1,560 a month, and Stockholm 14 % less."""
+    parts = list(_ways(ways, row, catalogs))
+    if not parts:
+        return ""
+    listed = ", and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return f" For comparison, {listed}."
+
+
+def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
+    period = "" if ends_of(row) else " a month"
+    if ways.commitment_usd is not None:
+        yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
+    if ways.endpoint_usd is not None:
+        name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
+        yield f"{name} asks {about(ways.endpoint_usd)}{period} for the same tokens"
+    if ways.region:
+        less = percent(1 - ways.region_ratio)
+        yield f"{region_words(ways.region, catalogs)} asks {less} less for this type"
+
+
+def _alike(ratios: Mapping[str, float]) -> str:
+    """5 types within 10 % (g5.xlarge and others): the figures cannot tell them apart."""
+    names = list(ratios)
+    listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
+    most = max(max(ratios.values()) - 1, 0.01)
+    apart = "it" if len(names) == 1 else "them"
+    return (
+        f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): the figures "
+        f"cannot tell {apart} apart"
+    )
+
+
+def _against(cost: float, least: float) -> str:
+    """A cost against the least: as much within a tie, else how much more."""
+    return "as much within 1 %" if cost <= least * SAME_RATIO else more(cost / least)
+
+
+def _times(ratio: float) -> str:
+    """Money over the least, in front of its name: as much within 1 % as, 12 % more than."""
+    if ratio >= 2:
+        return times(ratio)
+    return f"{more(ratio)} than" if ratio > SAME_RATIO else f"{_against(ratio, 1)} as"
+
+
+def titles(row: Row) -> str:
+    """The title of a row's card: Least money, and easiest to get."""
+    names = titles_of(row["answer"].split("+"), row["why_codes"].split("+"))
+    first, *rest = names
+    return ", and ".join([first, *(title[:1].lower() + title[1:] for title in rest)])
+
+
+def short_title(row: Row) -> str:
+    """The first title in short, for a button: Least money, Faster."""
+    first = row["answer"].split("+")[0]
+    return NEXT_FASTER if first == "knee" else TITLES[first]
+
+
+def titles_of(names: Iterable[str], codes: Iterable[str]) -> list[str]:
+    """The title of each name; a knee that costs much more is the next faster one."""
+    is_next = "next-faster" in codes
+    return [NEXT_FASTER if name == "knee" and is_next else TITLES[name] for name in names]
+
+
+def joined_titles(titles: list[str]) -> str:
+    """Least money, easiest to get and fastest."""
+    *first, last = (titles[0], *(title[:1].lower() + title[1:] for title in titles[1:]))
+    return f"{', '.join(first)} and {last}" if first else last

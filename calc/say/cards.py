@@ -1,0 +1,160 @@
+"""The card of an answer, and its one line why: its layout, or what it gives for its money."""
+
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.layout import replicas
+from calc.say.answer import SAME_RATIO, short_title, titles
+from calc.say.numbers import changed_by, counted, is_missing, three, times
+from calc.say.place import short_card
+from calc.say.setting import sharding, sharding_ranks
+from calc.scenarios.published import publisher_words
+from calc.studies.own_machines import OwnedOption
+
+GENERATED = {
+    "own gpus": "{rollout_gpus:.0f} of them generate the answers",
+    "colocated": "answers generated on the same cards",
+}
+RECOMPUTED = {"none": "", "full": "activations recomputed"}
+LETTERS = {"p": "P", "g": "G"}  # of instance families, whose quotas are apart
+
+
+class Card(NamedTuple):
+    """An answer to show: title, row, one line, the job fields that it changes, its button."""
+
+    title: str
+    row: Row
+    line: str
+    changes: dict[str, Any]
+    press: str = ""
+
+    short: str = ""
+
+    @property
+    def name(self) -> str:
+        """The title in short: Least money, Faster, In 16 bits."""
+        return self.short or self.title
+
+
+def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
+    """What stands on the card of an answer beside its figures; `least` is the first answer."""
+    names = row["answer"].split("+")
+    if "nearest" in names:
+        return (
+            f"In the way: {row['misses']}." if row["missed_limits"] else layout_line(row, catalogs)
+        )
+    if "knee" in names:
+        little = "little-more" in row["why_codes"].split("+")
+        past = "past this, each minute saved costs more" if little else "nothing between"
+        return (
+            f"{three(least['seconds'] / row['seconds'])} times as fast for "
+            f"{more_money(row, least)}; {past}."
+        )
+    if "easiest" in names and row["usd"] > least["usd"]:
+        letter, usual = (LETTERS.get(entry["instance"][:1], "") for entry in (row, least))
+        quota = (
+            f" on {letter} instances, which have a quota of their own"
+            if letter != usual
+            else ", and easier to get"
+        )
+        return f"{more_money(row, least).capitalize()}{quota}."
+    return layout_line(row, catalogs)
+
+
+def in_bits_line(row: Row, least: Row, catalogs: Catalogs) -> str:
+    """80 % more: the weights as trained."""
+    is_trained = catalogs.precisions["matrix_bytes_each"][row["precision"]] == 2
+    weights = "the weights as trained" if is_trained else layout_words(row, catalogs)
+    if row["usd"] == row["usd"]:
+        return f"{more_money(row, least).capitalize()}: {weights}."
+    return f"{weights[:1].upper()}{weights[1:]}."
+
+
+def layout_line(row: Row, catalogs: Catalogs) -> str:
+    """ZeRO 2 on 8 H100, 2 sequences at a time, some activations recomputed."""
+    return f"{layout_words(row, catalogs)}."
+
+
+def layout_words(row: Row, catalogs: Catalogs) -> str:
+    """The layout of a row, without a full stop."""
+    cards = f"{row['gpus']:.0f} {short_card(row['gpu'], catalogs) or 'GPUs'}"
+    if row["work"] == "inference":
+        bits = 8 * catalogs.precisions["matrix_bytes_each"][row["precision"]]
+        weights = (
+            publisher_words(catalogs, row["model"], row["precision"], with_file=False)
+            or f"{bits:g}-bit weights"
+        )
+        cache = " and an 8-bit cache" if row["kv_precision"] else ""
+        spread = f", {copies:.0f} copies of the model" if (copies := replicas(row)) > 1 else ""
+        return f"{weights}{cache}, on {cards}{spread}"
+    shared = f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"On {cards}"
+    divided = (
+        f"each sequence over {row['context_parallel']:.0f}"
+        if row.get("context_parallel", 1) > 1
+        else ""
+    )
+    recomputed = RECOMPUTED.get(row["recompute"], "some activations recomputed")
+    generated = GENERATED.get(str(row.get("rollout")), "").format(**row)
+    parts = [
+        shared,
+        divided,
+        f"{counted(int(row['batch']), 'sequence')} at a time",
+        recomputed,
+        generated,
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def more_money(row: Row, least: Row) -> str:
+    """18 % more; as much money within a tie; 12 % less."""
+    ratio = row["usd"] / least["usd"]
+    if is_missing(ratio):
+        return "without a price"
+    if max(ratio, 1 / ratio) <= SAME_RATIO:
+        return "the same money"
+    if ratio >= 2:
+        return f"{times(ratio)} the money"
+    return changed_by(ratio - 1)
+
+
+def answer_card(row: Row, least: Row, catalogs: Catalogs) -> Card:
+    """The card of an answer of the job."""
+    return Card(titles(row), row, card_line(row, least, catalogs), {}, short=short_title(row))
+
+
+SMALLER = {  # a smaller kind of own_machines -> its words
+    "lora": ("by LoRA", "LoRA"),
+    "qlora": ("by QLoRA", "QLoRA"),
+    "8-bit": ("in 8 bits", "8 bits"),
+    "4-bit": ("in 4 bits", "4 bits"),
+}
+
+
+def owned_cards(options: list[OwnedOption], catalogs: Catalogs) -> list[Card]:
+    """The cards of a job on one's own machines."""
+    return [_owned_card(option, catalogs) for option in options]
+
+
+def _owned_card(option: OwnedOption, catalogs: Catalogs) -> Card:
+    row, changes = option.row, option.changes
+    line = layout_line(row, catalogs)
+    if option.code == "nearest":
+        return Card("Nearest", row, card_line(row, row, catalogs), changes)
+    if option.code == "smaller":
+        how, what = SMALLER[option.kind]
+        return Card(
+            "What would make it fit", row, f"The same {how}: {line}", changes, f"Take {what}"
+        )
+    if option.code == "most-requests":
+        most = int(changes["users"])
+        line = (
+            f"{counted(most, 'request')} at once instead of {option.present:,}, within the limits."
+        )
+        return Card("Most requests", row, line, changes, f"Plan for {most:,} requests")
+    title, press = {
+        "as-it-is": ("As it is", ""),
+        "largest-batch": ("Largest batch", "Take the largest batch"),
+        "rented": ("Rented instead", "Rent instead"),
+    }[option.code]
+    return Card(title, row, line, changes, press)

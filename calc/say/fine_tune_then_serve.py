@@ -1,0 +1,158 @@
+"""Fine-tune, then serve, in sentences: its money, its service, and an endpoint beside it."""
+
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.plan.bill import endpoint_facts
+from calc.plan.tuned import (
+    SUM,
+    TunedPlan,
+    break_even_day,
+    break_even_tokens_per_day,
+    by_day,
+    by_month,
+)
+from calc.say.answer_name import answer_name
+from calc.say.numbers import billed_usd, count, counted, is_missing, usd
+from calc.say.place import cards, place, region_name
+from calc.say.problem import problem_and_cure
+from calc.search.row_status import matrix_bits
+from calc.studies.fine_tune_then_serve import MORE_LOADS, Service
+
+OF_PUBLISHED = "The price per token is that of the model as it is published, not of a tuned one. "
+# Amazon Bedrock User Guide, "Calculate the cost of running a custom model": model copies x units x
+# price x windows
+OF_TUNED = (
+    "Amazon Bedrock bills imported weights by units of hardware in windows of 5 minutes, at "
+    "a price that is not known here. "
+    "Another price per token can be set among the assumptions of Plan."
+)
+
+
+def with_names(plan: TunedPlan, catalogs: Catalogs) -> TunedPlan:
+    """The plan with a name for each row of its bill."""
+    names = [answer_name(row, catalogs) for row in plan.bill.to_dict("records")]
+    return plan._replace(bill=plan.bill.assign(scenario=names))
+
+
+def plan_money(plan: TunedPlan) -> str:
+    """$639 in the first month, then $588 a month: $7,099 in 12 months."""
+    table = by_month(plan)
+    first, last = table["usd"].iloc[[0, -1]]
+    if (plan.bill["have"] != "").all():
+        return "Nothing to pay: the machines are yours"
+    if is_missing(first):
+        return "No price is known"
+    first, last, total = map(billed_usd, (first, last, table[SUM].iloc[-1]))
+    monthly = (
+        f"{last} a month" if first == last else f"{first} in the first month, then {last} a month"
+    )
+    return (
+        f"{monthly}: {total} in {counted(len(table), 'month')}"
+        if len(table) > 1
+        else f"{first} in a month"
+    )
+
+
+def serving(services: list[Service], catalogs: Catalogs) -> str:
+    """How the tuned models are served, the cheapest first, and what the other way costs."""
+    first, *others = (_served(service, catalogs) for service in services)
+    alone = len(services) == 1 and services[0].copies > 1
+    why = " All weights are tuned, so the models cannot share a service." if alone else ""
+    return f"To serve the tuned models: cheapest is {first}.{why}" + "".join(
+        f" {words[0].upper()}{words[1:]}." for words in others
+    )
+
+
+def _served(service: Service, catalogs: Catalogs) -> str:
+    """One service with 4 adapters, 1 × g6.xlarge in 8 bits, $588 a month."""
+    row = service.options.rows[0]
+    services = "one service" if service.copies == 1 else counted(service.copies, "service")
+    what = (
+        f"{services} with "
+        f"{counted(service.adapters, 'adapter') if service.adapters else 'merged weights'}"
+    )
+    options = service.options
+    if options.obstacle:
+        wrong, cure = problem_and_cure(options.obstacle, options.resolved, catalogs)
+        return f"{what}: {wrong}{f'; {cure}' if cure else ''}"
+    cost = (
+        "on machines that are yours"
+        if is_missing(service.usd_per_month)
+        else f"{billed_usd(service.usd_per_month)} a month"
+    )
+    return (
+        f"{what}, {_machines(row, service.copies, catalogs)} in {matrix_bits(row, catalogs):.0f} bits, "
+        f"{cost}"
+    )
+
+
+def _machines(row: Row, copies: int, catalogs: Catalogs) -> str:
+    """1 × g6.xlarge, each 2 × g6.xlarge of several services, 8 × H100 SXM5 80GB."""
+    return ("each " if copies > 1 else "") + (
+        place(row) if row["instance"] else cards(row, catalogs)
+    )
+
+
+def against_endpoint(plan: TunedPlan, larger: TunedPlan | None, catalogs: Catalogs) -> str:
+    """The day from which the plan costs less than an endpoint, or the load; `larger`: its plan."""
+    row = plan.service
+    if is_missing(plan.endpoint_usd_per_million_tokens):
+        return not_sold(row, catalogs)
+    table = by_day(plan)
+    day, total = break_even_day(table), float(table[SUM].iloc[-1])
+    price = endpoint_price(row, endpoint_facts(row, catalogs), catalogs)
+    price = f"Against a price per token: {price[0].lower()}{price[1:]}"
+    asks = (
+        f"{price}: the load, {count(plan.tokens_per_day)} a day, costs "
+        f"{usd(plan.endpoint_usd_per_day)} a day there."
+    )
+    if is_missing(total):
+        return f"{asks} What the plan costs is not known."
+    if not is_missing(day):
+        yours = (
+            " What your machines cost is not counted." if (plan.bill["have"] != "").any() else ""
+        )
+        return f"{asks} The plan, training included, costs less from day {day:,.0f} on.{yours}"
+    even = break_even_tokens_per_day(plan)
+    if even <= plan.tokens_per_day_most:
+        than = f"from {count(even)} a day on it does"
+    elif larger:
+        larger_day = break_even_day(by_day(larger))
+        machines = _machines(larger.service, int(larger.service["runs_per_month"]), catalogs)
+        than = (
+            f"at {count(larger.tokens_per_day)} a day, {machines}, it does from day "
+            f"{larger_day:,.0f} on"
+        )
+    else:
+        than = f"nor does it at {MORE_LOADS[-1]} times the load"
+    return f"{asks} The plan never costs less; {than}."
+
+
+def price_note(plan: TunedPlan, catalogs: Catalogs) -> str:
+    """What the price per token is for, and what serving a tuned model there would cost."""
+    return OF_PUBLISHED * bool(endpoint_facts(plan.service, catalogs)) + OF_TUNED
+
+
+def endpoint_price(row: Row, listed: dict[str, Any], catalogs: Catalogs) -> str:
+    """What an endpoint asks for a million tokens: as listed, or as set by hand."""
+    price = (
+        f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts "
+        f"included"
+    )
+    if not listed:
+        return f"At {price}"
+    return (
+        f"As Amazon Bedrock lists {listed['sold_as']} in {region_name(row['region'], catalogs)} "
+        f"({listed['as_of']}), {price}"
+    )
+
+
+def not_sold(row: Row, catalogs: Catalogs) -> str:
+    """That no price per token is known of the model."""
+    return (
+        f"Amazon Bedrock is not known to sell this model by the token in "
+        f"{region_name(row['region'], catalogs)}. Make prices reads its "
+        "list; to compare with another endpoint, set its prices among the assumptions."
+    )

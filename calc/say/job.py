@@ -1,0 +1,377 @@
+"""The job in words: one sentence of any job, and its short form for groups and chips.
+
+A job that is refused may lack columns or hold text in them: what cannot be read is left out.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS, USUAL_MARKETS
+from calc.job.cells import JobError, listed, machines_of
+from calc.job.columns import ANYWHERE, FIXABLE, JOB_BY_NAME, STEP_TOKENS
+from calc.job.measure import SOUND, measure
+from calc.job.resolve import generates
+from calc.layout import at_once
+from calc.say.change import change_in_words
+from calc.say.limits import share_words
+from calc.say.numbers import amount, counted, is_missing, percent, short_duration, three
+from calc.say.place import OBTAINABLE, short_card
+from calc.say.setting import UNUSUAL, WORDS, choice, name_of, spoken
+from calc.scenarios.inputs import BY_NAME
+from calc.studies.stricter_limits import SPEEDS
+from calc.units import DAY_HOURS
+
+NO_LIMIT = 1e12  # from here on a limit is none
+SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
+METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
+TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
+IN_PLACES = (
+    "instance",
+    "gpu",
+    "tuning",
+    "objective",
+    "scales",
+    "private_prices",
+)  # said by words of their own
+SAID = ("spare", "attempts", "peak_to_mean", "share_active", "paid_ratio")  # assumptions, likewise
+COUNTED = ("instance", "gpus")
+ALL_MONTH_HOURS = 730
+PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
+
+
+def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
+    trains, ends = job.get("work") != "inference", _ends(job)
+    words = (
+        _trained(job, catalogs)
+        if trains
+        else _offline(job, catalogs)
+        if ends
+        else _served(job, catalogs)
+    )
+    parts = [
+        *words,
+        *_places(job, catalogs),
+        *_limits(job, trains or ends),
+        *_by_hand(job, catalogs),
+    ]
+    return ", ".join(filter(None, parts)) + "."
+
+
+def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """Fine-tune Llama 3.1 8B on 150 million tokens; of a job or of a result row."""
+    model = name_of("model", job.get("model", ""), catalogs)
+    if job.get("work") != "inference":
+        return (
+            f"{'Train' if job.get('goal') == 'train' else 'Fine-tune'} "
+            f"{model}{_objective(job)}{_on_tokens(job)}"
+        )
+    tokens_each = _context(job)
+    return (
+        _through(job, model, catalogs)
+        if _ends(job)
+        else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
+    )
+
+
+def _number(job: Mapping[str, Any], name: str) -> float:
+    """The number of a column; 0 where it has none, or is without a limit."""
+    try:
+        value = float(str(job.get(name)).replace(",", ""))
+    except ValueError:
+        return 0.0
+    return value if 0 < value < NO_LIMIT * 1e3 else 0.0
+
+
+def _ends(job: Mapping[str, Any]) -> bool:
+    """Whether the work of a service ends: so many tokens, images or hours in all."""
+    return not is_missing(job.get("tokens_total"))
+
+
+def _on_tokens(job: Mapping[str, Any]) -> str:
+    tokens = _number(job, "train_tokens")
+    return f" on {amount(tokens)} tokens" if tokens else ""
+
+
+def _objective(job: Mapping[str, Any]) -> str:
+    """with DPO; of several, with SFT or DPO; nothing for the usual one."""
+    names = [str(name) for name in listed(job.get("objective"))]
+    return (
+        f" with {_any_of([spoken('objective', name) or name for name in names])}"
+        if set(names) - {"sft"}
+        else ""
+    )
+
+
+def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
+    if job.get("goal") == "train":
+        what = f"Train {model} from scratch"
+    elif len(several) > 1:
+        what = f"Fine-tune {model}, {' or '.join(TUNING_WORDS[name] for name in several)},"
+    else:
+        method = METHOD_WORDS.get(job.get("method") or "", "")
+        what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
+    examples, epochs = _number(job, "examples"), _number(job, "epochs") or 1
+    passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
+    yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
+        f" ({amount(examples)} examples, {passes})" if examples else ""
+    )
+    if context := _number(job, "sequence_tokens"):
+        yield f"context {amount(context)}"
+    if (step := _number(job, "step_tokens")) and step != STEP_TOKENS:
+        yield f"{amount(step)} tokens a step"
+
+
+def _served(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    model, people = name_of("model", job.get("model", ""), catalogs), _number(job, "people")
+    if people and not _number(job, "requests_per_second"):
+        share = _number(job, "share_active") or float(catalogs.assumptions["value"]["share_active"])
+        active = SHARES.get(share, percent(share))
+        people_words = f"{amount(people)} {'person' if people == 1 else 'people'}"
+        load = _load(job)
+        yield f"Serve {model} to {people_words}, {active} active{f': {load}' if load else ''}"
+    else:
+        yield f"Serve {model}"
+        yield _load(job)
+    yield _lengths(job, catalogs)
+    if (peak := _number(job, "peak_to_mean")) > 1:
+        yield f"{amount(peak)} times the mean at the peak"
+    yield "instances scaled by the hour" if "hourly" in listed(job.get("scales")) else ""
+    yield from _speed(job, catalogs)
+    hours = _number(job, "hours_per_month")
+    yield "all month" if hours in (0, ALL_MONTH_HOURS) else f"{amount(hours)} hours a month"
+
+
+def _offline(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    yield _through(job, name_of("model", job.get("model", ""), catalogs), catalogs)
+    yield _lengths(job, catalogs)
+
+
+def _through(job: Mapping[str, Any], model: str, catalogs: Catalogs) -> str:
+    return f"Run {amount_words(job, catalogs)} through {model}"
+
+
+def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """1 billion tokens; 1 million images; 1,000 hours of sound."""
+    if isinstance(job["tokens_total"], str):  # of a job that is refused
+        return job["tokens_total"]
+    words, unit_tokens = measure(job["model"], job.get("answer_tokens"), catalogs)
+    return (
+        f"{amount(job['tokens_total'] / unit_tokens)} "
+        f"{words[1]}{' of sound' if words == SOUND else ''}"
+    )
+
+
+def _load(job: Mapping[str, Any]) -> str:
+    """4 requests at once; 20 requests a second; of a result row all its sequences at once."""
+    if rate := _number(job, "requests_per_second"):
+        return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
+    users = _number(job, "users") or (at_once(job) if "batch" in job and "users" not in job else 0)
+    return f"{counted(int(users), 'request')} at once" if users else ""
+
+
+def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """8,192 tokens each (7,680 in, 512 out); an encoder answers no token."""
+    context, prompt = _context_tokens(job), _number(job, "prompt_tokens")
+    answer = _number(job, "answer_tokens") or context - prompt
+    split = context > 1 and prompt and answer and _generates(job, catalogs)
+    return _context(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
+
+
+def _context(job: Mapping[str, Any]) -> str:
+    """8,192 tokens each; nothing where a request has no text."""
+    context = _context_tokens(job)
+    return f"{amount(context)} tokens each" if context > 1 else ""
+
+
+def _context_tokens(job: Mapping[str, Any]) -> float:
+    """Tokens of a request: set, or the sum of prompt and answer. [tokens]"""
+    prompt, answer = _number(job, "prompt_tokens"), _number(job, "answer_tokens")
+    return _number(job, "sequence_tokens") or _number(job, "context_tokens") or prompt + answer
+
+
+def _generates(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
+    return job.get("model") in catalogs.models.index and generates(job["model"], catalogs)
+
+
+def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    """At reading speed, or the limits on time that the job sets."""
+    first, token = (_number(job, name) for name in SPEEDS)
+    first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
+    first_share, token_share = (share_words(name, job) for name in SPEEDS)
+    if not _generates(job, catalogs):
+        yield f"answered within {_seconds(first)}" if first else ""
+    elif first_share == token_share and [first, token] == [
+        JOB_BY_NAME[name].default for name in SPEEDS
+    ]:
+        yield f"at reading speed{first_share}"
+    else:
+        yield f"first token within {_seconds(first)}{first_share}" if first else ""
+        yield f"each token within {_seconds(token)}{token_share}" if token else ""
+
+
+def _seconds(seconds: float) -> str:
+    return short_duration(seconds)
+
+
+def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    """On your 8 H100; in N. Virginia, on spot."""
+    if job.get("have"):
+        yield f"on your {_machines(job, catalogs)}"
+        return
+    regions = [part for text in listed(job.get("regions")) for part in str(text).split("+")]
+    names = [
+        str(catalogs.regions["name"].get(region, region))
+        for region in regions
+        if region != ANYWHERE
+    ]
+    yield "in any region" if len(names) in (0, len(catalogs.regions)) else f"in {_any_of(names)}"
+    markets = [part for text in listed(job.get("markets")) for part in str(text).split("+")]
+    serves = job.get("work") == "inference" and not _ends(job)
+    if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
+        yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
+    named = [
+        *listed(job.get("instance")),
+        *(short_card(gpu, catalogs) for gpu in listed(job.get("gpu"))),
+    ]
+    if _is_counted(job):
+        machines = change_in_words({name: listed(job[name])[0] for name in COUNTED}, catalogs)
+        named = [f"1 × {machines}" if machines == named[0] else machines]
+    yield f"on {_any_of(named)}" if named else ""
+
+
+def _is_counted(job: Mapping[str, Any]) -> bool:
+    """Whether one instance type and its GPUs are both set."""
+    return all(len(listed(job.get(name))) == 1 for name in COUNTED)
+
+
+def machines_of_job(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, int]:
+    """The counts of the machines that the job names as its own; empty where they cannot be read."""
+    try:
+        return machines_of(str(job["have"]), [*catalogs.instances.index, *catalogs.gpus.index])
+    except JobError:
+        return {}
+
+
+def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """8 H100 and 2 × p5.48xlarge, of 8 x h100-80gb-sxm + 2 x p5.48xlarge."""
+    counts = machines_of_job(job, catalogs)
+    words = [
+        f"{count} {'× ' + name if name in catalogs.instances.index else short_card(name, catalogs)}"
+        for name, count in counts.items()
+    ]
+    return " and ".join(words) or str(job["have"])
+
+
+def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
+    """What the job allows where that is not usual; a deadline wherever there is one."""
+    hours, usd, hourly = (
+        _number(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
+    )
+    if ends and 0 < hours < NO_LIMIT:
+        number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
+        yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
+    yield f"for at most ${amount(usd)}{'' if ends else ' a month'}" if 0 < usd < NO_LIMIT else ""
+    yield f"at most ${amount(hourly)} an hour" if 0 < hourly < NO_LIMIT else ""
+    instances = 0 if job.get("have") else _number(job, "instances_most")
+    yield (
+        ""
+        if instances in (0, _usual("instances_most"))
+        else f"on at most {counted(int(instances), 'instance')}"
+    )
+    spare = _number(job, "spare")
+    yield f"with {counted(int(spare), 'spare instance')}" if spare else ""
+    bits = str(job.get("fewest_bits") or "")
+    yield (
+        ""
+        if bits in ("", _usual("fewest_bits"))
+        else f"in {bits} bits" + ("" if bits == "16" else " or more")
+    )
+    obtainable = str(job.get("obtainable") or "")
+    agreed = "what comes by agreement with AWS included"
+    if obtainable not in ("", _usual("obtainable")):
+        yield (
+            agreed
+            if obtainable == "by-agreement"
+            else f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
+        )
+    sure = str(job.get("confidence") or "")
+    yield "" if sure in ("", _usual("confidence")) else f"limits kept at {sure} % confidence"
+    admits = "" if is_missing(job.get("admits")) else str(job.get("admits"))
+    yield f"{' and '.join(admits.split('+'))} admitted" if admits else ""
+
+
+def _usual(name: str) -> Any:
+    return JOB_BY_NAME[name].default
+
+
+def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
+    """What is set by hand in short, and assumptions other than the catalog's."""
+    attempts, paid = _number(job, "attempts"), _number(job, "paid_ratio")
+    yield f"{amount(attempts)} attempts paid for" if attempts not in (0, 1) else ""
+    yield (
+        f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
+        if paid not in (0, 1)
+        else ""
+    )
+    yield "at your own prices" if job.get("private_prices") else ""
+    stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
+    values = {
+        name: _readable(name, job)
+        for name in FIXABLE
+        if name not in IN_PLACES and _readable(name, job)
+    }
+    values = {
+        name: several
+        for name, several in values.items()
+        if (name, several) != ("precision", [stored])
+    }
+    values = {
+        name: several
+        for name, several in values.items()
+        if name not in COUNTED or not _is_counted(job)
+    }
+    single = {
+        name: several[0] for name, several in values.items() if len(several) == 1 and name in WORDS
+    }
+    words = [change_in_words(single, catalogs, job.get("work") == "inference")] if single else []
+    words += [
+        _any_of([_value(name, value, catalogs) for value in several])
+        for name, several in values.items()
+        if name not in single
+    ]
+    words += [
+        _assumption(name, job, catalogs)
+        for name in catalogs.assumptions.index
+        if name not in SAID and not is_missing(job.get(name))
+    ]
+    yield f"set by hand: {', '.join(words)}" if words else ""
+
+
+def _readable(name: str, job: Mapping[str, Any]) -> list[Any]:
+    """The values of a column without texts where it takes numbers, as a refused job may have."""
+    takes_text = BY_NAME[name].kind in ("text", "choice")
+    return [value for value in listed(job.get(name)) if takes_text or not isinstance(value, str)]
+
+
+def _value(name: str, value: Any, catalogs: Catalogs) -> str:
+    """A value by its own phrase, or after the label of its column: ZeRO 3; LoRA targets q,v."""
+    if name in WORDS:
+        return choice(name, value, catalogs)
+    number = f"{value:,.10g}" if isinstance(value, int | float) else str(value)
+    return UNUSUAL[name].format(number) if name in UNUSUAL else f"{GLOSSARY[name].label} {number}"
+
+
+def _assumption(name: str, job: Mapping[str, Any], catalogs: Catalogs) -> str:
+    """Storage speed per instance 2,000,000,000 bytes per second."""
+    label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
+    unit_words = "" if unit in PLAIN_UNITS else " ".join(str(unit).split("_"))
+    return f"{label[0].lower()}{label[1:]} {three(_number(job, name))} {unit_words}".rstrip()
+
+
+def _any_of(words: list[str]) -> str:
+    """N. Virginia, Ohio or Oregon."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,0 +1,160 @@
+"""Limits in words: the next step of each with its money, and which cost nothing."""
+
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.job.cells import PERCENTILES
+from calc.say.numbers import about, count, duration, is_missing, percent, short_duration, span, usd
+from calc.studies.limits_cost import Relaxed
+from calc.studies.stricter_limits import SPEEDS
+from calc.units import HOUR_SECONDS, YEAR_DAYS
+
+STEPPED = {  # a limit at its next step
+    "fewest_bits": "{}-bit products",
+    "precision": "{}-bit weights",
+    "kv_precision": "{}-bit cache",
+    "precision+kv_precision": "{}-bit weights and cache",
+    "gpu": "any card",
+    "instance": "any instance",
+    "requests_per_second": "{} requests a second",
+    "spare": "no spare instance",
+    "instances_most": "{} instances",
+    "markets": "{}",
+    "hours_most": "{} in all",
+    "usd_most": "{} in all",
+    "first_token_seconds": "{} to the first token",
+    "batch_seconds": "{} a batch",
+    "token_seconds": "{} a token",
+    "users": "{} requests at once",
+    "usd_per_hour_most": "{} an hour",
+}
+
+IN_ALL = ("hours_most", "usd_most")  # limits on the whole work, named without more words where free
+PERCENTILE_OF = dict(zip(SPEEDS, PERCENTILES, strict=True))
+NOTHING_RATIO = 0.03  # of the money, below which a limit costs nothing
+SHARE_WORDS = {
+    "50": "half of all requests",
+    "90": "90 of 100 requests",
+    "99": "99 of 100 requests",
+}  # who keep a limit
+
+
+def say_limit(name: str) -> Callable[[float], str]:
+    """The function that writes the value of a limit: money, time or a count."""
+    if "usd" in name:
+        return usd
+    if "hours" in name:
+        return span
+    return duration if "seconds" in name else count
+
+
+def limits_cost_text(
+    relaxed: list[Relaxed], row: Row, job: Mapping[str, Any], catalogs: Catalogs
+) -> str:
+    """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
+    parts, period = [], "" if ends_of(row) else " a month"
+    for limit in relaxed:
+        if limit.name == "regions":
+            parts.append(
+                f"{region_words(str(limit.step), catalogs)} −{percent(1 - limit.usd / row['usd'])}"
+            )
+        else:
+            share = share_words(limit.name, job) if limit.name in SPEEDS else ""
+            parts.append(
+                f"{step_words(limit, row)}{share} −{about(row['usd'] - limit.usd)}{period}"
+            )
+            period = ""
+    return " · ".join(parts)
+
+
+def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
+    """A limit at its next step: 16 bits: +$1,100; Spot: −$40, price of April."""
+    words = (
+        catalogs.regions["name"][limit.step] if limit.name == "regions" else step_words(limit, row)
+    )
+    more = limit.usd - row["usd"]
+    day = date.fromisoformat(catalogs.read_on) - timedelta(days=limit.old_price_days)
+    price = (
+        f", price of {day:{'%B' if limit.old_price_days < YEAR_DAYS else '%B %Y'}}"
+        if limit.old_price_days
+        else ""
+    )
+    return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
+
+
+def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
+    """Those that change the money by more than nothing, the dearest first."""
+    worth = [
+        limit for limit in relaxed if abs(limit.usd - row["usd"]) >= NOTHING_RATIO * row["usd"]
+    ]
+    return sorted(worth, key=lambda limit: -abs(limit.usd - row["usd"]))
+
+
+def free_limits(relaxed: list[Relaxed], row: Row, job: dict[str, Any], catalogs: Catalogs) -> str:
+    """The limits of the settled job that cost nothing: N. Virginia and 7 days cost nothing."""
+    dear = {name for limit in telling_limits(relaxed, row) for name in limit.name.split("+")}
+    regions = str(job["regions"]).split("+")
+    words = (
+        {"regions": " and ".join(catalogs.regions["name"][name] for name in regions)}
+        if len(regions) < len(catalogs.regions)
+        else {}
+    )
+    if not ends_of(row) and not dear & set(SPEEDS):
+        words["speed"] = "the speed"
+    limits = ("hours_most",) if ends_of(row) else () if "speed" in words else SPEEDS
+    for name in (*limits, "usd_most", "usd_per_hour_most"):
+        if not is_missing(job.get(name)) and not (
+            name == "token_seconds" and is_missing(row["time_per_output_token_seconds"])
+        ):
+            value = short(name)(float(job[name]))
+            words[name] = value if name in IN_ALL else _stepped(name, row).format(value)
+    free = [text for name, text in words.items() if name not in dear]
+    return (
+        (
+            f"{', '.join(free[:-1])}{' and ' if free[1:] else ''}{free[-1]} "
+            f"cost{'' if free[1:] else 's'} nothing."
+        )
+        if free
+        else ""
+    )
+
+
+def share_words(name: str, job: Mapping[str, Any]) -> str:
+    """For whom a limit on time holds: for 90 of 100 requests; empty for the mean."""
+    percentile = job.get(PERCENTILE_OF.get(name, ""))
+    share = SHARE_WORDS.get(f"{float(percentile):g}") if percentile else None
+    return f" for {share}" if share else ""
+
+
+def region_words(region: str, catalogs: Catalogs) -> str:
+    """Stockholm (eu-north-1)."""
+    return f"{catalogs.regions['name'][region]} ({region})"
+
+
+def step_words(limit: Relaxed, row: Row) -> str:
+    """The next step of a limit, as a noun."""
+    name, step = limit.name, limit.step
+    if isinstance(step, tuple):
+        return " and ".join(map(short_duration, step))
+    if name == "spare" and step:
+        return "a spare instance"
+    if isinstance(step, str):
+        return STEPPED[name].format(step)
+    return _stepped(name, row).format(f"{step:,}" if isinstance(step, int) else short(name)(step))
+
+
+def _stepped(name: str, row: Row) -> str:
+    """The words of a limit; the first token of an encoder is its whole batch."""
+    encodes = name == "first_token_seconds" and is_missing(row["time_per_output_token_seconds"])
+    return STEPPED["batch_seconds" if encodes else name]
+
+
+def short(name: str) -> Callable[[float], str]:
+    """The function that writes the value of a limit without a needless decimal."""
+    if "hours" in name:
+        return lambda hours: short_duration(hours * HOUR_SECONDS)
+    return short_duration if "seconds" in name else say_limit(name)

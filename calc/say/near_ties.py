@@ -1,0 +1,78 @@
+"""Near ties of the first answer in words: their heading, and how far they can be ranked."""
+
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.plan.figures import figures
+from calc.say.numbers import about, is_missing, percent
+from calc.say.place import place
+from calc.search.options import Options
+from calc.studies.alternatives import Alternatives
+from calc.studies.near_ties import NearTies
+from calc.studies.stricter_limits import Turn
+
+COUNTS = (
+    "No",
+    "One",
+    "Two",
+    "Three",
+    "Four",
+    "Five",
+    "Six",
+    "Seven",
+    "Eight",
+    "Nine",
+    "Ten",
+    "Eleven",
+    "Twelve",
+)
+ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def near_ties_heading(types: NearTies, options: Options) -> str:
+    """Four types within 10 %: take the one you can get."""
+    if options.job.get("have"):
+        return "On each of your machines"
+    if not types.close:
+        return "The nearest types"
+    if types.close == 1:
+        return "No other type within 10 %"
+    count = COUNTS[types.close] if types.close < len(COUNTS) else f"{types.close}"
+    return f"{count} types within 10 %: take the one you can get"
+
+
+def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
+    """Why they cannot be ranked, what the next costs, and where the answer turns."""
+    if not types.close:
+        return ""
+    first = types.rows[0]
+    parts = (
+        [f"Time is known to ± {_known_to(first)}, so these cannot be ranked."]
+        if types.close > 1 and ends_of(first)
+        else []
+    )
+    if types.next is not None:
+        parts.append(
+            f"The next type, {place(types.next)}, costs "
+            f"{percent(types.next['usd'] / first['usd'] - 1)} more."
+        )
+    if turn is not None:
+        load = f"{turn.users:,} requests at once"
+        dearer = f"up to {load}; from the {ordinal(turn.users + 1)} on {about(turn.usd)}"
+        parts.append(f"The answer takes {f'{load} too' if is_missing(turn.usd) else dearer}.")
+    parts += (
+        [f"Signed for 1 year it is {about(ways.commitment_usd)} a month: Compare & bill."]
+        if ways.commitment_usd is not None
+        else []
+    )
+    return " ".join(parts)
+
+
+def ordinal(number: int) -> str:
+    """1st, 7th, 12th, 22nd."""
+    return f"{number:,}{'th' if number % 100 in (11, 12, 13) else ENDINGS.get(number % 10, 'th')}"
+
+
+def _known_to(row: Row) -> str:
+    """Half the range of a run's time, over its middle."""
+    numbers = figures(row)
+    return percent((numbers["high_hours"] - numbers["low_hours"]) / 2 / row["hours"])

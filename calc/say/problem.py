@@ -1,0 +1,169 @@
+"""Problems in words: what keeps a job from an answer, and what to do about it."""
+
+from calc.catalogs.load import Catalogs
+from calc.job.job import Job
+from calc.say.limits import say_limit, share_words
+from calc.say.numbers import count, more
+from calc.say.place import card_name, place
+from calc.search.facts import Miss, Problem, TooLarge
+from calc.units import GIB
+
+# limit -> what the row needs, what the job allows, what to change
+MISSED = {
+    "hours_most": (
+        "takes {has}",
+        "{most} allowed",
+        "allow that time, more instances or other cards",
+    ),
+    "step_tokens": (
+        "takes a step of {has} tokens",
+        "{most} asked for",
+        "set another micro-batch, accumulation or step_tokens",
+    ),
+    "first_token_seconds": (
+        "gives the first token after {has}",
+        "{most} allowed",
+        "allow that time, or shorter prompts",
+    ),
+    "batch_seconds": (
+        "answers a batch after {has}",
+        "{most} allowed",
+        "allow that time, or fewer at once",
+    ),
+    "token_seconds": (
+        "takes {has} for each token",
+        "{most} allowed",
+        "allow that time, or fewer bits",
+    ),
+    "users": (
+        "answers {has} at once",
+        "{most} asked for",
+        "allow more instances, or set fewer by hand",
+    ),
+    "requests_per_second": (
+        "keeps up with {has} requests a second",
+        "{most} asked for",
+        "allow more instances, or fewer requests",
+    ),
+    "usd_most": ("costs {has}", "{most} allowed", "allow that much, or fewer tokens or hours"),
+    "usd_per_hour_most": (
+        "costs {has} an hour",
+        "{most} allowed",
+        "allow that much, or more time on smaller cards",
+    ),
+    "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
+    "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
+    "scarce_spot_seconds": (
+        "has a spot price {has} old",
+        "at most {most}",
+        "read its prices again, or allow another market",
+    ),
+}
+DOUBTS = {
+    "tight": "is tight and may run out of memory",
+    "tight-cache": "fits only after the allocator's cache is returned",
+    "emulated": "runs only by emulation",
+    "unknown": "is not known to run",
+    "no-speed": "has no known speed",
+}
+BY_HAND = {
+    "fsdp": "FSDP",
+    "fewer-sequences": "fewer sequences at once",
+    "smaller-micro-batch": "a smaller micro-batch",
+    "recompute": "recompute",
+}
+ELSEWHERE = {
+    "other-regions": "allow other regions",
+    "larger-instances": "allow larger instances",
+}
+FEWER_BITS = {
+    "fewer-bits": "take fewer bits",
+    "lora-or-fewer-bits": "take LoRA or fewer bits",
+    "published-bits": "allow {bits} bits, in which its weights are published",
+}
+
+
+def problem_text(problem: Problem, job: Job | None, catalogs: Catalogs) -> str:
+    """Return a problem and its cure as one sentence."""
+    problem_words, cure = problem_and_cure(problem, job, catalogs)
+    return f"{problem_words}; {cure}" if cure else problem_words
+
+
+def as_heading(sentence: str) -> str:
+    """A sentence without its full stop."""
+    return sentence.rstrip(".")
+
+
+def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> tuple[str, str]:
+    """Return what is wrong, and what to do about it; the cure may be empty."""
+    if problem.code == "invalid-job" or problem.code == "no-layout":
+        return problem.text, f"{problem.cure}." if problem.cure else ""
+    if problem.code == "nothing-runs":
+        return f"Nothing runs so on the instances allowed: {problem.text}".strip(), ""
+    if problem.too_large is not None:
+        return _too_large(problem.too_large, problem.owns_machines, catalogs)
+    assert problem.row is not None, "a problem of the nearest row has that row"
+    where = f"the nearest plan, {place(problem.row)},"
+    if problem.code == "limit-exceeded":
+        assert job is not None, "a row was ranked for a job"
+        cure = MISSED[problem.worst][2]
+        return f"Nothing keeps every limit: {where} {misses_text(problem.misses, job)}", f"{cure}."
+    against = " and ".join(DOUBTS[doubt] for doubt in problem.doubts)
+    note = problem.row["note"]
+    cure = f"try it before you rely on it{f': {note}' if note else '.'}"
+    return f"Nothing known to run surely fits: {where} {against}", cure
+
+
+def _too_large(fact: TooLarge, owns_machines: bool, catalogs: Catalogs) -> tuple[str, str]:
+    """The smallest layout against the largest card, and what would make it smaller."""
+    reserve = "" if fact.smallest_bytes > fact.card_bytes else ", some of which must stay free"
+    nothing, allowed = (
+        ("Nothing that you have", "that you have")
+        if owns_machines
+        else ("Nothing allowed", "allowed")
+    )
+    problem = (
+        f"{nothing} is large enough: the smallest arrangement takes "
+        f"{fact.smallest_bytes / GIB:,.1f} GiB on each GPU, and the largest card {allowed}, "
+        f"{card_name(fact.card, catalogs)}, has {fact.card_bytes / GIB:,.1f}{reserve}"
+    )
+    return problem, f"{cure_words(fact.cures, fact.published_bits)}."
+
+
+def cure_words(cures: tuple[str, ...], published_bits: int) -> str:
+    """What would make a layout smaller: settings by hand, then other places, then fewer bits."""
+    by_hand = [BY_HAND[code] for code in cures if code in BY_HAND]
+    places = [f"set {' or '.join(by_hand)}"] if by_hand else []
+    places += [ELSEWHERE[code] for code in cures if code in ELSEWHERE]
+    bits = [FEWER_BITS[code].format(bits=published_bits) for code in cures if code in FEWER_BITS]
+    return ", or ".join(filter(None, (", ".join(places), *bits)))
+
+
+def misses_text(misses: tuple[Miss, ...], job: Job) -> str:
+    """Return the limits that a row exceeds, and by how much."""
+    return "; ".join(miss_text(miss, job) for miss in misses)
+
+
+def miss_text(miss: Miss, job: Job) -> str:
+    """Which limit a row exceeds, and by how much."""
+    name, say = miss.limit, say_limit(miss.limit)
+    encodes = name == "first_token_seconds" and not job.generates
+    has, most, _ = MISSED["batch_seconds" if encodes else name]
+    if name == "obtainable":
+        return f"{has} ({most.format(most=miss.allowed)})"
+    if name == "step_tokens":
+        beyond = f"beyond a factor of {job.step_factor:.3g}"
+        allowed = most.format(most=f"{miss.allowed:,.0f}")
+        return f"{has.format(has=f'{miss.value:,.0f}')}, {beyond} ({allowed})"
+    if name in ("users", "requests_per_second"):
+        return f"{has.format(has=count(miss.value))} ({most.format(most=count(miss.allowed))})"
+    allowed = most.format(most=say(miss.allowed))
+    if miss.value == float("inf"):
+        return f"falls ever further behind requests that arrive at random ({allowed})"
+    if name == "scarce_spot_seconds":
+        return f"{has.format(has=say(miss.value))} ({allowed})"
+    is_time = "hours" in name or "seconds" in name
+    sure = job.confidence if is_time else "50"
+    slow = "" if sure == "50" else f" at {sure} % confidence"
+    share = share_words(name, job.cells)
+    return f"{has.format(has=say(miss.value))}{share}{slow}, {more(miss.ratio)} ({allowed})"

@@ -1,0 +1,96 @@
+"""Sequences on each replica that keep up with a rate of requests, by Little's law.
+
+Sequences at once = requests per second x seconds of a request, which grow with the sequences: the
+fewest that satisfy this. A model that answers no token takes whole batches: batch / seconds of its
+prefill, and no batch carries more than its card does.
+"""
+
+import numpy as np
+
+from calc.crossed import PAIR, Crossed
+from calc.engine.stages import MEMORY
+from calc.evaluate import resting
+from calc.job.job import Job
+from calc.search.grid import Grid
+from calc.search.timing import add_time
+from calc.table import distinct, taken
+
+MOST_SEQUENCES = 4096
+TURNS = 6  # most pairs settle in so many
+ANSWERED = ("time_to_first_token_seconds", "time_per_output_token_seconds")
+READ = (
+    "burst_first_token_seconds",
+)  # by a model that answers no token: the prefill of a whole batch
+
+OF_BATCH = resting(("batch",), MEMORY[0].formulas)  # what a layout has of its batch
+
+
+def generates_nothing(job: Job) -> bool:
+    """Whether a request of a service is its prompt alone, as an encoder's is."""
+    return job.work != "training" and not job.generates
+
+
+def first_token_column(job: Job) -> str:
+    """The column of the time from a request to its first token, or to all that it gets."""
+    return READ[0] if generates_nothing(job) else ANSWERED[0]
+
+
+def request_seconds(
+    first_token_seconds: np.ndarray, token_seconds: np.ndarray, job: Job
+) -> np.ndarray:
+    """From a request to its last token; of an encoder to the end of its batch's prefill. [s]"""
+    return (
+        first_token_seconds + (0 if generates_nothing(job) else job.answer_tokens) * token_seconds
+    )
+
+
+def loaded(grid: Grid, crossed: Crossed, job: Job) -> Grid:
+    """The grid with a layout for each batch that a pair of layout and place needs."""
+    pairs = len(crossed.layout)
+    few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
+    open_pairs, turn = np.arange(pairs), 0
+    while len(
+        open_pairs
+        # time grows with the sequences, so fewer than the time of fewer needs cannot do; later
+        # doubled
+    ):
+        needed = _needed(crossed.only(open_pairs), many[open_pairs], job)
+        short = (needed > many[open_pairs]) & (many[open_pairs] < MOST_SEQUENCES)
+        open_pairs, needed, turn = open_pairs[short], needed[short], turn + 1
+        before, doubled = many[open_pairs], np.minimum(many[open_pairs] * 2, MOST_SEQUENCES)
+        few[open_pairs], many[open_pairs] = (
+            (needed - 1, needed) if turn < TURNS else (before, doubled)
+        )
+    while len(open_pairs := np.flatnonzero(many - few > 1)):
+        middle = np.floor((few[open_pairs] + many[open_pairs]) / 2)
+        enough = _needed(crossed.only(open_pairs), middle, job) <= middle
+        few[open_pairs] = np.where(enough, few[open_pairs], middle)
+        many[open_pairs] = np.where(enough, middle, many[open_pairs])
+    first, copies = distinct((crossed.layout.astype(float), many), pairs)
+    source = crossed.layout[first]
+    layouts = {name: taken(values, grid.size, source) for name, values in grid.layouts.items()} | {
+        "batch": many[first]
+    }
+    return Grid(
+        grid.places,
+        layouts,
+        len(first),
+        copies,
+        crossed.place,
+        grid.first_step[source],
+        grid.steps_count[source],
+        grid.steps,
+    )
+
+
+def _needed(crossed: Crossed, batch: np.ndarray, job: Job) -> np.ndarray:
+    """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
+    crossed.set("batch", PAIR, batch)
+    add_time(crossed, job.work, READ if generates_nothing(job) else ANSWERED, OF_BATCH)
+    first = crossed.column(first_token_column(job), PAIR)
+    token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
+    busy = job.requests_per_second * request_seconds(first, token, job)
+    needed = np.ceil(busy / crossed.column("data_parallel", PAIR))
+    return np.broadcast_to(
+        np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch)
+    )

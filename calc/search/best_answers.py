@@ -1,0 +1,115 @@
+"""The candidates to name: least money, knee, easiest; fastest and roomiest on request.
+
+Nobody can tell money within a tie apart: the easier to get is named, then the shorter run; of
+services the one that leaves no GPU idle, then the fastest.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from calc.cost.obtainability import CLASSES, UNKNOWN
+from calc.job.columns import TIE_RATIO
+from calc.job.job import Job
+from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier, place_gpus
+
+FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
+USUALLY = CLASSES.index("usually")
+
+
+def answers(ranked: Ranking) -> dict[str, int]:
+    """The candidates to name among those that qualify, by name."""
+    qualifying = ranked.qualifying
+    least = least_money(ranked, qualifying)
+    if ranked.job.have:
+        return {"fastest": least}
+    others = {"knee": _knee(ranked, least), "easiest": _easiest(ranked, least)}
+    named = {"least-money": least} | {
+        name: number for name, number in others.items() if number >= 0
+    }
+    usd = ranked.candidates["usd"].take(qualifying)
+    for name, ratio, column, sign in (
+        ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
+        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
+    ):
+        if name in ranked.job.answers:
+            within = qualifying.take(
+                np.flatnonzero(usd <= ranked.candidates["usd"][least] * ratio * (1 + FEW))
+            )
+            ties = [ranked.candidates["usd"], *ranked.ties]
+            named[name] = int(
+                best_each(
+                    within,
+                    ONE_GROUP,
+                    sign * ranked.candidates[column].take(within),
+                    ties,
+                    TIE_RATIO,
+                )[0]
+            )
+    return named
+
+
+def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
+    """The candidate of least money; within a tie the easier, then the faster, the plainer."""
+    figures, tie = ranked.candidates, ranked.job.judged["tie_ratio"]
+    near = _least(numbers, figures["usd"], tie)
+    near = _least(near, figures["hard"])
+    if ranked.job.work == "inference":
+        near = _least(near, figures["gpus"] % place_gpus(figures, ranked.grid) > 0)
+    near = _least(near, figures["seconds"], tie)
+    return int(best_each(near, ONE_GROUP, np.zeros(len(near)), ranked.ties)[0])
+
+
+def _least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.ndarray:
+    """Those of some candidates whose value is within a ratio of the least of them."""
+    chosen = np.nan_to_num(values.take(numbers), nan=np.inf, posinf=np.inf)
+    return numbers[chosen <= chosen.min() * ratio * (1 + FEW)]
+
+
+def _knee(ranked: Ranking, least: int) -> int:
+    """The candidate that is faster for a little more money; -1 where none is faster."""
+    figures, judged = ranked.candidates, ranked.job.judged
+    edge = frontier(figures, ranked.qualifying)
+    edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
+    points = np.array([least, *edge])
+    return (
+        int(points[point])
+        if (point := knee(figures["usd"][points], figures["seconds"][points], judged))
+        else -1
+    )
+
+
+def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
+    """The number of the point on a frontier that is faster for a little more; 0 for none.
+
+    The frontier starts with the least money. Of the points within the ratio of money that are
+    faster by the ratio of pace it is the one furthest below the line from the first point to the
+    last within that money, on logarithmic axes. Where there is none it is the next point that is
+    faster by the least ratio.
+    """
+    log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
+    end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
+    slope = log_seconds[end] / log_usd[end] if log_usd[end] > 0 else 0.0
+    able = np.flatnonzero(seconds[: end + 1] * judged["knee_pace_ratio"] <= seconds[0] * (1 + FEW))
+    if len(able):
+        return int(able[np.argmax(slope * log_usd[able] - log_seconds[able])])
+    faster = np.flatnonzero(seconds * judged["faster_ratio"] <= seconds[0] * (1 + FEW))
+    return int(faster[0]) if len(faster) else 0
+
+
+def _easiest(ranked: Ranking, least: int) -> int:
+    """The least money in an easier class; the least money itself where it is easy; else -1."""
+    figures, qualifying = ranked.candidates, ranked.qualifying
+    hard, least_hard = figures["hard"].take(qualifying), figures["hard"][least]
+    most = figures["usd"][least] * ranked.job.judged["easiest_usd_ratio"] * (1 + FEW)
+    easier = qualifying[
+        (hard < least_hard) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)
+    ]
+    if len(easier):
+        return least_money(ranked, easier)
+    return least if least_hard <= min(USUALLY, hard.min()) else -1
+
+
+def has_budget(job: Job) -> bool:
+    """Whether a job limits what may be paid."""
+    return job.usd_most is not None or job.usd_per_hour_most is not None

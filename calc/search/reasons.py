@@ -1,0 +1,68 @@
+"""Which facts decided for an answer, as codes."""
+
+from math import log
+
+from calc.cost.markets import spare_of
+from calc.evaluate import Row
+from calc.job.columns import BOTH_WITHIN
+from calc.job.job import Job
+
+BLOCK = "capacity-block"
+STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due
+STARTING_RATIO = 0.01  # of a run, from which on its start-up time is told
+CODES = (
+    *("only", "next", "older-price", "published-bits", "little-more", "next-faster"),
+    *("within-budget", "requests", "people", "spare", "scaled", "offline", "confidence", "step"),
+    *("attempts", "start-up", "brief", "by-agreement", "block", "otherwise", "spot-service"),
+)
+
+
+def leads(names: tuple[str, ...], job: Job) -> bool:
+    """Whether an answer of these names is the first of its job, which others are compared with."""
+    return names[0] == "least-money" or bool(job.have)
+
+
+def reason_codes(
+    names: tuple[str, ...], row: Row, least: Row, given: dict[str, bool], job: Job
+) -> tuple[str, ...]:
+    """Return the codes of the facts that are worth telling of an answer, in order of CODES.
+
+    `given`: what the ranking knows by itself, by code.
+    """
+    if names == ("nearest",):
+        return ()
+    is_first = leads(names, job)
+    serves = not job.trains
+    holds = {
+        "only": is_first and given["only"],
+        "next": is_first and given["next"],
+        "older-price": is_first and given["older-price"],
+        "published-bits": is_first and given["published-bits"],
+        **_of_knee(names, row, least, job),
+        "within-budget": not is_first and not given["budget"],
+        "requests": bool(job.requests_per_second),
+        "people": serves and bool(job.people) and not job.requests_per_second,
+        "spare": row["standby_instances"] > 0 and spare_of(row) > 0,
+        "scaled": row["resting_instances"] > 0,
+        "offline": serves and job.ends,
+        "confidence": serves and job.confidence != "50",
+        "step": job.trains and abs(log(row["step_tokens"] / job.step_tokens)) > log(STEP_RATIO),
+        "attempts": job.ends and row["attempts"] > 1,
+        "start-up": job.ends and row["start_hours"] > STARTING_RATIO * row["hours"],
+        "brief": given["brief"],
+        "by-agreement": given["by-agreement"],
+        "block": row["market"] == BLOCK and row["usd"] > 0,
+        "otherwise": given["otherwise"],
+        "spot-service": row["market"] == "spot" and not job.ends,
+    }
+    return tuple(code for code in CODES if holds[code])
+
+
+def _of_knee(names: tuple[str, ...], row: Row, least: Row, job: Job) -> dict[str, bool]:
+    """Whether a knee costs a little more for its speed, or is only the next faster option."""
+    is_knee = "knee" in names
+    is_little = (
+        row["usd"] <= least["usd"] * job.judged["knee_usd_ratio"] * BOTH_WITHIN
+        and row["seconds"] * job.judged["knee_pace_ratio"] <= least["seconds"] * BOTH_WITHIN
+    )
+    return {"little-more": is_knee and is_little, "next-faster": is_knee and not is_little}

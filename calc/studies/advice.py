@@ -1,0 +1,315 @@
+"""What to change about a scenario: the same work for less, then other work."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import Job as JobCost
+from calc.cost.job import ends_of, job_of_rows
+from calc.cost.markets import MARKETS
+from calc.engine.pipeline import estimate, results_of
+from calc.evaluate import Columns
+from calc.job.columns import LIMITS
+from calc.job.job import Job
+from calc.job.resolve import resolve
+from calc.layout import at_once
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.read import known_inputs
+from calc.search.limit_percentiles import limited_columns, limited_seconds
+from calc.search.ranking import limits_of
+from calc.search.row_status import STATUSES, offered, status
+from calc.studies.advice_selection import MOST_OF_A_KIND, machine_first, picked
+from calc.studies.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
+from calc.table import Words
+from calc.units import GIB
+
+_READ = (
+    *(
+        "work",
+        "instance",
+        "region",
+        "batch",
+        "gpus",
+        "tensor_parallel",
+        "pipeline_parallel",
+        "context_parallel",
+    ),
+    *(
+        "memory_bytes",
+        "gpu_memory_bytes",
+        "fits",
+        "runs",
+        "instances_needed",
+        "tokens_per_second",
+        "low_tokens_per_second",
+    ),
+    *(
+        "step_tokens",
+        "time_to_first_token_seconds",
+        "time_per_output_token_seconds",
+        "spot_overhead_ratio",
+    ),
+    *(
+        "time_to_first_token_high_seconds",
+        "time_per_output_token_high_seconds",
+        "burst_first_token_seconds",
+    ),
+    *(
+        "paid_ratio",
+        "private_usd_per_hour",
+        "spare_instances",
+        "train_tokens",
+        "hours_per_month",
+        "served_tokens_per_second",
+        "problem",
+    ),
+    *(
+        "start_hours",
+        "run_high_hours",
+        "standby_instances",
+        "scales",
+        "peak_to_mean",
+        "gpus_paid",
+        "attempts",
+    ),
+    *("run_tokens", "run_tokens_per_second", "tokens_total"),
+)
+_SAME = (
+    "tuning",
+    "optimizer",
+    "kv_precision",
+)  # what the same work keeps beside the widths of its numbers
+_WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
+_EMULATED = STATUSES.index("emulated")
+MACHINE = {"instance", "gpu", "gpus"}  # a change of one of these rents another machine
+_PLACED = ("layout", "instance", "gpus")
+_TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
+_FRAME = (
+    *(
+        "kind",
+        "same_machine",
+        "same_work",
+        "saved_gib",
+        "saved_usd_per_hour",
+        "saved_work_ratio",
+        "slowdown_ratio",
+    ),
+    *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "set"),
+)
+
+
+def advice(
+    scenario: Mapping[str, Any],
+    catalogs: Catalogs,
+    market: str = "on-demand",
+    limits: Mapping[str, Any] | None = None,
+    lacking_bytes: float = 0.0,
+) -> pd.DataFrame:
+    """Return changes of a scenario or an estimated row that run and fit, the most useful first.
+
+    First what stays on the same machine, and there what does the same work: the same number
+    formats, method and tokens per optimizer step, or sequences at once; then other work; then other
+    machines. Within each, what saves most of the work's cost comes first: that of the run, in
+    serving of a month for as many users, or of a token where more are served. Where the scenario
+    does not fit or does not run, the changes mend that, on the same machine those that cost least
+    speed first; pairs of changes are tried where no single one does so for the same work there. USD
+    are those of the market, its interruptions counted. `limits`: the job whose limits the changes
+    keep. `lacking_bytes`: of a run that failed for want of memory, whatever its estimate.
+    """
+    row = (
+        dict(scenario)
+        if "allocated_peak_bytes" in scenario
+        else estimate(dict(scenario), catalogs, solve=False)
+    )
+    if row["problem"]:
+        return pd.DataFrame(columns=list(_FRAME))
+    runs = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
+    fitting, lacking_gib = (
+        runs and not lacking_bytes,
+        lacking_bytes / GIB if runs and lacking_bytes else -np.inf,
+    )
+    near = neighbours(row, catalogs, market, limits or {})
+    kinds = [kind_of(row, change) for change in near.changes]
+    useful = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting, lacking_gib)
+    if not fitting and not (useful["same_work"] & useful["same_machine"]).any():
+        both = distinct_changes(row, pairs(near.changes))
+        more = picked(
+            row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting, lacking_gib
+        )
+        other = more[~more["same_work"]].head(
+            0 if useful["same_machine"].any() else MOST_OF_A_KIND["pair"]
+        )
+        useful = pd.concat([more[more["same_work"]], other, useful], ignore_index=True)
+        useful = machine_first(useful, [], [])
+    return useful[list(_FRAME)]
+
+
+def kind_of(row: Mapping[str, Any], change: Change) -> str:
+    """What a change is about: the instance, the GPUs, the layout, the step, or one choice."""
+    if change.keys() & {"instance", "gpus"}:
+        return "instance" if "instance" in change else "gpus"
+    if change.keys() <= {"batch", "accumulation_steps"} and at_once({**row, **change}) != at_once(
+        row
+    ):
+        return "step" if row["work"] == "training" else "batch"
+    return (
+        "layout"
+        if change.keys() <= {*LAYOUT}
+        else "tuning"
+        if "tuning" in change
+        else next(iter(change))
+    )
+
+
+def _keeps_work(
+    row: Mapping[str, Any], kind: str, change: Change, widths: dict[str, tuple]
+) -> bool:
+    """Whether a changed scenario does the same work, and a service as much of it."""
+    after = {**row, **change}
+    as_much = (
+        kind != "step"
+        if row["work"] == "training"
+        else ends_of(row) or at_once(after) >= at_once(row)
+    )
+    return (
+        as_much
+        and widths[after["precision"]] == widths[row["precision"]]
+        and all(after[name] == row[name] for name in _SAME)
+    )
+
+
+def _tried(
+    row: dict[str, Any],
+    job: dict[str, Any],
+    kinds: list[str],
+    changes: list[Change],
+    catalogs: Catalogs,
+) -> pd.DataFrame:
+    """Each change estimated: what it saves, how it slows, whether it holds and keeps the limits."""
+    limited = resolve(job, catalogs)
+    wanted = dict.fromkeys((*_READ, *limited_columns(limited).values()))
+    rows = results_of(_inputs(row, changes), catalogs, wanted).frame(None, len(changes))
+    markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
+    before = pd.DataFrame([{name: row[name] for name in _READ}])
+    base, done = (
+        job_of_rows(before, [job["markets"]], 0, catalogs),
+        job_of_rows(rows, markets, 0, catalogs),
+    )
+    rate, rate_before = _rate(rows, markets), _rate(before, [job["markets"]])
+    numbers = {
+        name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"
+    }
+    timed = ~np.isnan(rate)
+    stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
+    stands = status(rows)
+    # What is emulated at a known speed is better than what is refused on the same card; elsewhere
+    # something runs as it should.
+    sound = (stands == 0) | ((stands == _EMULATED) & timed & stays & (row["runs"] != "yes"))
+    sound &= (
+        timed | ~(timed & sound).any()
+    )  # a card of which no time is known only where none of any is
+    widths = dict(
+        zip(
+            catalogs.precisions.index,
+            map(tuple, catalogs.precisions[_WIDTHS].to_numpy()),
+            strict=True,
+        )
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        token_ratio = done.usd_per_hour / rate / (base.usd_per_hour / rate_before)
+        work_ratio = np.where(np.isnan(done.usd / base.usd), token_ratio, done.usd / base.usd)
+        if (
+            row["work"] == "inference"
+        ):  # where the month costs the same, that of a token; a faster layout serves no more users
+            same = (np.abs(work_ratio - 1) <= _TELLING_RATIO) & ~np.isin(kinds, _PLACED)
+            work_ratio = np.where(same, token_ratio, work_ratio)
+        return pd.DataFrame(
+            {
+                "kind": kinds,
+                "same_machine": [not change.keys() & MACHINE for change in changes],
+                "same_work": [
+                    _keeps_work(row, kind, change, widths)
+                    for kind, change in zip(kinds, changes, strict=True)
+                ],
+                "saved_gib": (row["memory_bytes"] - numbers["memory_bytes"]) / GIB,
+                "freed_gib": (
+                    numbers["gpu_memory_bytes"]
+                    - numbers["memory_bytes"]
+                    - row["gpu_memory_bytes"]
+                    + row["memory_bytes"]
+                )
+                / GIB,
+                "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
+                "saved_work_ratio": 1 - work_ratio,
+                "work_ratio": work_ratio,
+                "work_usd": np.where(np.isnan(done.usd), done.usd_per_hour / rate, done.usd),
+                "slowdown_ratio": rate_before / rate,
+                "usd_per_hour": done.usd_per_hour,
+                "usd": done.usd,
+                "card_gib": numbers["gpu_memory_bytes"] / GIB,
+                "hours": done.hours,
+                "fits": rows["fits"].astype(str).to_numpy(),
+                "runs": rows["runs"].astype(str).to_numpy(),
+                "holds": sound,
+                **_within_limits(numbers, done, limited),
+                "set": changes,
+            }
+        )
+
+
+def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
+    """Tokens per second of each row, what interruptions take on its market left out. [tokens/s]"""
+    interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
+    overhead = np.where(interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
+    return rows["tokens_per_second"].to_numpy(dtype=float) / (1 + overhead)
+
+
+def _within_limits(
+    numbers: Mapping[str, np.ndarray], done: JobCost, job: Job
+) -> dict[str, np.ndarray]:
+    """Whether each row keeps the limits on money and time (`kept`) and the pace (`paced`)."""
+    figures = (
+        done._asdict()
+        | limited_seconds(job, numbers.__getitem__)
+        | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    )
+    for name, column in (
+        ("first_token", "time_to_first_token"),
+        ("token", "time_per_output_token"),
+    ):
+        figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
+        figures[f"slow_{name}_ratio"] = (
+            numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
+        )
+    over = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
+    pace = over.get("first_token_seconds", False) | over.get(
+        "token_seconds", np.zeros(len(done.hours), dtype=bool)
+    )
+    money = [over[name] for name in LIMITS[:4] if name in over]
+    return {"kept": ~np.any(money, axis=0), "paced": ~pace}
+
+
+def _inputs(row: dict[str, Any], changes: list[Change]) -> Columns:
+    """The inputs (scenarios.read) of the changed scenarios; what no change sets is one value."""
+    columns_by_name = inputs_by_name()
+    same = {
+        name: value
+        for name in columns_by_name
+        if (value := row.get(name)) not in ("", None) and value == value
+    }
+    columns: Columns = {"rows": len(changes)}
+    for name in dict.fromkeys(
+        name for change in changes for name in change if name in columns_by_name
+    ):
+        values = [change.get(name, row.get(name)) for change in changes]
+        if columns_by_name[name].kind in ("text", "choice"):
+            place = {value: number for number, value in enumerate(dict.fromkeys(values))}
+            columns[name] = Words(
+                np.array([place[value] for value in values]), np.array(list(place), dtype=object)
+            )
+        else:
+            columns[name] = np.array(values, dtype=float)
+    return known_inputs(same, columns)

@@ -1,0 +1,164 @@
+"""Other ways to pay for the work of an answer, and options that tie with it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.cost.offers import price_of
+from calc.evaluate import Row
+from calc.job.columns import CONFIDENCE_REACH
+from calc.job.job import Job
+from calc.scenarios.lookups import cells_by_id
+from calc.search.batch_for_rate import request_seconds
+from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
+from calc.studies.limits_cost import Relaxed
+from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION
+
+COMMITTED_YEAR = "commit-1y"
+MOST_ENDPOINT_RATIO = 2.0  # an endpoint that asks more than so many times as much is left out
+AMERICAN = ("ca", "mx")  # regions that belong to the continent of us
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """Other ways to pay for an answer; what does not matter is None.
+
+    `commitment_usd`: a month of a commitment of one year. `endpoint_usd`: the same tokens at an
+    endpoint, `is_bedrock` where Amazon Bedrock sells them, else at the price that the job sets.
+    `region`: another of the same continent, and `region_ratio` its price over that of here.
+    """
+
+    commitment_usd: float | None = None
+    endpoint_usd: float | None = None
+    is_bedrock: bool = False
+    region: str = ""
+    region_ratio: float = 1.0
+
+
+def alternatives(row: Row, job: Job, relaxed: list[Relaxed], catalogs: Catalogs) -> Alternatives:
+    """Return other ways to pay for the work of an answer, where they matter.
+
+    Of a service on demand the month of a commitment of one year, and the price of the same tokens
+    at an endpoint; another region of the same continent, where no limit names it.
+    """
+    key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
+    here = price_of(catalogs, row["instance"], row["region"])
+    listed = here.get(key, np.nan)
+    found = Alternatives()
+    if not job.trains and row["market"] == "on-demand":
+        committed = here.get(MARKETS[COMMITTED_YEAR].price, np.nan)
+        year = row["usd_per_hour"] * committed / listed * MEAN_MONTH_HOURS
+        is_private = row["private_usd_per_hour"] > 0
+        if not job.ends and year * tie < row["usd"] and not is_private:
+            found = replace(found, commitment_usd=year)
+        found = _with_endpoint(found, row, job)
+    near = [
+        name
+        for name in catalogs.regions.index
+        if _continent(name) == _continent(row["region"]) and name not in job.regions
+    ]
+    ratios = {
+        name: price_of(catalogs, row["instance"], name).get(key, np.nan) / listed for name in near
+    }
+    region = min(ratios, key=lambda name: np.nan_to_num(ratios[name], nan=np.inf), default="")
+    is_told = ("regions", region) in [(limit.name, limit.step) for limit in relaxed]
+    if region and ratios[region] * tie < 1 and not is_told:
+        found = replace(found, region=region, region_ratio=ratios[region])
+    return found
+
+
+def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
+    """The same tokens at an endpoint, unless it asks far more."""
+    tokens = load_tokens_per_month(row, job)
+    endpoint = tokens * row["endpoint_usd_per_million_tokens"] / MILLION
+    set_by_hand = (
+        row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"]
+    )
+    if 0 < endpoint < MOST_ENDPOINT_RATIO * row["usd"]:
+        return replace(found, endpoint_usd=endpoint, is_bedrock=set_by_hand == 0)
+    return found
+
+
+def load_tokens_per_month(row: Row, job: Job) -> float:
+    """Tokens that a service generates in a month at its load, or offline in all. [tokens]"""
+    if job.ends or not job.generates:
+        return float((job.tokens_total or 0) * job.generates) if job.ends else 0.0
+    seconds = request_seconds(
+        row["time_to_first_token_seconds"], row["time_per_output_token_seconds"], job
+    )
+    rate = (job.requests_per_second or (job.users or 0) / seconds) / row["peak_to_mean"]
+    return float(rate * (job.answer_tokens or 0) * row["hours_per_month"] * HOUR_SECONDS)
+
+
+def _continent(region: str) -> str:
+    """The part of the world that a region's id begins with; Canada and Mexico belong to us."""
+    part = region.split("-", 1)[0]
+    return "us" if part in AMERICAN else part
+
+
+def rivals(ranked: Ranking, least: int, catalogs: Catalogs) -> dict[str, float]:
+    """Instance types with other cards whose money nobody can tell from the least. [ratio]
+
+    Of each card the cheapest type counts: types with the same card take the same time, so that
+    their money differs for certain.
+    """
+    figures, places = ranked.candidates, ranked.grid.places
+    cards = np.array(
+        [cells_by_id(catalogs, "instances", "gpu")[place.instance] for place in places],
+        dtype=object,
+    )[figures["place"]]
+    dearest_first = ranked.qualifying[np.argsort(-figures["usd"][ranked.qualifying], kind="stable")]
+    best = {
+        cards[number]: number for number in dearest_first.tolist() if cards[number] != cards[least]
+    }
+    lowest, highest = _money_ends(ranked, cards, least)
+    alike = {}
+    for card, number in best.items():
+        ratio = float(figures["usd"][number] / figures["usd"][least])
+        if ranked.job.ends:  # time is money, and both times are uncertain by themselves
+            near = np.log(ratio) <= np.hypot(
+                *np.log(figures["slow_hours"][[least, number]] / figures["hours"][[least, number]])
+            )
+        else:
+            near = lowest[card] <= highest * (1 + FEW)
+        if near:
+            alike[places[figures["place"][number]].instance] = ratio
+    return dict(sorted(alike.items(), key=lambda pair: pair[1]))
+
+
+def _money_ends(ranked: Ranking, cards: np.ndarray, least: int) -> tuple[dict[str, float], float]:
+    """Money by card at the fast end of time; of the least's card at the slow end. [USD]"""
+    figures, job = ranked.candidates, ranked.job
+    if job.ends:
+        return {}, np.inf
+    token, first = figures["slow_token_ratio"], figures["slow_first_token_ratio"]
+    ends, counted, asks_rate = (
+        [],
+        CONFIDENCE_REACH[job.confidence],
+        job.requests_per_second is not None,
+    )
+    for reach in (-1.0, 1.0):
+        load = (
+            figures["load_ratio"] * token**reach if asks_rate else 1.0
+        )  # more machines carry what slower ones do not
+        more = (
+            np.maximum(np.ceil(figures["instances"] * load * (1 - FEW)), 1) / figures["instances"]
+        )
+        ratios = {
+            "first_token_seconds": first ** (reach - counted),
+            "token_seconds": token ** (reach - counted),
+        }
+        ratios |= dict.fromkeys(("usd_most", "usd_per_hour_most", "instances_most"), more)
+        limits = [
+            replace(limit, values=limit.values * ratios.get(limit.name, 1.0))
+            for limit in ranked.limits
+        ]
+        limits = [limit for limit in limits if limit.name != "requests_per_second"]
+        ends.append(
+            np.where(classes(figures, job, limits) == QUALIFIES, figures["usd"] * more, np.inf)
+        )
+    lowest = {card: float(ends[0][cards == card].min()) for card in set(cards.tolist())}
+    highest = float(ends[1][cards == cards[least]].min())
+    return lowest, highest if np.isfinite(highest) else float(figures["usd"][least] * token[least])

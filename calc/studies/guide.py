@@ -1,0 +1,79 @@
+"""Ready jobs and what each is answered with: the decision guide, the sizing, the use cases."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
+from calc.evaluate import Row
+from calc.job.columns import FIXABLE
+from calc.job.fields import BY_HAND, job_of
+from calc.search.options import Options, on_several_instances, options
+
+FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
+SEVERAL = "several"  # not a column of a job: only rows on two or more instances answer
+SAME = (
+    "instance",
+    "instances_needed",
+    "market",
+    "precision",
+    "tuning",
+    "sharding",
+    "tensor_parallel",
+    "batch",
+)  # of one answer
+
+
+class ReadyJob(NamedTuple):
+    """A job that many teams have, or a question: its name, what it means, what it asks for."""
+
+    name: str
+    about: str
+    asks: dict[str, Any]
+
+
+class Leaf(NamedTuple):
+    """A ready job answered: whether it can be done so, the row, and all options."""
+
+    job: ReadyJob
+    holds: bool
+    row: dict[str, Any]
+    answered: Options
+
+    def is_same(self, row: Row) -> bool:
+        """Whether the job is answered by this row."""
+        return self.holds and all(self.row[name] == row[name] for name in SAME)
+
+
+@read_once
+def ready_jobs() -> dict[str, list[ReadyJob]]:
+    """The ready jobs of catalogs/edited/setups.yaml by kind, in the order of the file."""
+    kinds = read_document(FOLDER, "setups").items()
+    return {
+        kind: [ReadyJob(**entry) for entry in entries]
+        for kind, entries in kinds
+        if isinstance(entries, list)
+    }
+
+
+def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
+    """The questions of the job's work, answered for its load, limits and prices."""
+    free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
+    kind = "serving_questions" if job.get("work") == "inference" else "training_questions"
+    return [_leaf(question, free | question.asks, catalogs) for question in ready_jobs()[kind]]
+
+
+def tried(
+    kind: str, fields: Mapping[str, Any], fixed: dict[str, list], catalogs: Catalogs
+) -> list[Leaf]:
+    """The ready jobs of a kind over the fields of a job and the prices that it fixes."""
+    leaves = []
+    for job in ready_jobs()[kind]:
+        by_hand = fixed | {name: [value] for name, value in job.asks.items() if name in BY_HAND}
+        leaves.append(_leaf(job, job_of({**fields, **job.asks}, by_hand), catalogs))
+    return leaves
+
+
+def _leaf(ready: ReadyJob, job: dict[str, Any], catalogs: Catalogs) -> Leaf:
+    ask = on_several_instances if job.pop(SEVERAL, False) else options
+    answered = ask(job, catalogs)
+    return Leaf(ready, not answered.obstacle, answered.rows[0], answered)

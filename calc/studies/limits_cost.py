@@ -1,0 +1,171 @@
+"""What each limit of a job costs: the limit is relaxed, and the engine is asked again."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.job.cells import JobRow
+from calc.job.columns import ANYWHERE, JOB_BY_NAME, PUBLISHED
+from calc.job.job import Job
+from calc.job.resolve import tunings
+from calc.search.best_answers import least_money
+from calc.search.options import ranking_of
+from calc.search.ranking import FEW, Ranking
+from calc.table import taken
+from calc.units import DAY_HOURS, WEEK_HOURS
+
+ROUND = np.array([1.0, 2.0, 5.0])
+STEPS = {  # of a limit on the candidates' own figures, the values that people set
+    "hours_most": np.array(
+        [
+            1.0,
+            2,
+            4,
+            8,
+            12,
+            *(DAY_HOURS * np.array([1, 2, 3, 5])),
+            *(WEEK_HOURS * np.array([1, 2, 4, 8, 13, 26, 52])),
+        ]
+    ),
+    "first_token_seconds": np.concatenate([ROUND / 10, ROUND, ROUND * 10]),
+    "token_seconds": np.concatenate([ROUND / 100, ROUND / 10, ROUND]),
+    "usd_per_hour_most": np.concatenate([ROUND * 10.0**power for power in range(5)]),
+    "usd_most": np.concatenate([ROUND * 10.0**power for power in range(8)]),
+}
+NARROWED = ("precision", "kv_precision")
+LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
+NARROWER = {PUBLISHED: 8, 16: 8, 8: 4}
+Changes = dict[str, Any]
+
+
+class Relaxed(NamedTuple):
+    """A limit at its next step (numbers, a region, a market), and the cost then.
+
+    `old_price_days`: of a price that is older than what is relied on, and than the answer's own.
+    """
+
+    name: str
+    step: float | str | tuple[float, ...]
+    usd: float
+    old_price_days: float = 0.0
+
+
+def relaxed_limits(
+    cells: Mapping[str, Any], ranked: Ranking, least: int, catalogs: Catalogs
+) -> list[Relaxed]:
+    """Return every limit whose next step saves more than a tie, the dearest first."""
+    job = ranked.job
+    most = ranked.candidates["usd"][least] / job.judged["tie_ratio"]
+    relaxed = [
+        *_next_steps(cells, ranked, least, most, catalogs),
+        *(
+            _at(name, step, other, ranked, least)
+            for name, step, changes in _relaxations(job, catalogs)
+            if (other := _asked(cells, changes, catalogs))
+        ),
+    ]
+    load = "requests_per_second" if job.requests_per_second else "users"
+    shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
+    return sorted(
+        (limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)),
+        key=lambda limit: limit.usd,
+    )
+
+
+def _asked(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ranking | None:
+    """The ranking of the job with changes; None where nothing qualifies."""
+    other = ranking_of(JobRow.of({**cells, **changes}), catalogs)
+    return other if other is not None and len(other.qualifying) else None
+
+
+def _next_steps(
+    cells: Mapping[str, Any], ranked: Ranking, least: int, most: float, catalogs: Catalogs
+) -> Iterator[Relaxed]:
+    """Limits on money and time at the first step, of those people set, that saves money."""
+    takes_old_prices = _is_old(ranked, least)
+    for limit in ranked.limits:
+        steps = STEPS.get(limit.name, np.empty(0))
+        steps = steps[steps > limit.most * (1 + FEW)]
+        freed = _asked(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
+        if not freed or _at(limit.name, 0.0, freed, ranked, least).usd >= most:
+            continue
+        for step in steps.tolist():
+            other = _asked(cells, {limit.name: step}, catalogs)
+            relaxed = _at(limit.name, step, other, ranked, least) if other else None
+            is_fresh = relaxed is not None and not relaxed.old_price_days
+            if relaxed and relaxed.usd < most and (is_fresh or takes_old_prices):
+                yield relaxed
+                break
+
+
+def _relaxations(job: Job, catalogs: Catalogs) -> Iterator[tuple[str, float | str, Changes]]:
+    """Limits that leave candidates out: name, step and the cells that relax each."""
+    bits = 0 if job.fixed.get("precision") else NARROWER.get(job.fewest_bits, 0)
+    if bits and not job.trains:
+        yield "fewest_bits", bits, {"fewest_bits": bits}
+    elif bits == 8 and "full" in tunings(job):
+        yield "fewest_bits", bits, {"fewest_bits": bits, "precision": "fp8-mixed"}
+    if job.assumed.get("spare"):
+        yield "spare", "", {"spare": 0}
+    usual = JOB_BY_NAME["instances_most"]
+    twice = min(max(2 * job.instances_most, int(str(usual.default))), int(usual.most))
+    if twice > job.instances_most:
+        yield "instances_most", "", {"instances_most": twice}
+    if any(name in job.fixed for name in ("instance", "gpu")):
+        name = "instance" if "instance" in job.fixed else "gpu"
+        yield name, "", {"instance": None, "gpu": None}
+    if not job.trains and not job.ends:
+        yield _less_load(job)
+    if len(job.regions) < len(catalogs.regions):
+        yield "regions", "", {"regions": ANYWHERE}
+    if "on-demand" in job.markets and "spot" not in job.markets:
+        yield "markets", "spot", {"markets": "spot"}
+
+
+def _less_load(job: Job) -> tuple[str, float, Changes]:
+    """A tenth less load: requests per second, or whole requests in flight."""
+    if job.requests_per_second:
+        rate = job.requests_per_second * LESS_LOAD
+        return "requests_per_second", rate, {"requests_per_second": rate}
+    users = max(int((job.users or 1) * LESS_LOAD), 1)
+    return "users", users, {"users": users, "people": None}
+
+
+def _at(name: str, step: float | str, other: Ranking, ranked: Ranking, least: int) -> Relaxed:
+    """A relaxed limit with the least cost of the ranking that it leads to."""
+    number = least_money(other, other.qualifying)
+    figures = other.candidates
+    if name == "regions":
+        step = other.job.regions[figures["region"][number]]
+    elif name == "instances_most":
+        step = int(figures["instances"][number])
+    elif name == "fewest_bits" and not other.job.trains:
+        name = _narrowed(ranked, least, other, number)
+    market = MARKETS[other.job.markets[figures["market"][number]]]
+    days, fresh = figures["price_age_days"][number], ranked.candidates["price_age_days"][least]
+    old_days = float(days) if days > max(market.old_days, fresh) else 0.0
+    return Relaxed(name, step, float(figures["usd"][number]), old_days)
+
+
+def _is_old(ranked: Ranking, number: int) -> bool:
+    """Whether the price of a candidate is older than what is relied on in its market."""
+    market = MARKETS[ranked.job.markets[ranked.candidates["market"][number]]]
+    return bool(ranked.candidates["price_age_days"][number] > market.old_days)
+
+
+def _narrowed(ranked: Ranking, least: int, other: Ranking, number: int) -> str:
+    """What takes other bits in another ranking's candidate: weights, cache or both."""
+    return "+".join(
+        name for name in NARROWED if _word(other, number, name) != _word(ranked, least, name)
+    )
+
+
+def _word(ranked: Ranking, number: int, name: str) -> str:
+    """A candidate's choice in a column of words of the grid."""
+    chosen = taken(
+        ranked.grid.layouts[name], ranked.grid.size, ranked.candidates["layout"][[number]]
+    )
+    return str(chosen.vocabulary[chosen.codes[0]])

@@ -1,0 +1,38 @@
+"""The types whose cost is within 10 % of the first answer's, and the next dearer one."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from calc.evaluate import Row
+from calc.plan.figures import records
+from calc.search.board import is_sound
+from calc.search.options import Options
+
+CLOSE_RATIO = 1.1
+FEWEST, MOST = 2, 6
+
+
+class NearTies(NamedTuple):
+    """The rows of the short board, how many types lie within 10 %, and the next dearer row."""
+
+    rows: list[Row]
+    close: int
+    next: Row | None
+
+
+def near_ties(options: Options) -> NearTies:
+    """The first answer and every type within 10 % of its money, at least two and at most six."""
+    board = options.board
+    sound = is_sound(board)
+    if options.obstacle or not sound.any():
+        return NearTies(
+            records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None
+        )
+    types = board[sound].drop_duplicates("instance")
+    types = pd.concat([types.head(1), types.iloc[1:].sort_values("usd", kind="stable")])
+    near = (types["usd"] <= CLOSE_RATIO * types["usd"].iloc[0]).sum()
+    rest = records(types.iloc[near : near + 1])
+    return NearTies(
+        records(types.head(min(max(near, FEWEST), MOST))), int(near), rest[0] if rest else None
+    )

@@ -1,0 +1,278 @@
+"""The neighbours of a scenario: its job with one thing freed and all else fixed.
+
+Layouts and instances are the engine's answers to that job; a single choice needs no search and is a
+row to estimate.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import BY_USE, sold_for
+from calc.job.cells import blank
+from calc.job.columns import ANYWHERE, FIXABLE, JOB_BY_NAME, LIMITS, PACE, SHARDINGS
+from calc.job.resolve import divides_matrices
+from calc.layout import at_once, replicas
+from calc.plan.bill import listed_usd_per_hour
+from calc.scenarios.formats import WITHOUT_BF16
+from calc.scenarios.hardware import price_rows
+from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
+from calc.scenarios.lookups import cells_by_id
+from calc.search.layouts import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
+from calc.search.options import sound_layouts
+from calc.studies.comparisons import micro_batches
+
+ADAPTED_IN = ("bf16", "int8", "nf4-dq")
+SMALL_OPTIMIZERS = ("adamw-8bit", "adafactor")
+SERVED_IN = (*SERVED_IN_8, "awq-4bit")
+MORE_SEQUENCES = (2, 4, 8)
+LAYOUT = (
+    "sharding",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "batch",
+    "accumulation_steps",
+    "recompute",
+)
+_PLACE = ("instance", "gpus")
+_LAYOUT_READ = {
+    "training": tuple(name for name in LAYOUT if name != "pipeline_parallel"),
+    "inference": LAYOUT[1:4],
+}
+_COMPARED: dict[str, dict[str, Any]] = {
+    "training": {"sharding": list(SHARDINGS)},
+    "inference": {"tensor_parallel": list(DEGREES)},
+}
+
+Change = dict[str, Any]
+
+
+class Neighbours(NamedTuple):
+    """The job that a scenario stands for, and the changes that lead to its neighbours."""
+
+    job: dict[str, Any]
+    changes: list[Change]
+
+
+def job_of_scenario(
+    row: Mapping[str, Any], market: str, limits: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The job that an estimated scenario stands for, within the limits of another job.
+
+    A limit that is not set asks for nothing; a service may always be as slow as it is.
+    """
+    limited = {
+        name: value for name in (*LIMITS, "confidence") if not blank(value := limits.get(name))
+    }
+    usual = {"hours_most": HUGE, "confidence": "50"}
+    if row["work"] == "inference":
+        usual |= {
+            name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column])
+            for name, column in PACE.items()
+        }
+    job = {
+        name: row[name]
+        for name in (
+            *FIXABLE,
+            *ASSUMED,
+            "work",
+            "model",
+            "sequence_tokens",
+            "train_tokens",
+            "tokens_total",
+            "hours_per_month",
+        )
+    }
+    job = {name: value for name, value in job.items() if not blank(value)}
+    job |= {"regions": row["region"], "markets": market} | usual | limited
+    job.pop("gpu" if row["instance"] else "instance", None)
+    if row["work"] == "inference":
+        return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
+    step = limits.get("step_tokens")  # of the job, whose factor both ends keep
+    return job | {"step_tokens": row["step_tokens"] if blank(step) else step}
+
+
+def neighbours(
+    row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]
+) -> Neighbours:
+    """Every change that is tried on a scenario (an estimated row), each once."""
+    job = job_of_scenario(row, market, limits)
+    choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
+    changes = [
+        *_laid_out(row, catalogs),
+        *_on_its_place(row, job, catalogs),
+        *_elsewhere(row, job, catalogs),
+        *choices,
+    ]
+    return Neighbours(
+        job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)])
+    )
+
+
+def distinct_changes(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
+    """Changes cut down to what they change, each once; those past what a column takes left out."""
+    cut: dict[tuple, Change] = {}
+    most = {
+        name: column.most
+        for name, column in BY_NAME.items()
+        if column.kind not in ("text", "choice")
+    }
+    for change in changes:
+        differs = {
+            name: value for name, value in change.items() if name == "market" or row[name] != value
+        }
+        if (
+            differs
+            and differs.keys() != {"gpu"}
+            and all(differs[name] <= most[name] for name in differs.keys() & most.keys())
+        ):
+            cut.setdefault(tuple(sorted(differs.items())), differs)
+    return list(cut.values())
+
+
+def pairs(changes: Iterable[Change]) -> Iterator[Change]:
+    """Two choices at once, for where no single change keeps the work and makes it fit."""
+    single = [change for change in changes if not change.keys() & {*_PLACE, "region", "market"}]
+    return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
+
+
+def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+    """One choice of the layout at a time, and the layout that holds least."""
+    divides = (
+        row["work"] == "inference"
+        or row["tensor_parallel"] > 1
+        or divides_matrices(row["implementation"], catalogs)
+    )
+    for degree in DEGREES if divides else (1,):
+        split = {"tensor_parallel": float(degree)}
+        if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0:
+            yield split | micro_batches(row, replicas({**row, **split}))
+    if row["work"] == "inference":
+        return
+    yield from ({"sharding": name} for name in SHARDINGS)
+    yield from ({"recompute": name} for name in RECOMPUTES)
+    sequences = row["batch"] * row["accumulation_steps"]
+    divisors = [
+        2.0**power for power in range(int(np.log2(sequences)) + 1) if sequences % 2**power == 0
+    ]
+    yield from ({"batch": batch, "accumulation_steps": sequences / batch} for batch in divisors)
+    yield {"sharding": "zero3", "recompute": "full", "batch": 1.0, "accumulation_steps": sequences}
+
+
+def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+    """The best layouts on the scenario's GPUs; without a price, where that card is sold."""
+    free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
+    if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
+        free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
+    for layout in sound_layouts(free | _COMPARED[row["work"]], catalogs):
+        yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
+
+
+def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+    """The best of every instance type for the same work; of a service in fewer bits too."""
+    free = {
+        name: value
+        for name, value in job.items()
+        if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")
+    }
+    native = (
+        TRAINED_IN["full" if row["tuning"] == "full" else "lora"]
+        if row["work"] == "training"
+        else ("bf16", "fp16")
+    )
+    if row["work"] == "inference":
+        free["precision"] = [
+            *(native if row["precision"] in native else [row["precision"]]),
+            *_narrower(row, catalogs),
+        ]
+    elif row["precision"] not in native:  # else each card trains in the one of them that it has
+        free["precision"] = row["precision"]
+    cards = set()
+    for best in sound_layouts(free, catalogs):
+        place = (
+            {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
+        )
+        card = (
+            cells_by_id(catalogs, "instances", "gpu")[best["instance"]],
+            best["gpus"],
+            best["precision"],
+            not place,
+        )
+        if (
+            card not in cards
+            # instances with the same cards differ in CPUs, which nothing here needs: the cheapest
+            # stands for all
+        ):
+            yield place | {
+                name: best[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])
+            }
+        cards.add(card)
+
+
+def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+    """Single choices of a training: the same work, fewer bits, LoRA, another step."""
+    if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
+        native = {"precision": WITHOUT_BF16[row["precision"]]}
+        yield from (
+            native,
+            native | {"attention": "eager"},
+        )  # cards without bf16 have no flash kernel either
+    yield from (
+        {"loss": "fused"},
+        {"compile": "yes"},
+        {"offload": "optimizer"},
+        {"offload": "none"},
+    )
+    if row["tuning"] == "full":
+        if row["precision"].endswith("-mixed") and _of_card(row, catalogs, "supports_fp8"):
+            yield from (
+                {"precision": "fp8-mixed"},
+                {"precision": "fp8-mixed", "compile": "yes"},
+            )  # compiled, casts cost little
+        yield {"precision": "bf16"}
+        yield from ({"optimizer": name} for name in SMALL_OPTIMIZERS)
+    yield from ({"tuning": "lora", "precision": name} for name in ADAPTED_IN)
+    yield from ({"batch": row["batch"] * times} for times in (2, 4))
+    yield from ({name: np.ceil(row[name] / 2)} for name in ("batch", "accumulation_steps"))
+
+
+def _served(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
+    """Single choices of a service: other formats and software, more or fewer sequences at once."""
+    if not _of_card(row, catalogs, "supports_bf16") and row["precision"] in WITHOUT_BF16:
+        yield {"precision": WITHOUT_BF16[row["precision"]]}
+    yield from ({"batch": row["batch"] * times} for times in MORE_SEQUENCES)
+    yield {"implementation": "vllm"}
+    yield from ({"precision": name} for name in _narrower(row, catalogs))
+    yield from ({"precision": name, "kv_precision": "fp8"} for name in _narrower(row, catalogs))
+    yield {"kv_precision": "fp8"}
+    yield {"batch": np.ceil(row["batch"] / 2)}
+
+
+def _narrower(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
+    """The formats to serve in that are narrower than the scenario's."""
+    widths = catalogs.precisions["matrix_bytes_each"]
+    return [name for name in SERVED_IN if widths[name] < widths[row["precision"]]]
+
+
+def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
+    """Whether the scenario's card can do something; without a card it can."""
+    return not row["gpu"] or bool(catalogs.gpus[column].get(row["gpu"], True))
+
+
+def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
+    """Other markets and regions with a price for the instance; no commitment."""
+    for name in BY_USE:
+        if (
+            name != market
+            and sold_for(name, row["work"], ends_of(row))
+            and not np.isnan(listed_usd_per_hour(row, name, catalogs))
+        ):
+            yield {"market": name}
+    place_rows, regions = price_rows(catalogs)
+    yield from (
+        {"region": region} for region in sorted(regions) if (row["instance"], region) in place_rows
+    )

@@ -1,0 +1,71 @@
+"""A job on machines that one has: as it is, at its largest, what would make it fit, rented."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.search.options import Options, first_row, options
+from calc.studies.stricter_limits import most_possible
+
+SMALLER: dict[str, dict[str, dict[str, str]]] = {  # what takes less memory, the smallest loss first
+    "training": {"lora": {"method": "lora"}, "qlora": {"method": "qlora"}},
+    "inference": {"8-bit": {"fewest_bits": "8"}, "4-bit": {"fewest_bits": "4"}},
+}
+
+
+class OwnedOption(NamedTuple):
+    """An option on one's own machines: its code, its row, and the job fields it changes.
+
+    `code`: as-it-is, nearest, smaller, largest-batch, most-requests or rented. `kind`: of a smaller
+    one its key in SMALLER. `present`: of the most requests, those in flight today.
+    """
+
+    code: str
+    row: Row
+    changes: dict[str, Any]
+    kind: str = ""
+    present: int = 0
+
+
+def own_machines(
+    job: Mapping[str, Any], answered: Options, catalogs: Catalogs
+) -> list[OwnedOption]:
+    """Return the job as it is and at its largest; else what would fit; then what renting costs."""
+    row, renting = answered.rows[0], options({**job, "have": ""}, catalogs)
+    is_rentable = not renting.obstacle and renting.rows[0]["answer"]
+    rented = [OwnedOption("rented", renting.rows[0], {"have": ""})] if is_rentable else []
+    if row["answer"] != "fastest":
+        nearest = [OwnedOption("nearest", row, {})] if row["answer"] else []
+        return [*nearest, *_smaller(job, answered, catalogs), *rented]
+    return [OwnedOption("as-it-is", row, {}), *_largest(job, answered, catalogs), *rented]
+
+
+def _smaller(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
+    """The first way that takes less memory and fits what one has."""
+    smaller = list(SMALLER[str(answered.job["work"])].items())
+    taken = [set(changes.items()) <= set(_plain(job).items()) for _, changes in smaller]
+    begin = taken.index(True) + 1 if True in taken else 0
+    for kind, changes in smaller[begin:]:
+        if row := first_row({**job, **changes}, catalogs):
+            return [OwnedOption("smaller", row, changes, kind)]
+    return []
+
+
+def _plain(job: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in job.items() if isinstance(value, str)}
+
+
+def _largest(job: Mapping[str, Any], answered: Options, catalogs: Catalogs) -> list[OwnedOption]:
+    """The most sequences or requests in flight that the machines take within the limits."""
+    trains, row = answered.job["work"] == "training", answered.rows[0]
+    name, others = ("batch", {}) if trains else ("users", {"people": None})
+    present = int(row["batch"] if trains else answered.job.get("users") or 0)
+    if answered.job.get("requests_per_second") or not present:
+        return []
+    most = most_possible({**job, **others}, name, present, catalogs)
+    other = first_row({**job, **others, name: most}, catalogs) if most > present else None
+    if not other:
+        return []
+    code = "largest-batch" if trains else "most-requests"
+    return [OwnedOption(code, other, {**others, name: most}, present=present)]

@@ -1,0 +1,292 @@
+"""What Step through walks: the plan in other sizes, methods or widths, and on other cards.
+
+A dial is a choice with its values, the plan's own among them. A value stays on it only where the
+engine can estimate every combination with the other dials.
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import parts
+from calc.evaluate import Row
+from calc.explain.step_through import (
+    Bounds,
+    Figures,
+    at_point,
+    figures_at,
+    safe_peaks_gib,
+    surfaces,
+    with_point,
+)
+from calc.scenarios.inputs import SAME_AS_SEQUENCE
+from calc.search.row_status import FOUR_BITS, matrix_bits, method_name
+from calc.studies.comparisons import SERVED_WIDTHS, cards_on_aws, compared, methods_of
+
+SIZES = (
+    "qwen3-0.6b",
+    "llama-3.2-1b",
+    "llama-3.2-3b",
+    "llama-3.1-8b",
+    "qwen3-14b",
+    "qwen3-32b",
+    "llama-3.1-70b",
+)
+USUAL_CARD = "h100-80gb-sxm"  # of a plan that names none
+LEAST_BATCHES = {"training": 32, "inference": 256}  # on the slider
+USUAL_TOKENS, LENGTHS = 32_768, 64  # on the slider
+CLEARLY = 1.25  # as much memory, so that the lines of two cards stand apart
+Dial = dict[str, Row]  # value -> the columns that it sets
+
+
+class Walk(NamedTuple):
+    """All that a picture needs to walk through a step without asking again.
+
+    `rows`: the surfaces, and `cards`: the safe peak on each card, both with the number of the value
+    on each dial, from 1. `plan`: where the plan stands, by the same numbers. `miss_ratio`: the
+    furthest that a checked peak is from the estimate.
+    """
+
+    rows: pd.DataFrame
+    cards: pd.DataFrame
+    dials: dict[str, Dial]
+    bounds: Bounds
+    plan: dict[str, float]
+    card: str
+    miss_ratio: float
+
+    def at_dials(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The plan's rows of `rows` or `cards`."""
+        return table[np.logical_and.reduce([table[name] == self.plan[name] for name in self.dials])]
+
+    @property
+    def at_plan(self) -> pd.DataFrame:
+        """The largest moment of each stop at the plan, by component."""
+        return at_point(self.at_dials(self.rows), self.plan["batch"], self.plan["tokens"])
+
+    @property
+    def figures(self) -> Figures:
+        """The peak of the plan, and the room of its card."""
+        cards = self.at_dials(self.cards)
+        safe_gib = float(cards.loc[cards["card"] == self.card, "safe_gib"].iloc[0])
+        return figures_at(
+            self.at_dials(self.rows), self.plan["batch"], self.plan["tokens"], safe_gib
+        )
+
+
+def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
+    """The walk around a scenario that can be estimated; layout and accumulation stay."""
+    row = {
+        name: value
+        for name, value in scenario.items()
+        if name not in SAME_AS_SEQUENCE or value != scenario["sequence_tokens"]
+    }
+    row |= {"gpu": row["gpu"] or USUAL_CARD, "instance": ""}
+    point = {"batch": float(row["batch"]), "tokens": float(row["sequence_tokens"])}
+    dials, bounds = dials_of(row, catalogs), _bounds(row, catalogs)
+    dials = _possible(dials, next(parts(_frame(row, dials), catalogs)).problems.sound, row)
+    surface = surfaces(_frame(row, dials), bounds, catalogs)
+    numbers = _numbers(dials)
+    numbered = dict(
+        zip(
+            dials,
+            (
+                list(dial).index(value) + 1.0
+                for dial, value in zip(dials.values(), _own(dials, row), strict=True)
+            ),
+            strict=True,
+        )
+    )
+    rows = pd.concat(
+        [
+            numbers.iloc[surface.rows["variant"]].reset_index(drop=True),
+            surface.rows.drop(columns="variant"),
+        ],
+        axis=1,
+    )
+    return Walk(
+        rows,
+        _cards(row, dials, point, catalogs),
+        dials,
+        bounds,
+        point | numbered,
+        row["gpu"],
+        float(surface.miss_ratio.max()),
+    )
+
+
+def dials_of(row: Row, catalogs: Catalogs) -> dict[str, Dial]:
+    """The dials of a scenario: the size, and two of its kind of work."""
+    sizes: Dial = {model: {"model": model} for model in _sizes(row, catalogs)}
+    if row["work"] == "inference":
+        widths = {**SERVED_WIDTHS, _width(row, catalogs): {"precision": row["precision"]}}
+        caches: Dial = {
+            form: {"kv_precision": form}
+            for form in dict.fromkeys(["", "fp8", row.get("kv_precision") or ""])
+        }
+        return {
+            "model": sizes,
+            "precision": {bits: widths[bits] for bits in SERVED_WIDTHS},
+            "kv_precision": caches,
+        }
+    kept = dict.fromkeys(
+        ["none", row["recompute"] if row["recompute"] != "full" else "selective", "full"]
+    )
+    if row["recompute"] == "none":
+        kept = dict.fromkeys(["none", "selective", "full"])
+    present = {"tuning": row["tuning"], "precision": row["precision"]}
+    methods = {
+        name: present if name == method_name(row, catalogs).lower() else change
+        for name, change in methods_of(row, catalogs).items()
+    }
+    return {
+        "model": sizes,
+        "recompute": {name: {"recompute": name} for name in kept},
+        "tuning": methods,
+    }
+
+
+def scenario_at(scenario: Row, walk: Walk, point: dict[str, float]) -> Row:
+    """The scenario at a point of its walk: batch, tokens and the number on each dial."""
+    moved = {**scenario}
+    for name, dial in walk.dials.items():
+        moved |= list(dial.values())[int(point[name]) - 1]
+    table = with_point(
+        pd.DataFrame([{"sequence_tokens": 1.0, **scenario}]), point["batch"], point["tokens"]
+    )
+    lengths = {
+        name: float(table[name].iloc[0])
+        for name in ("batch", "sequence_tokens", "prompt_tokens")
+        if name in table
+    }
+    if scenario.get("decoder_tokens") == scenario["sequence_tokens"]:
+        lengths["decoder_tokens"] = point["tokens"]
+    return moved | lengths
+
+
+def recompute_time_ratio(scenario: Row, market: str, catalogs: Catalogs) -> float:
+    """The time of a step with everything recomputed over its own; NaN where it is not known."""
+    rows = compared(
+        scenario,
+        market,
+        catalogs,
+        [{"recompute": name, "line": name} for name in (scenario["recompute"], "full")],
+    )
+    return float(rows["seconds"].iloc[1] / rows["seconds"].iloc[0]) if len(rows) == 2 else np.nan
+
+
+def _sizes(row: Row, catalogs: Catalogs) -> list[str]:
+    """Real models by size, the plan's among them: text decoders, or the plan's own family."""
+    models, model = catalogs.models, row["model"]
+    if row.get("images_per_sequence"):
+        return [model]
+    alike = models.index[
+        (models["family"] == models["family"][model]) & (models["kind"] == models["kind"][model])
+    ]
+    names = SIZES if models["kind"][model] == "decoder" else alike
+    return sorted(
+        {model, *(name for name in names if name in models.index)},
+        key=lambda name: float(models["parameters"][name]),
+    )
+
+
+def _width(row: Row, catalogs: Catalogs) -> str:
+    """The width of served weights in words: 16 bits, 8 bits, 4 bits."""
+    width = matrix_bits(row, catalogs)
+    return "16 bits" if width >= 16 else "8 bits" if width > FOUR_BITS else "4 bits"
+
+
+def _bounds(row: Row, catalogs: Catalogs) -> Bounds:
+    """The batches and lengths of the sliders; one length where an image fixes it."""
+    tokens, batch = float(row["sequence_tokens"]), float(row["batch"])
+    longest = float(catalogs.models["longest_sequence_tokens"][row["model"]])
+    least = LEAST_BATCHES[row["work"]]
+    most_batch = least if batch <= least else int(2 ** np.ceil(np.log2(2 * batch)))
+    most_tokens = int(min(longest, max(USUAL_TOKENS, 2 ** np.ceil(np.log2(tokens)))))
+    if np.any(next(parts(pd.DataFrame([row]), catalogs)).table["scores_once"] > 0):
+        return Bounds(1, most_batch, int(tokens), 1)
+    step = max(most_tokens // LENGTHS, 1)
+    return Bounds(1, most_batch, step, most_tokens // step, tokens)
+
+
+def _numbers(dials: dict[str, Dial]) -> pd.DataFrame:
+    """The number on each dial of every combination, from 1."""
+    return pd.DataFrame(
+        list(product(*(range(1, len(dial) + 1) for dial in dials.values()))),
+        columns=list(dials),
+        dtype=float,
+    )
+
+
+def _frame(row: Row, dials: dict[str, Dial]) -> pd.DataFrame:
+    """The scenario in every combination of the dials."""
+    changes = product(*(dial.values() for dial in dials.values()))
+    return pd.DataFrame(
+        [
+            {**row, **{name: value for change in combined for name, value in change.items()}}
+            for combined in changes
+        ]
+    )
+
+
+def _own(dials: dict[str, Dial], row: Row) -> tuple[str, ...]:
+    """The plan's own value on each dial."""
+    return tuple(
+        next(
+            value
+            for value, change in dial.items()
+            if all((row.get(name) or "") == set_to for name, set_to in change.items())
+        )
+        for dial in dials.values()
+    )
+
+
+def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, Dial]:
+    """The values whose combinations are all able; the plan's own alone where it is not."""
+    is_able = dict(zip(product(*dials.values()), able, strict=True))
+    sizes, firsts, seconds = dials.values()
+    size, first, second = _own(dials, row)
+    kept_firsts = [value for value in firsts if is_able[size, value, second]]
+    kept_seconds = [
+        value for value in seconds if all(is_able[size, other, value] for other in kept_firsts)
+    ]
+    kept_sizes = [
+        model
+        for model in sizes
+        if all(is_able[model, *others] for others in product(kept_firsts, kept_seconds))
+    ]
+    kept = (
+        (kept_sizes, kept_firsts, kept_seconds)
+        if is_able[size, first, second]
+        else ([size], [first], [second])
+    )
+    return {
+        name: {value: dials[name][value] for value in values}
+        for name, values in zip(dials, kept, strict=True)
+    }
+
+
+def _cards(
+    row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: Catalogs
+) -> pd.DataFrame:
+    """The safe peak of every combination on the plan's card and its neighbours."""
+    frame, numbers, cards = _frame(row, dials), _numbers(dials), _neighbours(row["gpu"], catalogs)
+    many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
+    safe = safe_peaks_gib(with_point(many, point["batch"], point["tokens"]), catalogs)
+    repeated = pd.concat([numbers] * len(cards), ignore_index=True)
+    return repeated.assign(
+        card=np.repeat(np.array(cards, dtype=object), len(numbers)), safe_gib=safe
+    )
+
+
+def _neighbours(card: str, catalogs: Catalogs) -> list[str]:
+    """The card, and the next clearly smaller and larger ones that AWS rents."""
+    memory = catalogs.gpus["memory_bytes"].astype(float)
+    rented = cards_on_aws(catalogs)
+    smaller = [other for other in rented[::-1] if memory[other] * CLEARLY < memory[card]]
+    larger = [other for other in rented if memory[other] > memory[card] * CLEARLY]
+    nearest = [other for other in smaller if memory[other] == memory[smaller[0]]]
+    return [*nearest[-1:], card, *larger[:1]]

@@ -1,0 +1,116 @@
+"""A service with stricter limits or a spare, and how much load its answer takes."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.job.cells import JobRow
+from calc.search.best_answers import least_money
+from calc.search.options import Options, ranking_of
+from calc.studies.limits_cost import STEPS, Relaxed
+
+SPEEDS = ("first_token_seconds", "token_seconds")
+MOST_LOAD = 2  # times the load of the job, up to which the answer is tried
+MOST_COUNT = 100_000
+SAME_RATIO = 1 + 1e-6
+
+
+class Turn(NamedTuple):
+    """The most requests at once that an answer takes, and the money of one more. [USD]"""
+
+    users: int
+    usd: float
+
+
+def stricter_limits(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> list[Relaxed]:
+    """A service without end: both speeds at their next stricter step, a spare instance."""
+    row, job_cells = options.rows[0], options.job
+    if not _is_service(options):
+        return []
+    speeds = {name: _below(name, job_cells[name]) for name in SPEEDS if job_cells.get(name)}
+    tried: list[tuple[str, Any, dict[str, Any]]] = []
+    if len(speeds) == len(SPEEDS) and all(speeds.values()):
+        tried.append(("+".join(SPEEDS), tuple(speeds.values()), speeds))
+    if not row["spare"] > 0:
+        tried.append(("spare", 1, {"spare": 1}))
+    priced = [
+        (name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried
+    ]
+    return [Relaxed(name, step, usd) for name, step, usd in priced if row["usd"] < usd < np.inf]
+
+
+def stricter_speeds(job: Mapping[str, Any]) -> dict[str, float]:
+    """Return both speeds of a job at their next stricter step. [s]"""
+    return {name: _below(name, job[name]) for name in SPEEDS}
+
+
+def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn | None:
+    """Where the answer of a service gives way to a dearer one as requests at once grow."""
+    row, users = options.rows[0], options.job.get("users")
+    if not _is_service(options) or not users or options.job.get("requests_per_second"):
+        return None
+    alone = {
+        **job,
+        "people": None,
+        "instance": row["instance"],
+        "instances_most": int(row["instances_needed"]),
+    }
+
+    def takes(load: int) -> bool:
+        return _least_usd({**alone, "users": load}, catalogs) <= row["usd"] * SAME_RATIO
+
+    if takes(MOST_LOAD * int(users)):
+        return Turn(MOST_LOAD * int(users), np.nan)
+    less = _last(takes, int(users), MOST_LOAD * int(users))
+    usd = _least_usd({**job, "people": None, "users": less + 1}, catalogs)
+    return Turn(less, usd) if row["usd"] * SAME_RATIO < usd < np.inf else None
+
+
+def most_possible(job: Mapping[str, Any], name: str, least: int, catalogs: Catalogs) -> int:
+    """The largest count in a column for which a job still has an answer; `least` has one."""
+
+    def takes(count: int) -> bool:
+        ranked = ranking_of(JobRow.of({**job, name: count}), catalogs)
+        return ranked is not None and len(ranked.qualifying) > 0
+
+    most = 2 * least
+    while takes(most) and most < MOST_COUNT:
+        most *= 2
+    return _last(takes, most // 2, most)
+
+
+def _last(takes: Callable[[int], bool], less: int, most: int) -> int:
+    """The last whole number that takes it, between one that does and one that does not."""
+    while most - less > 1:
+        middle = (less + most) // 2
+        less, most = (middle, most) if takes(middle) else (less, middle)
+    return less
+
+
+def _is_service(options: Options) -> bool:
+    """Whether the first answer is a rented service without end that generates."""
+    row: Row = options.rows[0]
+    if (
+        not row["answer"]
+        or options.obstacle
+        or options.job.get("have")
+        or row["work"] != "inference"
+    ):
+        return False
+    return not options.job.get("tokens_total") and row["time_per_output_token_seconds"] > 0
+
+
+def _below(name: str, limit: float) -> float:
+    """The next tighter step of a limit; 0 where there is none. [s]"""
+    return float(max(STEPS[name][STEPS[name] < limit * (1 - 1e-9)], default=0.0))
+
+
+def _least_usd(job: Mapping[str, Any], catalogs: Catalogs) -> float:
+    """The least money of a job; infinite where nothing qualifies. [USD]"""
+    ranked = ranking_of(JobRow.of(job), catalogs)
+    if ranked is None or not len(ranked.qualifying):
+        return np.inf
+    return float(ranked.candidates["usd"][least_money(ranked, ranked.qualifying)])

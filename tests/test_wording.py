@@ -1,0 +1,151 @@
+"""Words come last: no sentence below calc/say, and nothing reads a sentence to make a decision."""
+
+import ast
+
+import pytest
+from test_house import LEVEL, module_of, name_of, python_files, room_of, tree_of
+
+# Rooms below say that still form sentences: the problems and notes of rows, and what is read of
+# files and formulas.
+SENTENCES_LEFT = {
+    "rules",
+    "scenarios",
+    "models",
+    "memory",
+    "engine",
+    "explain",
+    "speed",
+    "catalogs",
+}
+SENTENCES_LEFT |= {"plan", "cost", "evaluate", "columns", "versions", "units", "table", "layout"}
+WORDLESS = tuple(
+    room
+    for room in LEVEL
+    if LEVEL[room] > LEVEL["say"] and room not in SENTENCES_LEFT and room != "crossed"
+)
+SENTENCE_SPACES = 2
+TEXT_COLUMNS = {"problem", "note", "why", "limits_cost", "misses"}
+OTHER_TEXTS = {"calc/models/huggingface/config.py"}  # why a config is not read, not an answer's why
+CUTS = {"partition", "rpartition", "split", "removesuffix", "removeprefix", "replace"}
+CUTS |= {"startswith", "endswith", "find", "index"}
+
+
+def raised_strings(tree):
+    """Nodes inside a raise, an assert's message or an error's constructor."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise | ast.Assert):
+            yield from ast.walk(node)
+
+
+def docstrings_of(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.value
+
+
+def sentences(path):
+    """String constants of a file with at least two spaces, without docstrings and errors."""
+    tree = tree_of(path)
+    left_out = {*raised_strings(tree), *docstrings_of(tree)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.strip().count(" ") >= SENTENCE_SPACES
+        and node not in left_out
+    ]
+
+
+def text_read(node):
+    """The text column that an expression reads, if it is one: row["why"], options.problem."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str":
+        return text_read(node.args[0]) if node.args else ""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        name = node.slice.value
+    elif isinstance(node, ast.Attribute):
+        name = node.attr
+    elif isinstance(node, ast.Name):
+        name = node.id
+    else:
+        return ""
+    return name if name in TEXT_COLUMNS else ""
+
+
+def searches(tree):
+    """Places that search or cut a text column."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for operator, other in zip(node.ops, node.comparators, strict=True):
+                if isinstance(operator, ast.In | ast.NotIn) and text_read(other):
+                    yield f"line {node.lineno}: in {text_read(other)}"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            cut = node.func
+            if cut.attr in CUTS and text_read(cut.value):
+                yield f"line {node.lineno}: {text_read(cut.value)}.{cut.attr}"
+
+
+def said_names():
+    """The public functions of calc/say, except those that return a number or a flag."""
+    names = set()
+    for path in python_files("calc"):
+        if room_of(module_of(path)) == "say":
+            names |= {
+                node.name
+                for node in tree_of(path).body
+                if isinstance(node, ast.FunctionDef)
+                and ast.unparse(node.returns or ast.Constant("")) == "str"
+            }
+    return names
+
+
+def cut_calls(tree, names):
+    """Calls of functions in `names` whose result is searched or cut at once."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called = node.func.value
+            if node.func.attr in CUTS and isinstance(called, ast.Call):
+                function = called.func
+                name = getattr(function, "attr", getattr(function, "id", ""))
+                if name in names:
+                    yield f"line {node.lineno}: {name}(...).{node.func.attr}"
+
+
+@pytest.mark.parametrize("room", WORDLESS)
+def test_no_room_below_say_forms_a_sentence(room):
+    found = {
+        name_of(path): texts
+        for path in python_files("calc")
+        if room_of(module_of(path)) == room and (texts := sentences(path))
+    }
+    assert found == {}
+
+
+def test_no_text_of_a_row_or_an_answer_is_searched_or_cut():
+    found = {
+        name_of(path): places
+        for path in python_files("calc", "views")
+        if name_of(path) not in OTHER_TEXTS and (places := list(searches(tree_of(path))))
+    }
+    assert found == {}
+
+
+def test_no_output_of_say_is_cut_where_it_is_made():
+    names = said_names()
+    assert len(names) > 60
+    found = {
+        name_of(path): places
+        for path in python_files("calc", "views")
+        if (places := list(cut_calls(tree_of(path), names)))
+    }
+    assert found == {}
+
+
+def test_a_sentence_and_a_search_of_one_are_seen(tmp_path):
+    path = tmp_path / "seen.py"
+    path.write_text('TEXT = "one sentence here"\n\n\ndef words():\n    """A doc string here."""\n')
+    assert sentences(path) == ["one sentence here"]
+    tree = ast.parse('if "tight" in row["why"]:\n    options.problem.partition("; ")')
+    assert list(searches(tree)) == ["line 1: in why", "line 2: problem.partition"]
