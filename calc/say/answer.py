@@ -56,7 +56,7 @@ SPOT_SERVICE = (
 )
 
 
-class Told(NamedTuple):
+class Subject(NamedTuple):
     """What the words of a code are made of."""
 
     reasons: Reasons
@@ -64,7 +64,7 @@ class Told(NamedTuple):
     catalogs: Catalogs
 
 
-Words = Callable[[Told], str]
+Words = Callable[[Subject], str]
 
 
 def why(
@@ -87,7 +87,7 @@ def why(
         parts = [_of_other(reasons, job, catalogs)]
     for code, words in WORDS.items():
         if code in reasons.codes:
-            parts.append(words(Told(reasons, job, catalogs)))
+            parts.append(words(Subject(reasons, job, catalogs)))
         if code == "offline" and not job.trains:
             parts.append(publisher_words(catalogs, row["model"], row["precision"]))
     return "; ".join(filter(None, parts)) + "."
@@ -157,25 +157,25 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     return f"{text}, for {_times(row['usd'] / least['usd'])} the least money"
 
 
-def _requests(told: Told) -> str:
+def _requests(told: Subject) -> str:
     rate = count(told.job.requests_per_second)
     keep = "request a second keeps" if rate == "1" else "requests a second keep"
     busy = counted(round(at_once(told.reasons.row)), "sequence")
     return f"{rate} {keep} {busy} busy (rate × time of a request)"
 
 
-def _people(told: Told) -> str:
+def _people(told: Subject) -> str:
     people = "1 person is" if told.job.people == 1 else f"{count(told.job.people)} people are"
     return f"{people} {counted(int(told.job.users or 0), 'request')} at once"
 
 
-def _spare(told: Told) -> str:
+def _spare(told: Subject) -> str:
     row, spare = told.reasons.row, spare_of(told.reasons.row)
     month = row["usd_per_hour"] / (row["instances_needed"] + spare) * row["hours"]
     return f"{counted(int(spare), 'spare machine')} for {usd(spare * month)} a month"
 
 
-def _scaled(told: Told) -> str:
+def _scaled(told: Subject) -> str:
     row = told.reasons.row
     machines = row["instances_needed"] + spare_of(row)
     hours = (machines - row["resting_instances"]) * row["hours"]
@@ -185,7 +185,7 @@ def _scaled(told: Told) -> str:
     )
 
 
-def _offline(told: Told) -> str:
+def _offline(told: Subject) -> str:
     amount = amount_words(told.job.cells, told.catalogs)
     unit_tokens = measure(told.job.model, told.job.answer_tokens, told.catalogs).tokens
     of_each = f" ({unit_tokens:,.0f} tokens each)" if unit_tokens > 1 else ""
@@ -194,30 +194,30 @@ def _offline(told: Told) -> str:
     )
 
 
-def _confidence(told: Told) -> str:
+def _confidence(told: Subject) -> str:
     return f"its limits on time are kept at {told.job.confidence} % confidence"
 
 
-def _step(told: Told) -> str:
+def _step(told: Subject) -> str:
     return (
         f"a step takes {count(told.reasons.row['step_tokens'])} tokens instead of "
         f"{count(told.job.step_tokens)}"
     )
 
 
-def _attempts(told: Told) -> str:
+def _attempts(told: Subject) -> str:
     row = told.reasons.row
     price = "" if told.job.have else f" at {usd(row['usd'] / row['attempts'])} each"
     return f"{row['attempts']:g} attempts are paid for{price}"
 
 
-def _start_up(told: Told) -> str:
+def _start_up(told: Subject) -> str:
     row = told.reasons.row
     cost = "" if told.job.have else f", {usd(row['start_hours'] * row['usd_per_hour'])}"
     return f"starting ({span(row['start_hours'])}{cost}) is included"
 
 
-def _block(told: Told) -> str:
+def _block(told: Subject) -> str:
     """For how long a block is booked, and how many blocks hold so many instances."""
     row = told.reasons.row
     days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS / row["attempts"]), "day")
@@ -234,7 +234,7 @@ def _block(told: Told) -> str:
     )
 
 
-def _otherwise(told: Told) -> str:
+def _otherwise(told: Subject) -> str:
     other = told.reasons.otherwise
     assert other is not None, "the code says that there is one"
     is_agreed = other["obtainable"] == "by-agreement"
