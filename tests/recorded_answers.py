@@ -154,7 +154,11 @@ def main():
         JOBS_FILE.write_text("\n".join(lines) + "\n", "utf-8")
     results = answers(list(enumerate(recorded_jobs())), load_catalogs())
     if FILE.exists() and not options.new_jobs:
-        print(grid.summary(moved(pd.read_parquet(FILE), results), len(results)))
+        before = pd.read_parquet(FILE)
+        if len(before) == len(results):
+            print(grid.summary(moved(before, results), len(results)))
+        else:
+            print(f"{len(before):,} answers were recorded; today there are {len(results):,}.")
     if options.record:
         results.to_parquet(FILE, compression="zstd", index=False)
         size = FILE.stat().st_size / 1e6

@@ -133,7 +133,7 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
         0,
     ]
     assert late["problem"].startswith(
-        "Nothing keeps every limit: the nearest plan, 2 × p5.48xlarge, takes "
+        "No option meets every limit: the nearest, 2 × p5.48xlarge, takes "
     )
     assert late["problem"].endswith(
         "(3.0 min allowed); allow that time, more instances or other cards."
@@ -141,9 +141,7 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
     assert late["hours"] > 0.05
     assert "needs 3 instances" in many["problem"]
     assert np.isnan(none["usd"])
-    assert none["problem"].startswith(
-        "Nothing allowed is large enough: the smallest arrangement takes "
-    )
+    assert none["problem"].startswith("No allowed GPU is large enough: the smallest layout needs ")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +226,7 @@ def test_what_is_refused_never_appears(catalogs):
     assert set(trained.board["instance"]) == {"g6e.xlarge", "p5.48xlarge"}
     refused = answer(SERVED | {"instance": "g4dn.12xlarge", "precision": "bf16"}, catalogs).iloc[0]
     assert refused["problem"].startswith(
-        "Nothing runs so on the instances allowed: vLLM stops at start: "
+        "No allowed instance runs this configuration: vLLM stops at start: "
     )
 
 
@@ -400,11 +398,11 @@ def test_on_machines_that_are_there_the_fastest_of_every_arrangement_is_the_answ
 @pytest.mark.parametrize(
     ("have", "sentence"),
     [
-        ("8 x a100", "have '8 x a100' is no card or instance"),
+        ("8 x a100", "have '8 x a100' is not a GPU or instance"),
         ("0 x p4d.24xlarge", "have '0 x p4d.24xlarge' is not 1 to 512 of them"),
         ("p4d.24xlarge + 600 x l4", "have '600 x l4' is not 1 to 512 of them"),
-        ("p4d.24xlarge +", "have '' is no card or instance"),
-        ("2 p4d.24xlarge 3", "have '2 p4d.24xlarge 3' is no card or instance"),
+        ("p4d.24xlarge +", "have '' is not a GPU or instance"),
+        ("2 p4d.24xlarge 3", "have '2 p4d.24xlarge 3' is not a GPU or instance"),
     ],
 )
 def test_machines_that_cannot_be_read_are_named_in_a_sentence(catalogs, have, sentence):

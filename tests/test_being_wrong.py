@@ -34,11 +34,11 @@ def test_a_failed_start_and_the_next_roomier_choice_are_priced_below_99_in_100()
     failed = "If it does not fit, the failed start costs $15; "
     assert (
         failure_sentence(ROW, pd.DataFrame(others))
-        == f"{failed}the next roomier choice, 2 × p5.48xlarge, costs 40 % more."
+        == f"{failed}the next option with more room, 2 × p5.48xlarge, costs 40 % more."
     )
     assert (
         failure_sentence(ROW, pd.DataFrame(others[:-1]))
-        == f"{failed}nothing in the table is roomier."
+        == f"{failed}no option in the table has more room."
     )
     assert (
         failure_sentence(roomier, pd.DataFrame(others))

@@ -155,7 +155,7 @@ def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     assert {cards[name] for name in near} == {cards[name] for name in listed}
     assert not listed & far
     close = {name for name in listed if alone[name]["usd"] <= 1.25 * row["usd"]}
-    assert ("the figures cannot tell" in row["why"]) == bool(close)
+    assert ("too close to rank" in row["why"]) == bool(close)
     assert not close or f"{len(close)} other type" in row["why"]
 
 

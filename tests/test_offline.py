@@ -148,7 +148,7 @@ def test_the_answer_is_the_least_money_of_all_layouts_that_keep_the_deadline(
     keeping = every_row(tokens, catalogs)
     keeping = keeping[keeping["hours"] <= hours]
     if keeping.empty:
-        assert ranked.problem.startswith("Nothing keeps every limit")
+        assert ranked.problem.startswith("No option meets every limit")
         return
     worked = keeping[keeping["hours"] >= 2 * keeping["start_hours"]]
     least = (keeping if worked.empty else worked)["usd"].min()

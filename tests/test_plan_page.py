@@ -219,7 +219,7 @@ def present_memory(app):
 
 def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(shown_options):
     app = opened(v="3", instance=["g5.xlarge", "g6.xlarge"])
-    assert title(app).startswith("Nothing allowed is large enough")
+    assert title(app).startswith("No allowed GPU is large enough")
     assert app.warning[0].value
     (free,) = cards(app)
     assert free.startswith("On any instance")
@@ -229,7 +229,7 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
     assert about(shown_options[-1].rows[0]["usd"]) in free
     assert "instance" not in address(app)
     app = opened(v="3", **STATES["nothing within the limits"])
-    assert title(app).startswith("Nothing keeps every limit")
+    assert title(app).startswith("No option meets every limit")
     (nearest,) = cards(app)
     assert nearest.startswith("Nearest")
     assert "In the way: " in nearest

@@ -196,7 +196,7 @@ def test_experts_are_divided_whole_where_tensor_parallel_cuts_their_blocks_and_o
         ]
     ) == {1}
     assert options(job | {"expert_parallel": 1}, catalogs).problem.startswith(
-        "Nothing allowed is large enough"
+        "No allowed GPU is large enough"
     )  # by hand it stays
     apart = {
         "model": job["model"],

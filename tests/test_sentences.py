@@ -88,7 +88,7 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
     assert nowhere.endswith("; set fewer sequences at once, or take fewer bits.")
     job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
     problem = options(job, catalogs).problem
-    assert problem.startswith("Nothing runs so on the instances allowed: ")
+    assert problem.startswith("No allowed instance runs this configuration: ")
     assert "choose fp16" in problem
     rows = answer({"model": "bert-base-uncased", "work": "inference", "users": 8}, catalogs)
     assert (rows["problem"] == "").all()
@@ -105,7 +105,7 @@ def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure)
         "instance": "g4dn.metal",
     }
     problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
-    assert problem.startswith("Nothing allowed is large enough: ")
+    assert problem.startswith("No allowed GPU is large enough: ")
     assert problem.endswith(cure)
 
 
@@ -113,8 +113,8 @@ def test_what_is_too_large_for_the_cards_that_are_there_names_no_other_cards(cat
     problem, rented = options(
         {"model": "llama-3.1-8b", "method": "full", "have": "1 x l4"}, catalogs
     ).problem.split(" Rented, ")
-    assert problem.startswith("Nothing that you have is large enough: ")
-    assert "the largest card that you have, L4, has 22.5; take LoRA or fewer bits." in problem
+    assert problem.startswith("None of your GPUs is large enough: ")
+    assert "your largest GPU, L4, has 22.5; take LoRA or fewer bits." in problem
     assert rented.startswith("the same job costs $")
 
 

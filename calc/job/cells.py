@@ -14,6 +14,7 @@ from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 
 MACHINES = re.compile(r"(?:(?P<count>\d{1,9})\s*(?:[x×*]\s*|\s))?(?P<name>[^\s×*]+)")
+BETWEEN_DIGITS = re.compile(r"(?<=\d),(?=\d)")  # a comma that groups digits: 1,000,000
 MOST_MACHINES = 512
 PERCENTILES = ("first_token_percentile", "token_percentile")
 NUMBERED = ("fewest_bits", "confidence", *PERCENTILES)  # choices that a table may hold as numbers
@@ -93,7 +94,7 @@ def cell_value(column: Input, value: Any, usual: Any = None) -> Any:
                 f"use {' or '.join(filter(None, column.choices))}",
             )
         return text
-    amount = number(str(value).strip().replace(",", "_"))
+    amount = number(BETWEEN_DIGITS.sub("", str(value)))
     if not column.allows(np.array(amount)):
         raise JobError(
             f"{column.name} '{quoted(value)}' is not {column.range_words}", "correct that cell"
@@ -145,7 +146,7 @@ def machines_of(text: str, ids: Sequence[str]) -> dict[str, int]:
         if name not in ids:
             near = similar(name, ids) or "a100-80gb-sxm"
             raise JobError(
-                f"have '{quoted(part.strip())}' is no card or instance of the catalog",
+                f"have '{quoted(part.strip())}' is not a GPU or instance type of the catalog",
                 f"write a count x an id such as {near}",
             )
         counts[name] = counts.get(name, 0) + count

@@ -46,10 +46,8 @@ NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
 MOST_NAMED = 3
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
-BRIEF = "every plan within the limits takes longer to start than to run"
-BY_AGREEMENT = (
-    "AWS rents so many instances at once only by agreement; nothing on fewer keeps the limits"
-)
+BRIEF = "every option within the limits takes longer to start than to run"
+BY_AGREEMENT = "AWS rents this many instances only by agreement, and no option on fewer instances meets the limits"
 SPOT_SERVICE = (
     "spare instances are in another zone or of another type, and are counted; capacity is not "
     "promised"
@@ -80,7 +78,7 @@ def why(
     """
     row = reasons.row
     if reasons.names == ("nearest",):
-        return f"Nearest of what was tried: {arrangement(row, catalogs)} on {place(row)}."
+        return f"Nearest of the options tried: {arrangement(row, catalogs)} on {place(row)}."
     if leads(reasons.names, job):
         parts = _of_first(reasons, near, job, catalogs, is_placed)
     else:
@@ -104,8 +102,8 @@ def _of_first(
     row, others = reasons.row, reasons.possible
     how, where = arrangement(row, catalogs), place(row)
     is_only = "only" in reasons.codes
-    many = "" if is_only else f" of {others:,} arrangements that run, fit and keep the limits"
-    only = ", the only one that runs, fits and keeps the limits" if is_only else ""
+    many = "" if is_only else f" of {others:,} options that run, fit and meet the limits"
+    only = ", the only option that runs, fits and meets the limits" if is_only else ""
     title = joined_titles([TITLES[name] for name in reasons.names])
     parts = [f"{title}{many}{only}{f': {how} on {where}' if is_placed else ''}"]
     if reasons.next is not None and "next" in reasons.codes:
@@ -195,7 +193,7 @@ def _offline(told: Subject) -> str:
 
 
 def _confidence(told: Subject) -> str:
-    return f"its limits on time are kept at {told.job.confidence} % confidence"
+    return f"its time limits are met with {told.job.confidence} % confidence"
 
 
 def _step(told: Subject) -> str:
@@ -272,7 +270,7 @@ def rented_words(rented: Rented | None) -> str:
         return ""
     row = rented.row
     if row is None:
-        return " Nothing that can be rented keeps the limits either."
+        return " No rented option meets the limits either."
     time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
     return f" Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
@@ -299,14 +297,12 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _alike(ratios: Mapping[str, float]) -> str:
-    """5 types within 10 % (g5.xlarge and others): the figures cannot tell them apart."""
+    """5 other types within 10 % (g5.xlarge and others): too close to rank."""
     names = list(ratios)
     listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
     most = max(max(ratios.values()) - 1, 0.01)
-    apart = "it" if len(names) == 1 else "them"
     return (
-        f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): the figures "
-        f"cannot tell {apart} apart"
+        f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): too close to rank"
     )
 
 

@@ -9,7 +9,7 @@ from calc.studies.cost_of_failure import cost_of_failure
 
 
 def failure_sentence(row: Row, board: pd.DataFrame) -> str:
-    """If it does not fit, the failed start costs $3; the next roomier choice costs 40 % more.
+    """If it does not fit, the failed start costs $3; the next option with room 40 % more.
 
     Empty from a probability of 99 % on, on machines of one's own, and where nothing is known of it.
     """
@@ -19,13 +19,13 @@ def failure_sentence(row: Row, board: pd.DataFrame) -> str:
     start = (
         f"the failed start costs {about(cost.start_usd)}"
         if cost.start_usd > 0
-        else "nobody bills the failed start"
+        else "the failed start costs nothing"
     )
     if cost.roomier is None:
-        return f"If it does not fit, {start}; nothing in the table is roomier."
+        return f"If it does not fit, {start}; no option in the table has more room."
     more = cost.roomier["usd"] / row["usd"] - 1
     costs = f"{percent(more)} more" if more > 0 else "no more"
     return (
-        f"If it does not fit, {start}; the next roomier choice, {place(cost.roomier)}, "
+        f"If it does not fit, {start}; the next option with more room, {place(cost.roomier)}, "
         f"costs {costs}."
     )

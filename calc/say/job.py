@@ -299,7 +299,7 @@ def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
             else f"only what is {OBTAINABLE.get(obtainable, obtainable)}"
         )
     sure = str(job.get("confidence") or "")
-    yield "" if sure in ("", _usual("confidence")) else f"limits kept at {sure} % confidence"
+    yield "" if sure in ("", _usual("confidence")) else f"limits met with {sure} % confidence"
     admits = "" if is_missing(job.get("admits")) else str(job.get("admits"))
     yield f"{' and '.join(admits.split('+'))} admitted" if admits else ""
 

@@ -99,32 +99,35 @@ def problem_and_cure(problem: Problem, job: Job | None, catalogs: Catalogs) -> t
     if problem.code == "invalid-job" or problem.code == "no-layout":
         return problem.text, f"{problem.cure}." if problem.cure else ""
     if problem.code == "nothing-runs":
-        return f"Nothing runs so on the instances allowed: {problem.text}".strip(), ""
+        return f"No allowed instance runs this configuration: {problem.text}".strip(), ""
     if problem.too_large is not None:
         return _too_large(problem.too_large, problem.owns_machines, catalogs)
     assert problem.row is not None, "a problem of the nearest row has that row"
-    where = f"the nearest plan, {place(problem.row)},"
+    where = f"the nearest, {place(problem.row)},"
     if problem.code == "limit-exceeded":
         assert job is not None, "a row was ranked for a job"
         cure = MISSED[problem.worst][2]
-        return f"Nothing keeps every limit: {where} {misses_text(problem.misses, job)}", f"{cure}."
+        return (
+            f"No option meets every limit: {where} {misses_text(problem.misses, job)}",
+            f"{cure}.",
+        )
     against = " and ".join(DOUBTS[doubt] for doubt in problem.doubts)
     note = problem.row["note"]
-    cure = f"try it before you rely on it{f': {note}' if note else '.'}"
-    return f"Nothing known to run surely fits: {where} {against}", cure
+    cure = f"test it before you rely on it{f': {note}' if note else '.'}"
+    return f"No option is certain to fit: {where} {against}", cure
 
 
 def _too_large(fact: TooLarge, owns_machines: bool, catalogs: Catalogs) -> tuple[str, str]:
     """The smallest layout against the largest card, and what would make it smaller."""
     reserve = "" if fact.smallest_bytes > fact.card_bytes else ", some of which must stay free"
-    nothing, allowed = (
-        ("Nothing that you have", "that you have")
+    none, largest = (
+        ("None of your GPUs", "your largest GPU")
         if owns_machines
-        else ("Nothing allowed", "allowed")
+        else ("No allowed GPU", "the largest allowed GPU")
     )
     problem = (
-        f"{nothing} is large enough: the smallest arrangement takes "
-        f"{fact.smallest_bytes / GIB:,.1f} GiB on each GPU, and the largest card {allowed}, "
+        f"{none} is large enough: the smallest layout needs "
+        f"{fact.smallest_bytes / GIB:,.1f} GiB per GPU, and {largest}, "
         f"{card_name(fact.card, catalogs)}, has {fact.card_bytes / GIB:,.1f}{reserve}"
     )
     return problem, f"{cure_words(fact.cures, fact.published_bits)}."
@@ -159,7 +162,7 @@ def miss_text(miss: Miss, job: Job) -> str:
         return f"{has.format(has=count(miss.value))} ({most.format(most=count(miss.allowed))})"
     allowed = most.format(most=say(miss.allowed))
     if miss.value == float("inf"):
-        return f"falls ever further behind requests that arrive at random ({allowed})"
+        return f"cannot keep up with random arrivals; the queue grows without bound ({allowed})"
     if name == "scarce_spot_seconds":
         return f"{has.format(has=say(miss.value))} ({allowed})"
     is_time = "hours" in name or "seconds" in name
