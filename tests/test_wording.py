@@ -24,6 +24,7 @@ WORDLESS = tuple(
     if LEVEL[room] > LEVEL["say"] and room not in SENTENCES_LEFT and room != "crossed"
 )
 SENTENCE_SPACES = 2
+IDS = {"serving in 16 bits", "full in 8 bits"}  # ids of tasks in the catalog of number formats
 TEXT_COLUMNS = {"problem", "note", "why", "limits_cost", "misses"}
 OTHER_TEXTS = {"calc/models/huggingface/config.py"}  # why a config is not read, not an answer's why
 CUTS = {"partition", "rpartition", "split", "removesuffix", "removeprefix", "replace"}
@@ -55,6 +56,7 @@ def sentences(path):
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and node.value.strip().count(" ") >= SENTENCE_SPACES
+        and node.value not in IDS
         and node not in left_out
     ]
 

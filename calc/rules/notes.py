@@ -122,7 +122,7 @@ def _of_runs(table: Columns, catalogs: Catalogs) -> Words:
 
 
 def rests_on_runs(table: Columns) -> np.ndarray:
-    """Whether rows rest on runs of one's own: 1 for their time, 2 for their memory, 3 for both."""
+    """Code of what rests on your own runs: 1 for the time, 2 for the memory, 3 for both."""
     timed = (table["time_run_share"] > 0) | (table["first_token_run_share"] > 0)
     return np.asarray(timed + 2 * (table["memory_run_share"] > 0))
 

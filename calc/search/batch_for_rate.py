@@ -23,7 +23,6 @@ READ = (
 )  # by a model that answers no token: the prefill of a whole batch
 
 OF_BATCH = resting(("batch",), MEMORY[0].formulas)  # what a layout has of its batch
-OF_BLOCKS = MEMORY[1].formulas  # sizes of blocks, some of which time reads before memory is known
 
 
 def generates_nothing(job: Job) -> bool:
@@ -87,9 +86,7 @@ def loaded(grid: Grid, crossed: Crossed, job: Job) -> Grid:
 def _needed(crossed: Crossed, batch: np.ndarray, job: Job) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica, up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
-    of_blocks = tuple(formula for formula in OF_BLOCKS if formula.__name__ not in crossed)
-    wanted = READ if generates_nothing(job) else ANSWERED
-    add_time(crossed, job.work, wanted, (*OF_BATCH, *of_blocks))
+    add_time(crossed, job.work, READ if generates_nothing(job) else ANSWERED, OF_BATCH)
     first = crossed.column(first_token_column(job), PAIR)
     token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
     busy = job.requests_per_second * request_seconds(first, token, job)
