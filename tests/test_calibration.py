@@ -21,7 +21,15 @@ from calc.speed.spread import DEVIATIONS
 from calc.units import GIB
 
 LOGS = published("run_logs")["logs"]
-IN_GIB = ("allocated_peak", "reserved_peak", "used", "weights", "non_torch", "activation_peak")
+IN_GIB = (
+    "allocated_peak",
+    "reserved_peak",
+    "used",
+    "weights",
+    "non_torch",
+    "activation_peak",
+    "kv_pool",
+)
 SERVED = {
     "work": "inference",
     "model": "llama-3.1-8b",

@@ -23,7 +23,7 @@ def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(
     )
 
 
-def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, catalogs):
+def test_a_model_is_searched_ticked_and_used(monkeypatch):
     app = opened("models")
     everything = len(app.dataframe[0].value)
     app.text_input(key="model_search").set_value("mixtral").run()
@@ -39,11 +39,6 @@ def test_a_model_is_searched_ticked_and_used_unless_it_is_refused(monkeypatch, c
     app.button(key="use_model").click().run()
     assert not app.exception
     assert app.query_params["model"] in ("mixtral-8x7b", ["mixtral-8x7b"])
-    monkeypatch.setattr(tables, "chosen_in", lambda _: [0])
-    app = opened("models")
-    refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
-    app.text_input(key="model_search").set_value(refused).run()
-    assert app.button(key="use_model").disabled
 
 
 def test_prices_say_how_many_are_old_and_cards_that_aws_rents_come_first(catalogs):

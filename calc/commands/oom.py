@@ -8,13 +8,16 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.brought import brought
+from calc.files.oom.engine import engine_cures
 from calc.files.oom.explain import explained, origin
+from calc.files.oom.logs import logged_figures
 from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.change import MACHINES, NOTHING_FITS, effect
 
 CHANGES = 5
+ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +66,11 @@ def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
             "|---|---|---|---|",
             *map(_part, explanation.parts),
         ]
+    if not explanation.failed:
+        return lines
+    cures = engine_cures(explanation.row, logged_figures(text), catalogs)
+    if cures:
+        lines += ["", f"## {ENGINE_OPTIONS}", "", *(f"- {cure.sentence()}." for cure in cures)]
     changes = advise(explanation.row, catalogs, lacking_bytes=explanation.lacking_bytes)
     mends = explanation.lacking_bytes > 0
     for stays, title in MACHINES.items():
@@ -72,7 +80,7 @@ def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:
             for change in listed
         ]
         lines += ["", f"## {title}", "", *effects] if listed else []
-    return lines if len(changes) else [*lines, "", NOTHING_FITS]
+    return lines if len(changes) or cures else [*lines, "", NOTHING_FITS]
 
 
 def _part(part: MeasuredPart) -> str:

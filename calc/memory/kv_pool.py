@@ -25,9 +25,9 @@ def kv_pool_bytes(limit_bytes, is_engine, weights_bytes, start_up_bytes):
     return np.where(is_engine > 0, pool, np.nan)
 
 
-def request_cache_bytes(decode_cache_bytes, batch):
-    """Cache of one request of the full length. [B]"""
-    return decode_cache_bytes / np.maximum(batch, 1)
+def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
+    """Cache of one request of the full length; NaN where only a part of it is counted. [B]"""
+    return np.where(partial_cache > 0, np.nan, decode_cache_bytes / np.maximum(batch, 1))
 
 
 def max_concurrency(kv_pool_bytes, request_cache_bytes):

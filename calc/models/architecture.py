@@ -71,6 +71,7 @@ MODEL_COLUMNS = (
     *(
         "attention_dropout",
         "softcap",
+        "partial_cache",
         "rms_norms",
         "recurrent_bytes_each",
         "longest_sequence_tokens",

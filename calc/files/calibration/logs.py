@@ -37,6 +37,7 @@ OF_MEMORY = {
     "activation_peak",
     "non_torch",
     "card",
+    "kv_pool",
 }
 
 

@@ -230,10 +230,14 @@ def _memory(run: LoggedRun, row: Row) -> Iterator[Measured]:
     """The memory of the whole run: the measured figure in place of its estimate. [B]
 
     A serving engine fills its share of the card whatever it needs, so that of its run only weights,
-    the start-up profile and what is outside of PyTorch count.
+    the start-up profile and what is outside of PyTorch count; or, where the log has only its cache,
+    what that leaves of the share.
     """
     if row["implementation"] in ENGINES:
         names = list(STARTED) if STARTED.keys() <= run.figures.keys() else []
+        if not names and "kv_pool" in run.figures and not is_missing(row["kv_pool_bytes"]):
+            more_bytes = row["kv_pool_bytes"] - run.figures["kv_pool"]
+            yield "memory", "kv_pool", row["memory_bytes"] + more_bytes, float(row["memory_bytes"])
     else:
         names = [name for name in RUNNING if name in run.figures][:1]
     more_bytes = sum(run.figures[name] - (STARTED | RUNNING)[name](row) for name in names)

@@ -44,9 +44,10 @@ def derive(settled: Settled, main: Tool, catalogs: Catalogs) -> None:
     _experts(settled)
     _lengths(settled)
     copies = _replicas(settled)
-    _by_tokens(settled, copies)
+    objective = catalogs.objectives.loc[settled.values.get("objective") or "sft"]
+    _by_tokens(settled, copies, int(objective["sequences_each"]))
     _accumulation(settled, copies)
-    _tokens(settled, copies, catalogs.objectives.loc[settled.values.get("objective") or "sft"])
+    _tokens(settled, copies, objective)
 
 
 def _set(
@@ -175,8 +176,11 @@ def _replicas(settled: Settled) -> int | None:
     return int(replicas(sizes)) if divides else None
 
 
-def _by_tokens(settled: Settled, copies: int | None) -> None:
-    """Micro-batches where a tool counts in tokens, in prompts or over all GPUs."""
+def _by_tokens(settled: Settled, copies: int | None, sequences_each: int) -> None:
+    """Micro-batches where a tool counts in tokens, in prompts or over all GPUs.
+
+    `sequences_each`: sequences of one example, two of a pair.
+    """
     everywhere, prompts = settled.values.get("micro_batch_all"), settled.values.get("mini_prompts")
     if everywhere and copies and "batch" not in settled.explicit and int(everywhere) % copies == 0:
         _set(settled, "batch", int(everywhere) // copies, ("micro_batch_all",))
@@ -190,7 +194,7 @@ def _by_tokens(settled: Settled, copies: int | None) -> None:
     unit = int(settled.values.get("sequence_tokens") or 0)
     if unit and settled.values.get("tokens_each"):  # of each GPU at most, in whole sequences
         most = int(settled.values["tokens_each"]) * int(settled.values.get("context_parallel", 1))
-        _set(settled, "batch", max(most // unit, 1), ("tokens_each",))
+        _set(settled, "batch", max(most // (unit * sequences_each), 1), ("tokens_each",))
     for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settled.values.get(part)
         if column == "accumulation_steps":

@@ -49,6 +49,7 @@ class OomExplanation(NamedTuple):
     row: Row
     parts: list[MeasuredPart]
     sentences: list[str]
+    failed: bool  # whether anything ran out
     lacking_bytes: (
         float  # what was refused and a twentieth of the card to spare; 0 where nothing was refused
     )
@@ -106,7 +107,7 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     if worst:
         parts += parts_of_failure(worst, here)
         sentences += [
-            *findings_of_failure(worst, here, catalogs),
+            *findings_of_failure(worst, here, catalogs, text),
             *findings_of_phase(text, here, catalogs),
         ]
     if sizes:
@@ -119,6 +120,15 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         if worst
         else max(sizes.get("kv_needed", 0.0) - sizes.get("kv_pool", np.inf), 0.0)
     )
+    failed = bool(worst or meanings or lacking > 0 or sizes.get("ooms"))
+    failed = failed or "free_at_start" in sizes or "request" in sizes
     return OomExplanation(
-        worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences, lacking
+        worst,
+        len(messages),
+        cards_of_capacity(total, catalogs),
+        here,
+        parts,
+        sentences,
+        failed,
+        lacking,
     )

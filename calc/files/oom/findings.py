@@ -6,11 +6,14 @@ from math import floor
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
+from calc.files.oom.logs import printed
 from calc.say.numbers import size
 from calc.units import GIB
 
 FRAGMENTED_RATIO = 0.1  # of the card: fewer fragments are usual
 SAME_RATIO = 0.02
+PRINTED_RATIO = 0.002  # of a size that is printed with two decimals
+LIKELY_TOKENS = 1024  # of which a pass usually holds a multiple
 OF_ENGINES = (
     "kv_pool",
     "kv_tokens",
@@ -28,12 +31,19 @@ HIDDEN = (
 )
 
 
-def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
-    """The meaning of a message, the cause first; missing sizes are not guessed."""
+def findings_of_failure(
+    failure: Failure, row: Row, catalogs: Catalogs, trace: str = ""
+) -> list[str]:
+    """The meaning of a message, the cause first; missing sizes are not guessed.
+
+    `trace`: the text around it, whose functions may name the tensor.
+    """
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
     sentences = []
-    if shape := _shape(tried, row, catalogs):
+    if named := named_tensor(trace):
+        sentences.append(_of_tensor(*named, tried, row, catalogs))
+    elif shape := _shape(tried, row, catalogs):
         sentences.append(f"The request of {size(tried)} has the size of {shape}.")
     if total and allocated > total:
         sentences.append(
@@ -165,6 +175,36 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
             f"to {size(upper)}."
         )
     ]
+
+
+def named_tensor(trace: str) -> tuple[str, str] | None:
+    """What the last line of a trace that names a tensor was making, and that word."""
+    last = {
+        (tensor, word): trace.rfind(word)
+        for tensor, words in printed()["tensors"].items()
+        for word in words
+    }
+    tensor = max(last, key=last.__getitem__)
+    return tensor if last[tensor] >= 0 else None
+
+
+def _of_tensor(tensor: str, word: str, tried: float, row: Row, catalogs: Catalogs) -> str:
+    """The tensor that a trace names; of the logits the tokens that its size stands for."""
+    made = f"The request of {size(tried)} was for the {tensor}: the trace ends in {word}."
+    if tensor != "logits" or row["model"] not in catalogs.models.index:
+        return made
+    vocabulary = float(catalogs.models.loc[row["model"], "outputs"])
+    for width in (4, 2):
+        tokens = tried / (vocabulary * width)
+        likely = max(round(tokens / LIKELY_TOKENS), 1) * LIKELY_TOKENS
+        if abs(tokens / likely - 1) <= PRINTED_RATIO:
+            return (
+                f"{made} {likely:,} tokens x {vocabulary:,.0f} words of the vocabulary x {width} "
+                f"bytes: send fewer tokens through in a pass, or take the entropy and the loss in chunks."
+            )
+    return (
+        f"{made} It holds tokens x vocabulary: send fewer tokens in a pass, or take it in chunks."
+    )
 
 
 def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:

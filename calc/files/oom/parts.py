@@ -88,7 +88,7 @@ def parts_of_figures(
         "weights": row["weights_bytes"],
         "activation_peak": sum(row[name] for name in FORWARD_PASS),
         "non_torch": row["context_bytes"],
-        "kv_pool": row["kv_cache_bytes"],
+        "kv_pool": row["kv_pool_bytes"],
         "kv_needed": _one_request(figures, row, catalogs),
     }
     return _parts(figures, {} if is_other_work(figures, row) else estimated)

@@ -55,13 +55,10 @@ def programs_of(tree: Any, path: Path = ()) -> Iterator[Program]:
     if len(path) > DEEPEST:
         return
     if isinstance(tree, dict):
-        container = _container(tree, path)
-        if container:
-            yield container
-            return
         fields = _own_fields(tree, path)
-        if fields:
-            yield fields
+        program = _container(tree, path, bool(fields)) or fields
+        if program:
+            yield program
             return
         for key, value in tree.items():
             yield from programs_of(value, (*path, str(key)))
@@ -88,8 +85,11 @@ def _of_words(words: list[str], path: Path) -> Program:
     return Program(path, words=tuple(words))
 
 
-def _container(node: dict[str, Any], path: Path) -> Program | None:
-    """The program of a mapping with a command, arguments or an image that says the engine."""
+def _container(node: dict[str, Any], path: Path, has_fields: bool) -> Program | None:
+    """The program of a mapping with a command, arguments or an image that says the engine.
+
+    `has_fields`: the mapping has a tool's own fields, which count before bare flags.
+    """
     named = {snake(key): value for key, value in node.items()}
     words = _words_of(named)
     if words and known_command().search(" ".join(words)[:LONGEST]):
@@ -97,7 +97,7 @@ def _container(node: dict[str, Any], path: Path) -> Program | None:
     flags = bool(words) and any(word.startswith("-") for word in words)
     if words and not words[0].startswith("-") and not MODEL.fullmatch(words[0]):
         return None  # a command of the container's own
-    command = _engine(named) or (_engine_of_flags(words) if flags else "")
+    command = _engine(named) or (_engine_of_flags(words) if flags and not has_fields else "")
     if not command:
         return None
     is_image = any(isinstance(named.get(name), str) for name in IMAGES)
