@@ -6,12 +6,17 @@ from pathlib import Path
 import pytest
 from examples import catalogs, recorded
 
+from calc import estimate
+from calc.__main__ import main
+from calc.files.brought import brought
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.inside.docker import gpus_of_docker
 from calc.files.configs.inside.facts import Fact, near_facts
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_runs
+from calc.files.oom.engine import engine_cures
+from calc.files.request import answered, request_of
 
 FOLDER = Path(__file__).parent / "recorded" / "inside"
 EXPECTED = recorded("cases/inside.json")
@@ -87,3 +92,98 @@ def test_what_speaks_of_memory_and_is_not_read_is_named():
     }
     row = read_runs([("a.json", json.dumps(values).encode())], catalogs())[0].row
     assert (row["model"], row["unused"]) == ("qwen3-8b", "lmcache.max_offload_gb")
+
+
+def test_what_is_assumed_and_what_is_lost_stand_in_three_lines():
+    files = [("a.yaml", (FOLDER / "hyperpod_dpo.yaml").read_bytes())]
+    run = brought(files, catalogs())
+    understood, assumed = run.told.lines()
+    assert understood.startswith("Understood: verl SFT; model deepseek-r1-distill-qwen-7b;")
+    assert "the amount of work is not in the file (training_config" not in assumed
+    assert "(trainer.total_epochs 3)" in assumed
+    assert [row["instance"] for row in run.others] == ["g6.12xlarge", "g6e.12xlarge"]
+
+
+def test_a_field_that_changes_memory_and_is_not_counted_leaves_no_sure_fit():
+    text = (
+        "base_model: meta-llama/Llama-3.1-8B\nadapter: qlora\nload_in_4bit: true\n"
+        "lora_r: 16\nsequence_len: 512\nmicro_batch_size: 1\ngradient_checkpointing: true\n"
+    )
+    columns = {"gpu": "h100-80gb-sxm"}
+    plain = answered(request_of([("a.yaml", text.encode())], catalogs(), columns)).row
+    saved = f"{text}lora_modules_to_save: [lm_head]\n"
+    request = request_of([("a.yaml", saved.encode())], catalogs(), columns)
+    row = answered(request).row
+    assert (plain["fits"], row["fits"]) == ("yes", "tight")
+    assert row["fit_probability"] <= 0.5
+    assert any("lora_modules_to_save" in item for item in request.run.told.not_counted)
+
+
+def test_a_folder_is_one_run(tmp_path, capsys):
+    (tmp_path / "train.yaml").write_text("base_model: gpt2\nsequence_len: 256\ndeepspeed: z.json\n")
+    (tmp_path / "z.json").write_text(
+        '{"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}'
+    )
+    (tmp_path / "notes.md").write_text("not a config")
+    assert main(["import", str(tmp_path), "-o", str(tmp_path / "out.csv")]) == 0
+    assert "Understood: axolotl with DeepSpeed JSON" in capsys.readouterr().err
+    assert "zero3" in (tmp_path / "out.csv").read_text()
+
+
+def test_the_engines_cache_is_what_its_share_leaves():
+    engine = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 1}
+    row = estimate(
+        engine
+        | {"gpu": "l4", "sequence_tokens": 8192, "memory_utilization": 0.9, "precision": "fp8"},
+        catalogs(),
+    )
+    assert 0 < row["kv_pool_bytes"] < 0.9 * row["gpu_memory_bytes"] - row["weights_bytes"]
+    assert row["max_concurrency"] == pytest.approx(row["kv_pool_bytes"] / row["kv_cache_bytes"])
+    assert row["kv_pool_tokens"] == pytest.approx(row["max_concurrency"] * 8192, abs=1)
+    half = estimate(engine | {"gpu": "l4", "sequence_tokens": 4096, "precision": "fp8"}, catalogs())
+    assert half["max_concurrency"] == pytest.approx(
+        half["kv_pool_bytes"] / half["kv_cache_bytes"], rel=1e-6
+    )
+
+
+def test_deepspeeds_offload_takes_the_host_memory_of_its_own_estimator():
+    """30.5e9 parameters, 8 ranks that load 4 bytes each, buffers of half as much again."""
+    row = estimate(
+        {
+            "model": "qwen3-30b-a3b",
+            "precision": "bf16-master",
+            "sharding": "zero2",
+            "offload": "optimizer",
+            "implementation": "deepspeed",
+            "gpus": 8,
+            "gpu": "h200-sxm",
+            "recompute": "full",
+        },
+        catalogs(),
+        solve=False,
+    )
+    assert row["host_memory_bytes"] == pytest.approx(1.5 * 8 * 4 * row["parameters"])
+
+
+def test_an_engine_that_ran_out_is_helped_by_its_own_options_first():
+    row = estimate(
+        {
+            "work": "inference",
+            "model": "llama-3.1-8b",
+            "implementation": "vllm",
+            "gpu": "l4",
+            "precision": "bf16",
+            "sequence_tokens": 131072,
+            "memory_utilization": 0.85,
+        },
+        catalogs(),
+        solve=False,
+    )
+    cures = engine_cures(row, {"most_tokens": 30000.0}, catalogs())
+    assert cures[0].column == "sequence_tokens"
+    assert cures[0].value == 30000
+    share = next(cure for cure in cures if cure.column == "memory_utilization")
+    assert share.gained_bytes > 0
+    least = next(iter(engine_cures(row, {"weights": 90.0, "free_after_weights": 10.0}, catalogs())))
+    assert least.value == pytest.approx(0.92) or least.column == "sequence_tokens"
+    assert engine_cures({**row, "work": "training"}, {}, catalogs()) == []

@@ -9,12 +9,25 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE
-from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
+from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.run import ABOUT, read_runs
 from calc.files.configs.told import told_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME, DEFAULTS
+
+OF_RUNS = (
+    ".yaml",
+    ".yml",
+    ".json",
+    ".toml",
+    ".sh",
+    ".sbatch",
+    ".slurm",
+    ".py",
+    ".ipynb",
+    ".properties",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +53,7 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     rows, refused = [], []
     for run in runs:
         try:
-            names = [run] if Path(run).exists() else run.split("+")
-            found = read_runs([(name, content_of(name)) for name in names], catalogs)
+            found = read_runs([(name, content_of(name)) for name in named_files(run)], catalogs)
             rows += [one.row for one in found]
             for line in told_of(found[0].row, found[0].lines, DEFAULTS, {}).lines():
                 print(f"{run}: {line}", file=sys.stderr)
@@ -53,12 +65,27 @@ def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, li
     return pd.DataFrame(rows, dtype=object), refused
 
 
+def named_files(run: str) -> list[str]:
+    """The files of a run: those joined by +, or the configs and scripts of a folder."""
+    folder = Path(run)
+    if not folder.is_dir():
+        return [run] if folder.exists() else run.split("+")
+    inside = sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file()
+        and (path.suffix.lower() in OF_RUNS or path.name.lower().startswith("dockerfile"))
+    )
+    return [str(path) for path in inside[:MOST_DOCUMENTS]] or [run]
+
+
 def content_of(name: str) -> bytes:
     """The bytes of a file, as many as a config may have; raises ConfigProblem."""
     path = Path(name)
     if path.is_dir():
         raise ConfigProblem(
-            f"{name} is a folder; name the files in it, those of one run joined by +."
+            f"{name} is a folder without a config or a launch script; name the files of a run, "
+            f"joined by +."
         )
     try:
         with path.open("rb") as stream:

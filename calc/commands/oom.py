@@ -6,6 +6,7 @@ from pathlib import Path
 from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.commands.command import pasted_text, plan_rows, write_result
+from calc.commands.imports import named_files
 from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.oom.engine import engine_cures
@@ -40,9 +41,7 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        brought_run = brought(
-            [(name, Path(name).read_bytes()) for name in run.split("+")], catalogs
-        )
+        brought_run = brought([(name, Path(name).read_bytes()) for name in named_files(run)], catalogs)
         row, catalogs = brought_run.row, brought_run.catalogs
         reading = [*brought_run.told.lines(), ""]
     if row["problem"] and not row["memory_bytes"] > 0:

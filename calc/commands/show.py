@@ -6,7 +6,7 @@ from pathlib import Path
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import write_result
-from calc.commands.imports import content_of
+from calc.commands.imports import content_of, named_files
 from calc.commands.sheet import as_mapping, sheet
 from calc.files.request import PASTED, answered, request_of
 
@@ -35,6 +35,6 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _files(word: str) -> list[str]:
-    """The files that a word names, several joined by +; none of any other word."""
-    names = [word] if Path(word).is_file() else word.split("+")
+    """The files that a word names, several joined by + or in a folder; none of any other word."""
+    names = named_files(word)
     return names if all(Path(name).is_file() for name in names) else []

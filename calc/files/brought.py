@@ -16,9 +16,12 @@ from calc.files.configs.told import Told, told_of
 from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
 from calc.files.simulated import model_entry
+from calc.memory.fit import HOLDS
 from calc.models.foreign import free_id
 from calc.scenarios.inputs import BY_NAME
 
+UNSURE = 0.5  # the probability of a fit that an uncounted field may undo
+NOT_SURE = "Whether it fits is not sure: a field of your file that changes memory is not counted."
 Documents = list[tuple[str, bytes]]
 MODEL_KEYS = {
     "architectures",
@@ -76,6 +79,8 @@ def brought(
         "problem": run.row["problem"] or row["problem"],
         "note": f"{run.row['note']} {row['note']}".strip(),
     }
+    told = told_of(run.row, run.lines, row, said or {})
+    row = cautious(row, told)
     return Brought(
         {name: row[name] for name in choices if name != "scenario"},
         row,
@@ -83,9 +88,21 @@ def brought(
         run.row["source_tool"],
         models,
         extended,
-        told_of(run.row, run.lines, row, said or {}),
+        told,
         tuple(other.row for other in others),
     )
+
+
+def cautious(row: Row, told: Told) -> Row:
+    """A row that is not said to fit for sure where its files change memory in an uncounted way."""
+    if not told.lacks_memory or row["fits"] != HOLDS[0]:
+        return row
+    return {
+        **row,
+        "fits": HOLDS[1],
+        "fit_probability": min(row["fit_probability"], UNSURE),
+        "note": f"{NOT_SURE} {row['note']}".strip(),
+    }
 
 
 def model_entries(documents: Documents, catalogs: Catalogs) -> dict[str, dict[str, Any]]:

@@ -18,6 +18,7 @@ from calc.files.brought import (
     Brought,
     Documents,
     brought,
+    cautious,
     is_model,
     model_entries,
     sorted_documents,
@@ -226,6 +227,7 @@ def row_of_request(request: Request) -> Row:
             {**request.run.scenario, **scenario} if request.run else _scenario(with_model(request))
         )
         row = estimate(scenario, request.catalogs, solve=False)
+        row = cautious(row, request.run.told) if request.run else row
     return billed_row(
         {**row, "market": (listed(request.columns.get("markets")) or ["on-demand"])[0]},
         request.catalogs,

@@ -21,6 +21,7 @@ MATTERS = {  # what a reader must know is assumed
 NO_CARD = "no GPU type is in the file: which GPU"
 NO_AMOUNT = "the amount of work is not in the file{}: how many tokens (train_tokens)"
 EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "total_epochs", "total_episodes")
+NODES, PER_NODE = ("nodes", "num_nodes", "nnodes"), "{} GPUs on each node"
 OWN_MEMORY = "the memory of vLLM, since {} has no estimate of its own"
 COPIES = "{} replicas: the figures are of one"
 UNUSED_GPUS = "{} GPUs are asked for and {} are used"
@@ -33,6 +34,11 @@ class Told(NamedTuple):
     understood: tuple[str, ...]
     assumed: tuple[str, ...]
     not_counted: tuple[str, ...]
+
+    @property
+    def lacks_memory(self) -> bool:
+        """Whether a field that is known to change the memory is not counted."""
+        return any(item.endswith(f"({SURE})") for item in self.not_counted)
 
     def lines(self) -> list[str]:
         """The items as lines of text."""
@@ -96,6 +102,7 @@ def _assumed(
         for name in named
         if not is_missing(run[name] or estimated.get(name))
     ]
+    items += _per_node(run, lines)
     engine = next((tool for tool in run["source_tool"].split("+") if tool in tools()), "")
     if "implementation" in defaults and work == "inference" and engine:
         items.append(OWN_MEMORY.format(tools()[engine].name))
@@ -108,6 +115,16 @@ def _assumed(
         )
         items.append(NO_AMOUNT.format(f" ({epochs.field} {epochs.text})" if epochs else ""))
     return tuple(items)
+
+
+def _per_node(run: Mapping[str, str], lines: Sequence[Line]) -> list[str]:
+    """How many GPUs a node is taken to have, where the files say only how many nodes there are."""
+    sources = [line for line in lines if "gpus" in line.columns]
+    if len(sources) != 1 or sources[0].field.rpartition(".")[2] not in NODES:
+        return []
+    if not (sources[0].text.isdigit() and run["gpus"].isdigit()):
+        return []
+    return [PER_NODE.format(int(run["gpus"]) // int(sources[0].text))]
 
 
 def _not_counted(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ...]:
