@@ -41,7 +41,9 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        brought_run = brought([(name, Path(name).read_bytes()) for name in named_files(run)], catalogs)
+        brought_run = brought(
+            [(name, Path(name).read_bytes()) for name in named_files(run)], catalogs
+        )
         row, catalogs = brought_run.row, brought_run.catalogs
         reading = [*brought_run.told.lines(), ""]
     if row["problem"] and not row["memory_bytes"] > 0:

@@ -219,7 +219,7 @@ def fields_of(
         setting: Any = value
         if not equals:
             end = place
-            while name not in switches and end < len(words) and not _is_flag(words[end]):
+            while name not in switches and end < len(words) and not _ends_values(words[end]):
                 end += 1
             values, place = words[place:end], end
             others += [value for value in values[1:] if OVERRIDE.match(value)]
@@ -232,3 +232,7 @@ def fields_of(
 
 def _is_flag(word: str) -> bool:
     return FLAG.fullmatch(word.partition("=")[0]) is not None
+
+
+def _ends_values(word: str) -> bool:
+    return word == ENDS or _is_flag(word)
