@@ -21,7 +21,8 @@ def tower_layers_share(tower_layers, tower_full_layers):
 
 def tower_scored_tokens(image_patches_tokens, tower_window_tokens):
     """Patches that are scored against one another: an image's, or a window's. [tokens]"""
-    return np.stack([image_patches_tokens, np.minimum(tower_window_tokens, image_patches_tokens)])
+    windowed = np.minimum(tower_window_tokens, image_patches_tokens)
+    return np.stack(np.broadcast_arrays(image_patches_tokens, windowed))
 
 
 def tower_form(tower_kind, activation_format, computes_all_scores):

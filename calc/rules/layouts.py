@@ -295,14 +295,11 @@ RULES = (
         "{model} has no linear layer named {lora_targets}; choose all-linear.",
     ),
     Rule(
-        lambda trains, broken_shard_elements, implementation_reserves_share, release_takes_cut_blocks: (
-            (trains == 0)
-            & (broken_shard_elements > 0)
-            & (implementation_reserves_share > 0)
-            & ~(release_takes_cut_blocks > 0)
+        lambda trains, refused_shard_elements, implementation_reserves_share: (
+            (trains == 0) & (refused_shard_elements > 0) & (implementation_reserves_share > 0)
         ),
         "{implementation} refuses {model} in {precision} with tensor parallel "
-        "{tensor_parallel:.0f}: a GPU's {broken_shard_elements:g} "
+        "{tensor_parallel:.0f}: a GPU's {refused_shard_elements:g} "
         "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, "
         "experts divided by as many (expert_parallel), "
         "or another precision.",

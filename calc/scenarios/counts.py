@@ -149,6 +149,11 @@ def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
     return np.max(np.where(cut, stack_shards, 0), axis=(0, 1))
 
 
+def refused_shard_elements(broken_shard_elements, release_takes_cut_blocks):
+    """The same, where the engine's release does not run such a share. [elements]"""
+    return np.where(release_takes_cut_blocks > 0, 0, broken_shard_elements)
+
+
 def expert_shard_elements(stack_shards):
     """One GPU's share of the inner width of an expert. [elements]"""
     return np.max(stack_shards[-1], axis=0)
