@@ -13,12 +13,46 @@ import numpy as np
 from calc.evaluate import Columns, evaluate, reading, variant
 
 
-def _long_cache(
-    engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens
+def runs_older_engine(card_is_of_older_release, release_block_ratio):
+    """1 for an engine of 2024, named or the newest known on the card. [0 or 1]
+
+    Source: catalogs/calibrated/serving_steps.yaml and earlier_releases.yaml.
+    """
+    return ((card_is_of_older_release > 0) | (release_block_ratio > 1)).astype(float)
+
+
+def leaves_kernel_open(
+    trains,
+    named_attention_ratio,
+    engine_attention_ratio,
+    card_flash_2_ratio,
+    card_cudnn_ratio,
+    training_attention_seconds,
+    training_device_seconds,
+    replica_gpus,
 ):
+    """1 where attention weighs and nobody says which of the card's kernels runs. [0 or 1]
+
+    Source: catalogs/calibrated/utilization.yaml: on Hopper and Blackwell the kernels differ.
+    """
+    differ = (card_cudnn_ratio > card_flash_2_ratio) & (engine_attention_ratio == 1)
+    weighs = training_attention_seconds > 0.25 * training_device_seconds * replica_gpus
+    return ((trains > 0) & np.isnan(named_attention_ratio) & differ & weighs).astype(float)
+
+
+def _as_shipped(engine_replays_steps, is_tuned, most_experts, card_shipped_expert_seconds):
     return (
         (engine_replays_steps > 0)
-        & (card_is_of_older_release > 0)
+        & (is_tuned == 0)
+        & (most_experts > 0)
+        & (card_shipped_expert_seconds > 0)
+    )
+
+
+def _long_cache(engine_replays_steps, runs_older_engine, sequence_tokens, earlier_captured_tokens):
+    return (
+        (engine_replays_steps > 0)
+        & (runs_older_engine > 0)
         & (sequence_tokens > earlier_captured_tokens)
     )
 
@@ -70,6 +104,7 @@ LAYOUT_CORNERS: dict[str, Callable] = {
     "speculation": lambda trains, speculates: (trains == 0) & (speculates > 0),
 }
 PLACE_CORNERS: dict[str, Callable] = {
+    "as-shipped": _as_shipped,
     "assumed-card": lambda card_is_assumed, card_step_is_assumed, engine_replays_steps: (
         (card_is_assumed > 0) | (engine_replays_steps > 0) & (card_step_is_assumed > 0)
     ),
@@ -77,12 +112,13 @@ PLACE_CORNERS: dict[str, Callable] = {
         (trains == 0) & (batch > nearly_full_ratio * slots)
     ),
     "long-cache": _long_cache,
-    "older-release": lambda engine_replays_steps, card_is_of_older_release: (
-        (engine_replays_steps > 0) & (card_is_of_older_release > 0)
+    "older-release": lambda engine_replays_steps, runs_older_engine: (
+        (engine_replays_steps > 0) & (runs_older_engine > 0)
     ),
     "one-source": lambda engine_replays_steps, card_sources: (
         (engine_replays_steps > 0) & (card_sources == 1)
     ),
+    "unknown-kernel": lambda leaves_kernel_open: leaves_kernel_open > 0,
 }
 CORNERS = tuple(
     sorted({*LAYOUT_CORNERS, *PLACE_CORNERS})
