@@ -232,10 +232,20 @@ def replayed_experts_seconds(
 
 
 def replayed_sequences_seconds(
-    running_sequences, model_blocks, card_sequence_seconds, card_sequence_block_seconds
+    running_sequences,
+    model_blocks,
+    card_sequence_seconds,
+    card_sequence_block_seconds,
+    release_sequence_seconds,
 ):
-    """Time that sequences add to a step that is replayed as one CUDA graph. [s]"""
-    return running_sequences * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
+    """Time that the sequences add to a step that is replayed as one CUDA graph. [s]
+
+    Engines before vLLM's V1 also loop over them in Python. Source: vLLM's blog of 27 January 2025,
+    "vLLM V1: A Major Upgrade to vLLM's Core Architecture".
+    """
+    looped = np.nan_to_num(release_sequence_seconds)
+    each = card_sequence_seconds + looped + model_blocks * card_sequence_block_seconds
+    return running_sequences * each
 
 
 def block_gap_seconds(card_block_seconds, release_block_ratio):
