@@ -66,14 +66,15 @@ def run_tokens(trains, train_tokens, tokens_total):
     return np.where(trains > 0, train_tokens, tokens_total)
 
 
-def run_tokens_per_second(trains, generated_tokens, tokens_per_second, prefill_tokens_per_second):
+def run_tokens_per_second(
+    trains, generated_tokens, tokens_per_second, prefill_tokens_per_second, evaluation_share
+):
     """Tokens of the run per second; requests without answers count what they read. [tokens/s]
 
     By definition.
     """
-    return np.where(
-        (trains > 0) | (generated_tokens > 0), tokens_per_second, prefill_tokens_per_second
-    )
+    served = np.where(generated_tokens > 0, tokens_per_second, prefill_tokens_per_second)
+    return np.where(trains > 0, tokens_per_second * (1 - evaluation_share), served)
 
 
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
