@@ -164,14 +164,16 @@ def reduction_pool_bytes(
     stack_trained_here,
     earlier_gradients_bytes,
     gradients_bytes,
+    accumulates_unsharded,
     implementation_flattens_shards,
 ):
     """Memory that FSDP's reductions have reserved and that is not alive at the peak. [B]
 
     They are allocated on a stream of their own, and what one stream has reserved no other reuses
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp,
-    BlockPool). Beside gradients of earlier micro-batches FSDP1 reserves its flat gradients anew;
-    FSDP2 adds to the shards that are there and reserves one block's reduction
+    BlockPool). Beside gradients of earlier micro-batches FSDP1 reserves its flat gradients anew,
+    and so does any FSDP that reduces after the last micro-batch alone; FSDP2 otherwise adds to the
+    shards that are there and reserves one block's reduction
     (_fsdp_param_group.py, post_backward; prime-rl's max_memory_reserved with two micro-batches).
     """
     reducing = reduce_bytes_each * np.max(stack_trained_here, axis=0)
@@ -179,7 +181,8 @@ def reduction_pool_bytes(
         earlier_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0)
     )
     pool = np.maximum(step_gradients_bytes + reducing - alive, 0)
-    adds = (earlier_gradients_bytes > 0) & (implementation_flattens_shards == 0)
+    whole = np.maximum(implementation_flattens_shards, accumulates_unsharded)
+    adds = (earlier_gradients_bytes > 0) & (whole == 0)
     return np.where(fsdp_active * trains > 0, np.where(adds, reducing, pool), 0.0)
 
 
