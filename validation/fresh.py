@@ -1,10 +1,13 @@
 """The estimate against rows of sources that no constant was first fitted to.
 
 `python -m validation.fresh` prints the errors by group and writes `results/fresh.csv`, a row per
-published figure, and `results/fresh_summary.csv`. Each row is asked twice: with the columns that
-its source's set-up was first put into, and with what the source states beyond them
-(`data/fresh/as_published.yaml`). Half of the rows of these sources are here; the other half is
-kept elsewhere and judges.
+published figure, `results/fresh_summary.csv`, and `results/fitted_and_left_out.csv`: the error of
+fitted rows, of rows of the same sources that were held out, and of sources left out whole, side by
+side. Each row is asked twice: with the columns that its source's set-up was first put into, and
+with what the source states beyond them (`data/fresh/as_published.yaml`). Rows of low confidence
+ask one engine as another, send a finite burst, or leave settings open: what is said of the sources
+rests on the others. Half of the rows of these sources are here; the other half is kept elsewhere
+and judges.
 """
 
 from fnmatch import fnmatchcase
@@ -17,7 +20,16 @@ from calc.catalogs.load import add_models
 from calc.catalogs.strict_yaml import read_strictly
 from calc.files.model_configs import added_models
 from calc.scenarios.inputs import BY_NAME
-from validation.speed import DATA, RESULTS, time_table, with_published_models
+from validation.speed import (
+    DATA,
+    RESULTS,
+    SERVED,
+    encoders,
+    errors,
+    published,
+    time_table,
+    with_published_models,
+)
 
 FRESH = DATA / "fresh"
 FAMILIES = (
@@ -148,23 +160,53 @@ def summary(rows, by):
     return table.round(3)
 
 
+def side_by_side(rows, catalogs):
+    """The error of times by kind of row: fitted, held out of the fit, and sources left out whole.
+
+    Of the fresh rows those of medium and high confidence, as their sources state them.
+    """
+    known = errors(pd.concat([published(), encoders()], ignore_index=True), catalogs)
+    known["rows"] = np.where(known["held_out"], "held out", "fitted")
+    fresh = rows[(rows["asked"] == STATED) & (rows["confidence"] != "low")]
+    fresh = fresh[fresh["quantity"].isin(TIMES)]
+    work = np.where(fresh["family"].isin(["fresh_serving", "fresh_encoders"]), "inference", "")
+    fresh = fresh.assign(
+        rows="source left out",
+        work=np.where(work == "", "training", work),
+        measured=fresh["quantity"],
+    )
+    both = pd.concat([known, fresh], ignore_index=True)
+    both = both[both["problem"] == ""]
+    both["measured"] = both["measured"].where(both["measured"].isin(SERVED), "rate or step")
+    groups = both.groupby(["work", "measured", "rows"])
+    table = groups["error_ratio"].agg(
+        figures="size",
+        median_error_ratio=lambda error: error.abs().median(),
+        p90_error_ratio=lambda error: error.abs().quantile(0.9),
+    )
+    return table.assign(inside_ratio=groups["inside"].mean()).astype(float).round(3)
+
+
 def main():
     """Print the errors by family and by group, and write them."""
-    rows = all_compared(fresh_catalogs())
+    catalogs = fresh_catalogs()
+    rows = all_compared(catalogs)
     rows = rows.assign(
         judged=rows["family"].str.removeprefix("fresh_")
         + " "
         + np.where(rows["quantity"].isin(TIMES), rows["quantity"], "memory")
     )
     headline = rows[rows["headline"] == "yes"]
+    sure = headline[headline["confidence"] != "low"]
     tables = [
-        summary(rows, ["judged", "asked"]),
-        summary(headline, ["family", "asked"]),
+        side_by_side(rows, catalogs),
+        summary(sure, ["family", "asked"]),
         summary(rows, ["judged", "group", "asked"]),
     ]
     RESULTS.mkdir(exist_ok=True)
     rows[[*SHOWN]].to_csv(RESULTS / "fresh.csv", index=False, float_format="%.5g")
     tables[2].reset_index().to_csv(RESULTS / "fresh_summary.csv", index=False)
+    tables[0].reset_index().to_csv(RESULTS / "fitted_and_left_out.csv", index=False)
     for table in tables:
         print(table.to_string(na_rep=""), "\n")
 
