@@ -150,7 +150,7 @@ def broken_shard_elements(stack_shards, scale_elements, tensor_parallel):
 
 
 def refused_shard_elements(broken_shard_elements, release_takes_cut_blocks):
-    """The same, where the engine's release does not run such a share. [elements]"""
+    """Share of an inner width that the engine's release refuses to cut so, else 0. [elements]"""
     return np.where(release_takes_cut_blocks > 0, 0, broken_shard_elements)
 
 

@@ -320,7 +320,7 @@ def expert_parallel_seconds(
     passing_sequences,
     stack_layers,
     stack_pass_tokens,
-    stack_routed_width,
+    stack_expert_hidden,
     stack_routing_seconds_per_byte,
     expert_parallel,
     tensor_parallel,
@@ -331,7 +331,7 @@ def expert_parallel_seconds(
     3's moe_latent_size). Source: Lepikhin et al. 2020, arXiv 2006.16668.
     """
     sent_seconds = np.sum(
-        stack_layers * stack_pass_tokens * stack_routed_width * stack_routing_seconds_per_byte,
+        stack_layers * stack_pass_tokens * stack_expert_hidden * stack_routing_seconds_per_byte,
         axis=0,
     )
     return np.where(

@@ -215,11 +215,11 @@ def whole_element_bytes(
     stack_pass_tokens,
     stack_experts_per_token,
     stack_hidden,
-    stack_routed_width,
+    stack_expert_hidden,
     element_passes,
 ):
     """Traffic of what is as wide as the hidden states: residual, norms, copies for experts. [B]"""
-    width = 4 * (stack_hidden + stack_experts_per_token * stack_routed_width)
+    width = 4 * (stack_hidden + stack_experts_per_token * stack_expert_hidden)
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * width, axis=0) * element_passes
 
 

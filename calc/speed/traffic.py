@@ -19,17 +19,9 @@ def stack_met_ffn_width(
     )
 
 
-def stack_routed_width(stack_expert_latent, stack_hidden):
-    """Width of the experts' inputs, which some models make narrower than a block's. [elements]
-
-    Source: transformers, modeling_nemotron_h.py, moe_latent_size.
-    """
-    return np.where(stack_expert_latent > 0, stack_expert_latent, stack_hidden)
-
-
 def stack_output_width(
     stack_hidden,
-    stack_routed_width,
+    stack_expert_hidden,
     stack_query_width,
     stack_key_width,
     stack_mixer_in_width,
@@ -44,7 +36,7 @@ def stack_output_width(
     of catalogs/calibrated/engines.yaml.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
-    routed = stack_experts_per_token * stack_routed_width
+    routed = stack_experts_per_token * stack_expert_hidden
     return 4 * (stack_hidden + routed) + mixed + 3 * stack_met_ffn_width
 
 
@@ -71,7 +63,7 @@ def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compil
 
 def stack_cast_width(
     stack_hidden,
-    stack_routed_width,
+    stack_expert_hidden,
     stack_query_width,
     stack_key_width,
     stack_experts_per_token,
@@ -81,7 +73,7 @@ def stack_cast_width(
 
     Source: torchao/float8/float8_linear.py.
     """
-    routed = 2 * stack_experts_per_token * stack_routed_width
+    routed = 2 * stack_experts_per_token * stack_expert_hidden
     return (
         4 * stack_hidden
         + 2 * stack_query_width
