@@ -5,12 +5,11 @@ By definition.
 
 import numpy as np
 
-USUAL_PROMPTS = 128  # of one step, where a scenario sets none: our own choice
 
-
-def step_prompts(prompts_per_step):
-    """Prompts that one step generates answers for. [prompts]"""
-    return np.where(np.isnan(prompts_per_step), USUAL_PROMPTS, prompts_per_step)
+def step_prompts(prompts_per_step, batch_sequences, accumulation_steps, data_parallel, generations):
+    """Prompts of one step: as set, or as many as its micro-batches take answers. [prompts]"""
+    usual = batch_sequences * accumulation_steps * data_parallel / np.nan_to_num(generations, nan=1)
+    return np.where(np.isnan(prompts_per_step), usual, prompts_per_step)
 
 
 def step_sequences(
