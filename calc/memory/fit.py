@@ -1,8 +1,8 @@
-"""The verdict on a card: free memory, and the largest peaks that fit. Bytes.
+"""What must fit on a card, its range, and the verdict that follows from them. Bytes.
 
 The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
-release_cached_blocks), so a run needs its allocated peak, what fragmentation loses of it, and the
-context; the stated range, of a roomy card, is for display.
+release_cached_blocks). A run therefore needs its allocated peak, what fragmentation loses of it,
+and what lies outside of the allocator. nvidia-smi shows more on a roomy card: `memory_bytes`.
 """
 
 import numpy as np
@@ -54,8 +54,45 @@ def run_peak_bytes(allocated_peak_bytes, memory_run_ratio):
     return allocated_peak_bytes * memory_run_ratio
 
 
-def needed_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
-    """Memory that a run must have: its peak. [B]
+def outside_bytes(
+    context_bytes,
+    matrix_waste_bytes,
+    is_engine,
+    serving_counts_graphs,
+    graphs_bytes,
+    memory_utilization,
+    gpu_memory_bytes,
+):
+    """Card memory that must be free beside the allocated peak. [B]
+
+    The CUDA context, and blocks that the allocator cannot split. A serving engine also leaves the
+    share of the card that it does not take, and counts its CUDA graphs. Source: vLLM,
+    gpu_memory_utilization.
+    """
+    left_free_bytes = (1 - memory_utilization) * np.nan_to_num(gpu_memory_bytes)
+    of_engine_bytes = serving_counts_graphs * graphs_bytes + left_free_bytes
+    return context_bytes + np.where(is_engine > 0, of_engine_bytes, matrix_waste_bytes)
+
+
+def fragmentation_ratio(is_engine, lost_ratio):
+    """Share of the allocated peak that fragmentation loses; 0 for an engine. [ratio]
+
+    Source: catalogs/calibrated/overheads.yaml.
+    """
+    return np.where(is_engine > 0, 0.0, lost_ratio)
+
+
+def needed_bytes(run_peak_bytes, fragmentation_ratio, outside_bytes):
+    """What must fit on the busiest GPU once cached memory is released. [B]
+
+    The allocated peak with what fragmentation loses of it, and what lies outside of the allocator.
+    By definition.
+    """
+    return run_peak_bytes * (1 + fragmentation_ratio) + outside_bytes
+
+
+def starting_peak_bytes(run_peak_bytes, is_engine, kv_cache_bytes, batch, limit_bytes):
+    """Allocated peak without which a run cannot start. [B]
 
     A serving engine starts with the cache of one sequence: if that of all at once fits as estimated
     and turns out too small, some wait. Source: vLLM, vllm/v1/core/kv_cache_utils.py,
@@ -93,23 +130,45 @@ def unknown_bytes(
     return np.maximum(memory_high_bytes - usual, 0)
 
 
-def fits(
-    run_peak_bytes,
+def needed_high_bytes(
     needed_bytes,
-    sure_limit_bytes,
-    limit_bytes,
-    memory_bytes,
-    gpu_memory_bytes,
+    starting_peak_bytes,
     unknown_bytes,
+    sure_ratio,
+    fragmentation_ratio,
+    reduction_pool_bytes,
+    outside_bytes,
 ):
+    """Upper end of what must fit, the 95th percentile. [B]
+
+    The peak that a run needs to start, as far above its estimate as 95 % of measured peaks, with
+    what is unknown about its model and what FSDP's reductions may hold. Source: sure_ratio of
+    calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
+    """
+    peak_bytes = (starting_peak_bytes + unknown_bytes) * sure_ratio * (1 + fragmentation_ratio)
+    return np.maximum(needed_bytes, peak_bytes + reduction_pool_bytes + outside_bytes)
+
+
+def needed_low_bytes(
+    needed_bytes, starting_peak_bytes, sure_ratio, fragmentation_ratio, outside_bytes
+):
+    """Lower end of what must fit, the 5th percentile. [B]
+
+    As far below the estimate as the upper end lies above it. Source: sure_ratio of
+    calc/memory/overhead.py, from catalogs/calibrated/overheads.yaml.
+    """
+    peak_bytes = starting_peak_bytes / sure_ratio * (1 + fragmentation_ratio)
+    return np.minimum(needed_bytes, peak_bytes + outside_bytes)
+
+
+def fits(needed_bytes, needed_high_bytes, gpu_memory_bytes):
     """Verdict on whether the card holds the run, as a number into FITS.
 
-    yes: the upper end of the range fits, and the run fits with 95 % probability, including what is
-    unknown about its model. tight: the estimate fits once cached memory is released. no: it does
-    not fit. By definition of the verdict.
+    yes: the upper end of what must fit is within the card. tight: the central value is, the upper
+    end is not. no: not even the central value is. By definition of the verdict.
     """
-    surely = (needed_bytes + unknown_bytes <= sure_limit_bytes) & (memory_bytes <= gpu_memory_bytes)
-    verdict = np.where(run_peak_bytes <= limit_bytes, np.where(surely, 0, 1), 2)
+    surely = needed_high_bytes <= gpu_memory_bytes
+    verdict = np.where(needed_bytes <= gpu_memory_bytes, np.where(surely, 0, 1), 2)
     return np.where(np.isnan(gpu_memory_bytes), 3, verdict)
 
 
@@ -129,7 +188,7 @@ def _probability(needed_bytes, room_bytes, need_scale_ratio):
 
 
 def fit_probability(
-    needed_bytes,
+    starting_peak_bytes,
     limit_bytes,
     reduction_pool_bytes,
     lost_ratio,
@@ -144,14 +203,23 @@ def fit_probability(
     fit, at most one half where it is said not to. Source: catalogs/calibrated/overheads.yaml; held
     against published runs, each with the spread of the others' models (validation/probability.py).
     """
-    scale_ratio = need_scale_ratio + np.log1p(unknown_bytes / np.maximum(needed_bytes, 1)) / np.log(
-        SURE_ODDS
-    )
+    unknown_ratio = unknown_bytes / np.maximum(starting_peak_bytes, 1)
+    scale_ratio = need_scale_ratio + np.log1p(unknown_ratio) / np.log(SURE_ODDS)
     with_pool = _probability(
-        needed_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), scale_ratio
+        starting_peak_bytes, limit_bytes - reduction_pool_bytes / (1 + lost_ratio), scale_ratio
     )
-    alone = _probability(needed_bytes, limit_bytes, scale_ratio)
+    alone = _probability(starting_peak_bytes, limit_bytes, scale_ratio)
     return (1 - returned_ratio) * with_pool + returned_ratio * alone
 
 
-VERDICT = (limit_bytes, run_peak_bytes, needed_bytes, sure_limit_bytes, unknown_bytes, fits)
+VERDICT = (
+    limit_bytes,
+    run_peak_bytes,
+    outside_bytes,
+    fragmentation_ratio,
+    needed_bytes,
+    starting_peak_bytes,
+    unknown_bytes,
+    needed_high_bytes,
+    fits,
+)
