@@ -79,6 +79,13 @@ def times(ratio: float) -> str:
     return f"{ratio:,.{0 if ratio >= 10 else 1}f} times"
 
 
+def longer(ratio: float) -> str:
+    """Return a ratio of times above 1: 6 % longer, 3.2 times as long, 42 times as long."""
+    if ratio >= 2:
+        return f"{ratio:,.{0 if ratio >= 10 else 1}f} times as long"
+    return f"{percent(ratio - 1)} longer"
+
+
 def changed_by(ratio: float) -> str:
     """A change given as a share: 12 % more, 9 % less."""
     return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"

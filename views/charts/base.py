@@ -165,4 +165,5 @@ def finished(
     ]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
     size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
-    return {"title": spec["title"], **size, "layer": layers}
+    picks = {"params": spec["params"]} if "params" in spec else {}
+    return {"title": spec["title"], **size, **picks, "layer": layers}

@@ -5,6 +5,7 @@ import streamlit as st
 from views.plan import (
     answer_cards,
     changes,
+    choices,
     first_visit,
     heading,
     launch_kit,
@@ -32,6 +33,8 @@ heading.heading(plan, ink, catalogs)
 answer_cards.cards(cards, plan, ink, catalogs)
 shown.choice(cards, plan, catalogs)
 limits.limits(plan, cards, catalogs)
+if is_answered and not owned:
+    choices.choices(plan, ink, catalogs)
 if is_answered and plan.scenario["work"] == "inference" and not plan.options.edge.empty:
     left, right = st.columns([5, 3], gap="medium")
     with left:

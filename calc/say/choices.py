@@ -1,0 +1,108 @@
+"""Words of Compare choices: the names of its choices, and the sentence that decides."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.say.numbers import about, longer, percent
+from calc.say.place import place
+from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest, is_plan
+
+TITLES = {
+    "precision-optimizer": "Precision and optimizer",
+    "weights-cache": "Weights and KV cache",
+    "gpus": "GPU count",
+    "method": "Method",
+    "layout": "Sharding and tensor parallelism",
+    "engine": "Serving engine",
+    "load": "Load",
+    "context": "Context",
+}
+METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
+FORMS = {
+    "tensor_parallel": "tensor parallel {}",
+    "sequence_tokens": "{:,.0f} tokens",
+    "prompt_tokens": "prompts of {:,.0f} tokens",
+    "users": "{:,.0f} requests in flight",
+    "requests_per_second": "{:g} requests per second",
+}
+CATALOGS = {
+    "precision": "precisions",
+    "kv_precision": "precisions",
+    "optimizer": "optimizers",
+    "sharding": "shardings",
+    "implementation": "implementations",
+}
+
+
+def choice_name(choice: Choice, catalogs: Catalogs) -> str:
+    """Return the name of a choice: bf16 mixed, 8 GPUs, tensor parallel 4."""
+    return ", ".join(_value_name(name, value, catalogs) for name, value in choice.sets)
+
+
+def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
+    if name == "kv_precision":
+        return f"{catalogs.precisions['name'].get(value, value)} cache"
+    if name in CATALOGS:
+        return str(getattr(catalogs, CATALOGS[name])["name"].get(value, value))
+    if name == "method":
+        return METHODS[value]
+    if name == "gpus":
+        return f"{value} GPU" if value == 1 else f"{value} GPUs"
+    return FORMS[name].format(value)
+
+
+def decision(
+    cells: Sequence[Cell],
+    job: Mapping[str, Any],
+    plan: Mapping[str, Any],
+    catalogs: Catalogs,
+) -> str:
+    """Return what a comparison says to do: its cheapest plan against the present one."""
+    best = cheapest(cells)
+    if best is None or best.plan is None:
+        return "No choice has a plan with a price within the limits of the job."
+    saved = 1 - best.plan["usd"] / plan["usd"]
+    if is_plan(best.row, job, plan) and is_plan(best.column, job, plan):
+        return f"The plan is the cheapest of these at {about(plan['usd'])}."
+    if not saved > TIE_RATIO:
+        return f"No choice costs less than the plan, {about(plan['usd'])}."
+    text = (
+        f"{_cell_name(best, catalogs)} on {place(best.plan)} costs "
+        f"{about(best.plan['usd'])}, {percent(saved)} less than the plan"
+        f"{_time_change(best.plan, plan)}."
+    )
+    return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
+
+
+def _cell_name(cell: Cell, catalogs: Catalogs) -> str:
+    names = [choice_name(one, catalogs) for one in (cell.row, cell.column) if one.sets]
+    text = " with ".join(names)
+    return text[:1].upper() + text[1:]
+
+
+def _time_change(other: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """Return how the time of a run changes, or nothing for a service."""
+    if not ends_of(plan):
+        return ""
+    ratio = other["hours"] / plan["hours"]
+    if ratio >= 1.1:
+        return f", and takes {longer(ratio)}"
+    if ratio <= 0.9:
+        return f", and takes {percent(1 - ratio)} less time"
+    return ""
+
+
+def _without_column_change(
+    cells: Sequence[Cell], job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
+) -> str:
+    """Return the most that can be saved while the plan's own column is kept."""
+    own = [cell for cell in cells if cell.column.sets and is_plan(cell.column, job, plan)]
+    best = cheapest(own)
+    if best is None or best.plan is None:
+        return ""
+    saved_usd, kept = plan["usd"] - best.plan["usd"], choice_name(best.column, catalogs)
+    if saved_usd <= TIE_RATIO * plan["usd"]:
+        return f"With {kept} kept, nothing costs less than the plan."
+    return f"With {kept} kept, {choice_name(best.row, catalogs)} saves {about(saved_usd)}."

@@ -1,0 +1,194 @@
+"""Compare choices: the best plan for each value of a choice, planned anew.
+
+A comparison has one or two axes. Each cell is the plan's job with the values of its row and column
+fixed and everything else as free as before, so its cost is what you would pay after choosing it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.search.job_row import listed
+from calc.search.options import first_row, options
+from calc.search.settle import generates
+
+TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
+FROZEN_PRECISIONS = ("bf16", "int8", "nf4-dq")
+OPTIMIZERS = ("adamw", "adamw-8bit", "lion", "muon", "adafactor", "sgd-momentum", "sgd")
+SERVED_PRECISIONS = ("bf16", "fp8", "awq-4bit", "nvfp4")
+CACHE_PRECISIONS = ("bf16", "fp8")
+DEFAULT_CACHE_PRECISION = "bf16"  # an empty kv_precision is 16 bits
+ENGINES = ("vllm", "sglang", "tensorrt-llm", "transformers")
+SHARDINGS = ("none", "zero1", "zero2", "zero3")
+TENSOR_DEGREES = (1, 2, 4, 8)
+GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+METHODS = ("full", "lora", "qlora")
+MULTIPLES = (0.25, 0.5, 1, 2, 4)  # of the job's context or load
+TIE_RATIO = 0.01  # plans whose cost differs by less cost the same
+WIDTH_LIMIT = "fewest_bits"  # bounds the formats that a job may choose; a cell names its own
+METHOD_COLUMNS = ("precision", "tuning")  # which follow from the method
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of an axis: its id, and the job columns that it fixes."""
+
+    id: str
+    sets: tuple[tuple[str, str | float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table of choices. A comparison with a single axis has one column that fixes nothing."""
+
+    id: str
+    rows: tuple[Choice, ...]
+    columns: tuple[Choice, ...] = (Choice(""),)
+
+    @property
+    def pairs(self) -> list[tuple[Choice, Choice]]:
+        """The cells, row by row."""
+        return [(row, column) for row in self.rows for column in self.columns]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The best plan of a row and a column, or the reason why there is none."""
+
+    row: Choice
+    column: Choice
+    job: dict[str, Any]
+    plan: Row | None
+    problem: str
+
+
+def comparisons(
+    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
+) -> tuple[Comparison, ...]:
+    """Return the comparisons that suit a resolved job and the plan that answers it.
+
+    The first one is shown first. Values of the plan that a list lacks are added to it.
+    """
+    if plan["work"] == "training":
+        return _of_training(job, plan)
+    return _of_serving(job, plan, catalogs)
+
+
+def cell(job: Mapping[str, Any], row: Choice, column: Choice, catalogs: Catalogs) -> Cell:
+    """Return the best plan of the job with the values of a row and a column fixed."""
+    cell_job = job_with(job, row, column)
+    plan = first_row(cell_job, catalogs)
+    problem = "" if plan else options(cell_job, catalogs).problem
+    return Cell(row, column, cell_job, plan, problem)
+
+
+def job_with(job: Mapping[str, Any], *choices: Choice) -> dict[str, Any]:
+    """Return the job with these choices fixed, and without what contradicts them."""
+    fixed = {name: value for choice in choices for name, value in choice.sets}
+    freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
+    freed |= {*METHOD_COLUMNS} if "method" in fixed else set()
+    freed |= {"people"} if "users" in fixed else set()
+    freed |= {"context_tokens"} if "prompt_tokens" in fixed else set()
+    return {name: value for name, value in job.items() if name not in freed} | fixed
+
+
+def is_plan(choice: Choice, job: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Return whether the plan already has the values of a choice."""
+    return all(_present(name, job, plan) == value for name, value in choice.sets)
+
+
+def cheapest(cells: Sequence[Cell]) -> Cell | None:
+    """Return the cheapest cell; within a tie, the one whose column stands first.
+
+    Columns are listed from the usual choice to the least usual one.
+    """
+    priced = [one for one in cells if one.plan and one.plan["usd"] == one.plan["usd"]]
+    if not priced:
+        return None
+    bound_usd = (1 + TIE_RATIO) * min(one.plan["usd"] for one in priced if one.plan)
+    columns = list(dict.fromkeys(one.column for one in cells))
+    tied = [one for one in priced if one.plan and one.plan["usd"] <= bound_usd]
+    return min(tied, key=lambda one: columns.index(one.column))
+
+
+def gpu_hours(plan: Mapping[str, Any]) -> float:
+    """GPUs paid times the hours of the run, or times the hours of a month. [h]"""
+    hours = plan["hours"] if ends_of(plan) else plan["hours_per_month"]
+    return float(plan["gpus_paid"] * hours)
+
+
+def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Comparison, ...]:
+    is_full = plan["tuning"] == "full"
+    precisions = TRAINING_PRECISIONS if is_full else FROZEN_PRECISIONS
+    several = [
+        Comparison(
+            "precision-optimizer",
+            _axis("precision", precisions, plan),
+            _axis("optimizer", OPTIMIZERS, plan),
+        ),
+        Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
+        Comparison("method", tuple(Choice(name, (("method", name),)) for name in METHODS)),
+        Comparison(
+            "layout",
+            _axis("sharding", SHARDINGS, plan),
+            _counts("tensor_parallel", TENSOR_DEGREES, plan),
+        ),
+        Comparison("context", _multiples("sequence_tokens", job, plan)),
+    ]
+    adapts = job.get("objective", "sft") == "sft" and job.get("method")
+    return tuple(one for one in several if one.id != "method" or adapts)
+
+
+def _of_serving(
+    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
+) -> tuple[Comparison, ...]:
+    answers = generates(job["model"], catalogs)
+    serving = catalogs.implementations.index[catalogs.implementations["serves"].astype(bool)]
+    engines = tuple(name for name in ENGINES if name in serving)
+    columns = _axis("kv_precision", CACHE_PRECISIONS, plan) if answers else (Choice(""),)
+    several = [
+        Comparison("weights-cache", _axis("precision", SERVED_PRECISIONS, plan), columns),
+        Comparison("engine", _axis("implementation", engines, plan)),
+        Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
+    ]
+    for load in ("users", "requests_per_second"):
+        if job.get(load):
+            several.append(Comparison("load", _multiples(load, job, plan)))
+            break
+    if answers and job.get("prompt_tokens"):
+        several.append(Comparison("context", _multiples("prompt_tokens", job, plan)))
+    return tuple(several)
+
+
+def _axis(name: str, values: tuple[str, ...], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+    """An axis over the ids of a catalog, with the plan's own value if the list lacks it."""
+    present = str(_present(name, {}, plan) or "")
+    added = () if not present or present in values else (present,)
+    return tuple(Choice(value, ((name, value),)) for value in (*added, *values))
+
+
+def _counts(name: str, values: tuple[int, ...], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+    """An axis over whole numbers in their order."""
+    several = sorted({*values, int(plan.get(name) or 1)})
+    return tuple(Choice(str(value), ((name, value),)) for value in several)
+
+
+def _multiples(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Choice, ...]:
+    """An axis over parts and multiples of a number that the job or the plan has."""
+    present = float(_present(name, job, plan))
+    values = [max(present * multiple, 1) for multiple in MULTIPLES]
+    exact = [value if name == "requests_per_second" else float(round(value)) for value in values]
+    return tuple(Choice(f"{value:g}", ((name, value),)) for value in dict.fromkeys(exact))
+
+
+def _present(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:
+    """The value that the plan has: its own column, else the job's."""
+    if name == "kv_precision":
+        return plan.get(name) or DEFAULT_CACHE_PRECISION
+    if name in plan and name not in ("users", "prompt_tokens"):
+        return plan[name]
+    values = listed(job.get(name))
+    return values[0] if values else plan.get(name)

@@ -1,0 +1,94 @@
+"""Compare choices: each cell is what the job costs with that choice, and the sentence says so."""
+
+import pytest
+from examples import catalogs
+
+from calc.charts.choices import choices_table
+from calc.say.choices import choice_name, decision
+from calc.search.options import options
+from calc.studies.choices import Choice, cell, comparisons, gpu_hours, is_plan, job_with
+
+TUNE = {"work": "training", "model": "llama-3.2-1b", "train_tokens": 150e6}
+SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
+
+
+def studied(job):
+    answer = options(job, catalogs())
+    return answer.job, answer.rows[0]
+
+
+def cells_of(comparison, job):
+    return [cell(job, row, column, catalogs()) for row, column in comparison.pairs]
+
+
+@pytest.mark.parametrize("job", [TUNE, SERVE, TUNE | {"method": "lora"}])
+def test_the_cell_of_the_plan_is_the_plan_and_no_cell_beats_a_freer_job(job):
+    resolved, plan = studied(job)
+    for comparison in comparisons(resolved, plan, catalogs()):
+        own = [
+            (row, column)
+            for row, column in comparison.pairs
+            if is_plan(row, resolved, plan) and is_plan(column, resolved, plan)
+        ]
+        assert own, comparison.id
+        found = cell(resolved, *own[0], catalogs()).plan
+        assert found["usd"] <= plan["usd"] * 1.02, comparison.id
+
+
+def test_a_cell_is_the_answer_of_the_job_with_the_choice_fixed():
+    resolved, plan = studied(TUNE)
+    matrix = comparisons(resolved, plan, catalogs())[0]
+    pure = Choice("bf16", (("precision", "bf16"),))
+    adafactor = Choice("adafactor", (("optimizer", "adafactor"),))
+    assert (pure, adafactor) in matrix.pairs
+    found = cell(resolved, pure, adafactor, catalogs()).plan
+    asked = options({**TUNE, "precision": "bf16", "optimizer": "adafactor"}, catalogs()).rows[0]
+    assert found["usd"] == pytest.approx(asked["usd"])
+    assert (found["instance"], found["gpus"]) == (asked["instance"], asked["gpus"])
+    assert found["usd"] < plan["usd"]
+
+
+def test_a_choice_that_nothing_can_run_says_why():
+    job, _ = studied({**TUNE, "model": "llama-3.1-70b", "method": "lora"})
+    one_gpu = Choice("1", (("gpus", 1),))
+    alone = cell({**job, "instance": "g5.xlarge"}, one_gpu, Choice(""), catalogs())
+    assert alone.plan is None
+    assert alone.problem
+
+
+def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays():
+    resolved, plan = studied({**TUNE, "model": "llama-3.1-8b"})
+    matrix = comparisons(resolved, plan, catalogs())[0]
+    cells = cells_of(matrix, resolved)
+    cheapest = min((one for one in cells if one.plan), key=lambda one: one.plan["usd"])
+    text = decision(cells, resolved, plan, catalogs())
+    assert text.startswith(choice_name(cheapest.row, catalogs())[:1].upper())
+    assert "With AdamW kept" in text
+
+
+def test_the_table_of_a_chart_holds_every_cell_once_and_marks_the_plan():
+    resolved, plan = studied(TUNE)
+    for comparison in comparisons(resolved, plan, catalogs()):
+        cells = cells_of(comparison, resolved)
+        for measure in ("usd", "hours", "gpu_hours", "memory_gib"):
+            table = choices_table(cells, measure, resolved, plan, catalogs())
+            assert len(table) == len(comparison.pairs)
+            assert not table.duplicated(["row", "column"]).any(), comparison.id
+            assert (table["mark"] == "plan").sum() == 1, comparison.id
+        assert table["text"].ne("").all()
+
+
+def test_a_choice_frees_what_contradicts_it():
+    job = {"fewest_bits": "16", "people": 40, "tuning": "full", "model": "gpt2"}
+    assert job_with(job, Choice("fp8", (("precision", "fp8"),))).keys() == {
+        *("people", "tuning", "model", "precision")
+    }
+    assert "people" not in job_with(job, Choice("8", (("users", 8.0),)))
+    assert "tuning" not in job_with(job, Choice("lora", (("method", "lora"),)))
+
+
+def test_gpu_hours_are_the_paid_gpus_times_the_hours():
+    _, plan = studied(TUNE)
+    assert gpu_hours(plan) == pytest.approx(plan["gpus_paid"] * plan["hours"])
+    _, service = studied(SERVE)
+    assert gpu_hours(service) == pytest.approx(service["gpus_paid"] * 730)
