@@ -38,7 +38,7 @@ def test_the_cell_of_the_plan_is_the_plan_and_no_cell_beats_a_freer_job(job):
 def test_a_cell_is_the_answer_of_the_job_with_the_choice_fixed():
     resolved, plan = studied(TUNE)
     matrix = comparisons(resolved, plan, catalogs())[0]
-    pure = Choice("bf16", (("precision", "bf16"),))
+    pure = Choice("bf16", (("precision", "bf16"),), is_pure=True)
     adafactor = Choice("adafactor", (("optimizer", "adafactor"),))
     assert (pure, adafactor) in matrix.pairs
     found = cell(resolved, pure, adafactor, catalogs()).plan
@@ -53,7 +53,7 @@ def test_a_choice_that_nothing_can_run_says_why():
     one_gpu = Choice("1", (("gpus", 1),))
     alone = cell({**job, "instance": "g5.xlarge"}, one_gpu, Choice(""), catalogs())
     assert alone.plan is None
-    assert alone.problem
+    assert alone.refused.obstacle
 
 
 def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays():

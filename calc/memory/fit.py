@@ -1,4 +1,4 @@
-"""What must fit on a card, its range, and the verdict that follows from them. Bytes.
+"""Memory that must fit on a card, its range, and the verdict that follows. Bytes.
 
 The allocator returns its cached blocks before it fails (c10/cuda/CUDACachingAllocator.cpp,
 release_cached_blocks). A run therefore needs its allocated peak, what fragmentation loses of it,
@@ -83,7 +83,7 @@ def fragmentation_ratio(is_engine, lost_ratio):
 
 
 def needed_bytes(run_peak_bytes, fragmentation_ratio, outside_bytes):
-    """What must fit on the busiest GPU once cached memory is released. [B]
+    """Memory that must fit on the busiest GPU once cached memory is released. [B]
 
     The allocated peak with what fragmentation loses of it, and what lies outside of the allocator.
     By definition.

@@ -5,9 +5,10 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
+from calc.say.change import is_unchanged, quality
 from calc.say.numbers import about, longer, percent
 from calc.say.place import place
-from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest, is_plan
+from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
 
 TITLES = {
     "precision-optimizer": "Precision and optimizer",
@@ -19,6 +20,7 @@ TITLES = {
     "load": "Load",
     "context": "Context",
 }
+MARK = "◇"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 FORMS = {
     "tensor_parallel": "tensor parallel {}",
@@ -38,7 +40,27 @@ CATALOGS = {
 
 def choice_name(choice: Choice, catalogs: Catalogs) -> str:
     """Return the name of a choice: bf16 mixed, 8 GPUs, tensor parallel 4."""
-    return ", ".join(_value_name(name, value, catalogs) for name, value in choice.sets)
+    name = ", ".join(_value_name(name, value, catalogs) for name, value in choice.sets)
+    return f"pure {name}" if choice.is_pure else name
+
+
+def changes_quality(choice: Choice, work: str, catalogs: Catalogs) -> bool:
+    """Return whether a source says that a choice changes the quality of the result."""
+    note, _ = quality(dict(choice.sets), catalogs, work == "inference")
+    return bool(note) and not is_unchanged(note, catalogs)
+
+
+def quality_note(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
+    """Return what the mark of choices means that change the result; empty without any."""
+    choices = dict.fromkeys(one for cell in cells for one in (cell.row, cell.column))
+    marked = [one for one in choices if changes_quality(one, work, catalogs)]
+    if not marked:
+        return ""
+    notes = [
+        f"{choice_name(one, catalogs)}: {quality(dict(one.sets), catalogs, work == 'inference')[0]}"
+        for one in marked
+    ]
+    return f"{MARK} changes the result: check the quality. {'; '.join(notes)}."
 
 
 def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
@@ -60,7 +82,7 @@ def decision(
     catalogs: Catalogs,
 ) -> str:
     """Return what a comparison says to do: its cheapest plan against the present one."""
-    best = cheapest(cells)
+    best = cheapest_cell(cells)
     if best is None or best.plan is None:
         return "No choice has a plan with a price within the limits of the job."
     saved = 1 - best.plan["usd"] / plan["usd"]
@@ -99,7 +121,7 @@ def _without_column_change(
 ) -> str:
     """Return the most that can be saved while the plan's own column is kept."""
     own = [cell for cell in cells if cell.column.sets and is_plan(cell.column, job, plan)]
-    best = cheapest(own)
+    best = cheapest_cell(own)
     if best is None or best.plan is None:
         return ""
     saved_usd, kept = plan["usd"] - best.plan["usd"], choice_name(best.column, catalogs)

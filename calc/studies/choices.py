@@ -5,17 +5,18 @@ fixed and everything else as free as before, so its cost is what you would pay a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.evaluate import Row
-from calc.search.job_row import listed
-from calc.search.options import first_row, options
-from calc.search.settle import generates
+from calc.job.cells import listed
+from calc.job.resolve import generates
+from calc.search.options import Options, first_row, options
 
 TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
+PURE = ("bf16", "fp16")  # formats without fp32 weights beside them
 FROZEN_PRECISIONS = ("bf16", "int8", "nf4-dq")
 OPTIMIZERS = ("adamw", "adamw-8bit", "lion", "muon", "adafactor", "sgd-momentum", "sgd")
 SERVED_PRECISIONS = ("bf16", "fp8", "awq-4bit", "nvfp4")
@@ -34,10 +35,14 @@ METHOD_COLUMNS = ("precision", "tuning")  # which follow from the method
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of an axis: its id, and the job columns that it fixes."""
+    """A value of an axis: its id, and the job columns that it fixes.
+
+    `is_pure` marks a 16-bit format in which weights, gradients and optimizer state are all kept.
+    """
 
     id: str
     sets: tuple[tuple[str, str | float], ...] = ()
+    is_pure: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """The best plan of a row and a column, or the reason why there is none."""
+    """The best plan of a row and a column; without one, the options that say why."""
 
     row: Choice
     column: Choice
     job: dict[str, Any]
     plan: Row | None
-    problem: str
+    refused: Options | None = None
 
 
 def comparisons(
@@ -81,8 +86,8 @@ def cell(job: Mapping[str, Any], row: Choice, column: Choice, catalogs: Catalogs
     """Return the best plan of the job with the values of a row and a column fixed."""
     cell_job = job_with(job, row, column)
     plan = first_row(cell_job, catalogs)
-    problem = "" if plan else options(cell_job, catalogs).problem
-    return Cell(row, column, cell_job, plan, problem)
+    refused = None if plan else options(cell_job, catalogs)
+    return Cell(row, column, cell_job, plan, refused)
 
 
 def job_with(job: Mapping[str, Any], *choices: Choice) -> dict[str, Any]:
@@ -100,7 +105,7 @@ def is_plan(choice: Choice, job: Mapping[str, Any], plan: Mapping[str, Any]) -> 
     return all(_present(name, job, plan) == value for name, value in choice.sets)
 
 
-def cheapest(cells: Sequence[Cell]) -> Cell | None:
+def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     """Return the cheapest cell; within a tie, the one whose column stands first.
 
     Columns are listed from the usual choice to the least usual one.
@@ -126,7 +131,7 @@ def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Compa
     several = [
         Comparison(
             "precision-optimizer",
-            _axis("precision", precisions, plan),
+            _precisions(precisions, plan, is_full),
             _axis("optimizer", OPTIMIZERS, plan),
         ),
         Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
@@ -161,6 +166,14 @@ def _of_serving(
     if answers and job.get("prompt_tokens"):
         several.append(Comparison("context", _multiples("prompt_tokens", job, plan)))
     return tuple(several)
+
+
+def _precisions(
+    values: tuple[str, ...], plan: Mapping[str, Any], is_full: bool
+) -> tuple[Choice, ...]:
+    """An axis over number formats, pure ones marked where all weights are trained."""
+    several = _axis("precision", values, plan)
+    return tuple(replace(one, is_pure=is_full and one.id in PURE) for one in several)
 
 
 def _axis(name: str, values: tuple[str, ...], plan: Mapping[str, Any]) -> tuple[Choice, ...]:

@@ -21,10 +21,21 @@ def matrix(ink: Ink, rows: int) -> dict[str, Any]:
     """
     pick = alt.selection_point(name=CELL, fields=[CELL], empty=False)
     x = alt.X("column:N", sort=alt.EncodingSortField("column_rank", op="min"), title=None).axis(
-        orient="top", labelAngle=0, ticks=False, domain=False, labelFontSize=SIZE, labelLimit=140
+        orient="top",
+        labelAngle=0,
+        ticks=False,
+        domain=False,
+        labelFontSize=SIZE,
+        labelLimit=140,
+        labelColor=ink.text,
     )
     y = alt.Y("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        ticks=False, domain=False, labelFontSize=SIZE, labelLimit=150, labelPadding=8
+        ticks=False,
+        domain=False,
+        labelFontSize=SIZE,
+        labelLimit=150,
+        labelPadding=8,
+        labelColor=ink.text,
     )
     place = {"x": x, "y": y}
     shade = alt.Color("value:Q", legend=None).scale(type="log", range=[CHEAP, DEAR])
@@ -44,15 +55,16 @@ def matrix(ink: Ink, rows: int) -> dict[str, Any]:
         .mark_rect(cornerRadius=5, filled=False, stroke=BLUE, strokeWidth=3)
         .encode(**place)
     )
+    texts: tuple[tuple[str, int, int, Any], ...] = (
+        ("headline", -14, SIZE + 3, "bold"),
+        ("detail_line", 5, SIZE - 1, "normal"),
+        ("machine", 21, SIZE - 1, "normal"),
+    )
     lines = [
         ROWS.mark_text(
             dy=dy, fontSize=size, fontWeight=weight, color=ink.text, limit=150, lineBreak="\n"
         ).encode(**place, text=f"{name}:N")
-        for name, dy, size, weight in (
-            ("headline", -14, SIZE + 3, 600),
-            ("detail_line", 5, SIZE - 1, 400),
-            ("machine", 21, SIZE - 1, 400),
-        )
+        for name, dy, size, weight in texts
     ]
     chart = alt.layer(cells, empty, present, *lines)
     return finished(chart, "", ink, height=ROW_HEIGHT * rows + 40)
@@ -66,7 +78,7 @@ def line(ink: Ink) -> dict[str, Any]:
     """
     pick = alt.selection_point(name=CELL, fields=[CELL], empty=False)
     x = alt.X("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        labelAngle=0, ticks=False, labelFontSize=SIZE
+        labelAngle=0, ticks=False, labelFontSize=SIZE, labelColor=ink.text
     )
     y = alt.Y("value:Q", title=None).axis(None).scale(zero=True, padding=24)
     priced = ROWS.transform_filter("isValid(datum.value)")
@@ -94,7 +106,12 @@ def bars(ink: Ink, rows: int) -> dict[str, Any]:
     """
     pick = alt.selection_point(name=CELL, fields=[CELL], empty=False)
     y = alt.Y("row:N", sort=alt.EncodingSortField("row_rank", op="min"), title=None).axis(
-        ticks=False, domain=False, labelFontSize=SIZE, labelLimit=180, labelPadding=8
+        ticks=False,
+        domain=False,
+        labelFontSize=SIZE,
+        labelLimit=180,
+        labelPadding=8,
+        labelColor=ink.text,
     )
     x = alt.X("value:Q", title=None).axis(None).scale(zero=True)
     colour = alt.condition("datum.mark == 'plan'", alt.value(ORANGE), alt.value(BLUE))

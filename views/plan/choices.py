@@ -1,5 +1,6 @@
-"""Compare choices: the best plan for each value of a choice, as a chart whose cells are buttons."""
+"""Compare choices: the best plan for each choice, as a chart whose cells are buttons."""
 
+from datetime import date
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -10,8 +11,9 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts.choices import choices_table
 from calc.cost.job import ends_of
-from calc.say.choices import TITLES, decision
-from calc.search.job_row import JobRow
+from calc.files.csv.tables import dated_csv
+from calc.job.cells import JobRow
+from calc.say.choices import TITLES, decision, quality_note
 from calc.studies.choices import Cell, Comparison, cell, comparisons
 from views.charts import choices as charts
 from views.session import SESSION, job_state
@@ -116,7 +118,9 @@ def _panel(
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink)
     if was_complete:
-        _as_table(table, comparison)
+        if note := quality_note(cells, plan.row["work"], catalogs):
+            st.caption(plain(note))
+        _as_table(table, cells, comparison, catalogs)
 
 
 def _draw(table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink) -> None:
@@ -154,10 +158,22 @@ def _take(key: str, cells: list[Cell]) -> None:
     st.session_state["choice_taken"] = True
 
 
-def _as_table(table: pd.DataFrame, comparison: Comparison) -> None:
-    """The same figures as a table, and as a CSV."""
+def _as_table(
+    table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
+) -> None:
+    """The same figures as a table, and its plans as a CSV of scenarios."""
     shown = table[["row", "column", "text", "detail", "machine"]]
     names = {"row": "Choice", "column": "With", "text": "Value", "detail": "Time", "machine": "On"}
+    with st.container(horizontal=True, vertical_alignment="center", key="choices_foot"):
+        st.download_button(
+            f"CSV, {len(cells)} scenarios",
+            lambda: dated_csv(
+                pd.DataFrame([cell.plan for cell in cells if cell.plan]), catalogs, date.today()
+            ),
+            file_name=f"headroom-{comparison.id}-{date.today().isoformat()}.csv",
+            icon=":material/download:",
+            key="choices_csv",
+        )
     with st.expander("As a table", key="choices_table", on_change="rerun") as pane:
         if pane.open:
             grid(shown.rename(columns=names), {}, TITLES[comparison.id], "choices_rows")
