@@ -14,11 +14,23 @@ from examples import catalogs, recorded
 
 from calc import CatalogError, add_models, estimate
 from calc.files.launch import shell
+from calc.files.launch.formats import file_text
 from calc.files.launch.kit import kits
 from calc.files.launch.specs import kit_specs, launch_document
-from calc.files.launch_files import files_of, write_folder
+from calc.files.launch_files import files_of, warned, write_folder
 from calc.files.link.link import parse
-from calc.models.foreign import MARK, foreign_entry, free_id, model_id_of, visible
+from calc.files.model_configs import added_models
+from calc.models.foreign import (
+    MARK,
+    SIZE_FIELDS,
+    WORD_FIELDS,
+    foreign_entry,
+    free_id,
+    model_id_of,
+    visible,
+)
+from calc.models.huggingface.config import ConfigError
+from calc.scenarios.inputs import BY_NAME
 
 CASES = recorded("cases/launch.json")
 EQUAL, SERVED = CASES["equal"], CASES["served"]
@@ -37,6 +49,10 @@ HOSTILE = [
     f"--config=x; {TRAP}",
     f"a\u2028{TRAP}\u202e",
     f"}}}}; {TRAP}; {{{{",
+]
+# Columns that take any text, and the region, which no table is looked up by.
+FREE_TEXTS = [
+    *("region", *(name for name, one in BY_NAME.items() if one.kind == "text" and not one.catalog)),
 ]
 STUBS = (
     *("uv", "curl", "aws", "accelerate", "torchrun", "python", "python3", "vllm", "trtllm-serve"),
@@ -99,7 +115,7 @@ def test_the_trap_works(tmp_path, path_of_stubs):
 def test_nothing_that_a_row_holds_runs(tool, text, tmp_path, path_of_stubs):
     row = estimate(SCENARIOS[tool], catalogs(), solve=False)
     assert row["problem"] == ""
-    row |= {"scenario": text, "region": text}
+    row |= dict.fromkeys(FREE_TEXTS, text)
     several = kits(row, with_repository(text), "spot")
     kit = next(kit for kit in several if kit.id == tool)
     files = files_of(kit, row, "spot")
@@ -214,3 +230,64 @@ def test_hidden_and_look_alike_letters_are_shown_as_escapes():
     assert visible("Ll\u0430ma\u202e 8B\u2060") == "Ll\\u0430ma\\u202e 8B\\u2060"
     assert visible("Modèle 日本 8B") == "Modèle 日本 8B"
     assert visible("two\nlines") == "two lines"
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "\x7f", "\\", "日本 \U0001f600"])
+def test_a_structured_file_gives_each_text_back(text):
+    for form, read in (("yaml", yaml.safe_load), ("toml", tomllib.loads), ("json", json.loads)):
+        written = file_text({"part.field": text, "part.list": [text]}, form, [text])
+        assert read(written) == {"part": {"field": text, "list": [text]}}, form
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_warning_on_top_of_a_script_stays_a_comment(text, tmp_path, path_of_stubs):
+    files = warned({"launch.sh": b"#!/bin/bash\necho\n", "a.yaml": b"a: 1\n"}, text)
+    write_folder(files, str(tmp_path))
+    assert run_all(tmp_path, path_of_stubs) == set()
+    assert yaml.safe_load(files["a.yaml"]) == {"a": 1}
+
+
+def test_a_kit_names_a_model_of_ones_own_with_its_mark():
+    added = add_models(catalogs(), {"mine": entry_of(hf_repo="meta-llama/Llama-3.1-8B")})
+    chosen = {"work": "inference", "implementation": "vllm", "instance": "g6.xlarge"}
+    heads = {}
+    for model in ("mine", "llama-3.2-1b"):
+        row = estimate({**chosen, "model": model}, added, solve=False)
+        kit = next(kit for kit in kits(row, added) if kit.id == "vllm")
+        heads[model] = kit.files["launch.sh"]
+    assert f"# Serving meta-llama/Llama-3.1-8B (mine{MARK}) on" in heads["mine"]
+    assert MARK not in heads["llama-3.2-1b"]
+
+
+@pytest.mark.parametrize("value", [0, 1, 2.5, 1e15, "zzz", ""])
+def test_any_value_of_a_field_is_counted_or_refused_in_a_sentence(value):
+    sentences = []
+    for name in sorted({*SIZE_FIELDS, *WORD_FIELDS}):
+        try:
+            add_models(catalogs(), {"mine": entry_of(**{name: value})})
+        except CatalogError as error:
+            sentences.append(str(error))
+    assert all("mine" in sentence for sentence in sentences)
+
+
+def test_a_foreign_model_is_simulated_here_only_with_a_block_of_this_machine():
+    assert "simulated_here" not in foreign_entry("mine", entry_of(simulated_here=1))
+    block = "simulated-llama-0123-block"
+    assert foreign_entry("mine", entry_of(simulated_here=1, block=block))["simulated_here"] == 1
+    with pytest.raises(CatalogError, match=block):
+        add_models(catalogs(), {"mine": entry_of(simulated_here=1, block=block)})
+
+
+def test_two_files_of_one_id_are_refused_by_name(tmp_path):
+    config = json.dumps({"model_type": "llama", "vocab_size": 1000})
+    for name in ("our model.json", "our-model.json"):
+        (tmp_path / name).write_text(config)
+    with pytest.raises(ConfigError, match=r"our-model\.json and .*our model\.json both give"):
+        dict(added_models([str(tmp_path)], catalogs()))
+
+
+def test_a_model_with_an_underscore_comes_back_from_its_link():
+    query = {f"custom.My_model.{name}": [json.dumps(size)] for name, size in entry_of().items()}
+    choices, complaints = parse({**query, "model": ["My_model"]}, catalogs())
+    assert choices["custom_models"] == {"My_model": entry_of()}
+    assert complaints == []

@@ -249,7 +249,10 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
             )
     entries = {model: foreign_entry(model, entry) for model, entry in entries.items()}
     check_families(entries, {}, catalogs.families)
-    added, stacks = model_table(entries, catalogs.families)
+    try:
+        added, stacks = model_table(entries, catalogs.families)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        raise CatalogError(_contradiction(entries)) from None
     check_blocks(stacks, catalogs.blocks)
     models = catalogs.models[~catalogs.models.index.isin(added.index)]
     others = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]
@@ -262,6 +265,14 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
         stacks=pd.concat([others, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,
+    )
+
+
+def _contradiction(entries: Mapping[str, dict[str, Any]]) -> str:
+    names = ", ".join(f"'{model}'" for model in entries)
+    return (
+        f"The sizes of {names} contradict each other, or belong to another kind of model; correct "
+        f"the entry, or give the model's config.json."
     )
 
 

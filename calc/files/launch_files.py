@@ -12,6 +12,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.files.launch.kit import Kit
+from calc.files.launch.shell import comment_line
 from calc.files.launch.specs import check_file
 
 SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in archives, so that the same kit is the same bytes
@@ -40,7 +41,7 @@ def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
 def warned(files: Mapping[str, bytes], warning: str) -> dict[str, bytes]:
     """The files, each saying on top why not to start it; JSON and CSV cannot, so a README does."""
     line, silent = (
-        f"# WARNING: {warning}\n".encode(),
+        f"{comment_line(f'WARNING: {warning}')}\n".encode(),
         [name for name in files if name.endswith((".json", ".csv"))],
     )
     readme = f"WARNING: {warning} {' and '.join(silent)} cannot say so themselves.\n"

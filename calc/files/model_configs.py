@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from calc.catalogs.load import Catalogs
-from calc.models.foreign import model_id_of
+from calc.models.foreign import model_id_of, visible
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
 
 INDEX = ".safetensors.index.json"
 
 
 def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ids and entries of the configs; in a folder, an unreadable one refuses only its own rows."""
+    """Ids and entries of the configs; in a folder, an unreadable one refuses only its own rows.
+
+    Raises ConfigError if two files of one call give the same id, since rows could mean either.
+    """
+    file_of: dict[str, Path] = {}
     for path in map(Path, paths):
         files = (
             [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)]
@@ -25,14 +29,20 @@ def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str
                 f"{path}: there is no *.json in this folder; put config.json files there."
             )
         for file in files:
+            model = model_id_of(file.stem)
+            if file_of.setdefault(model, file) != file:
+                raise ConfigError(
+                    f"{visible(str(file))} and {visible(str(file_of[model]))} both give the model "
+                    f"'{model}'; rename one of them."
+                )
             try:
                 text = _text(file) + _index(file)
-                yield model_id_of(file.stem), read_config_text(text, file.stem, catalogs)
+                yield model, read_config_text(text, file.stem, catalogs)
             except ConfigError as error:
                 if not path.is_dir():
                     raise
                 print(f"{error} Rows that name it are refused.", file=sys.stderr)
-                yield model_id_of(file.stem), refused_entry(file.stem, str(error))
+                yield model, refused_entry(file.stem, str(error))
 
 
 def _text(file: Path) -> str:

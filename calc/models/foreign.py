@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Container, Mapping
 from typing import Any
 
-from calc.models.architecture import ABSENT, TEXTS
+from calc.models.architecture import ABSENT, NEEDED, TEXTS
 
 MARK = " · own"
 OWN_SUFFIX = "-own"
@@ -20,6 +20,7 @@ REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_.-]{1,100}
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,149}")
 UNSAFE = re.compile(r"[^\w .,()+/&'\\-]")  # what Markdown reads and no model's name needs
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+SIMULATED_BLOCK = "simulated-"  # how the id of a block begins that was read off on this machine
 LARGEST_SIZE = 1e15
 LONGEST_TEXT, LONGEST_NAME = 600, 80  # characters
 # Letters of these scripts look like Latin ones.
@@ -75,6 +76,8 @@ def foreign_entry(model_id: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an entry may say of a foreign model; fields that it may not set are left out."""
     checked = {name: _checked(name, value) for name, value in entry.items()}
     kept = {name: value for name, value in checked.items() if value is not None}
+    if not any(str(value).startswith(SIMULATED_BLOCK) for value in kept.values()):
+        kept.pop("simulated_here", None)  # its figures rest on no simulation of this machine
     name = UNSAFE.sub("", visible(str(entry.get("name") or model_id).removesuffix(MARK)))
     return {**kept, "name": f"{name}{MARK}"}
 
@@ -100,6 +103,8 @@ def _checked(name: str, value: Any) -> Any:
         return None
     if name in TEXT_FIELDS:
         return visible(value, LONGEST_TEXT)
+    if name == "kind":
+        return value if value in NEEDED else None
     if name in WORD_FIELDS:
         return value if WORD.fullmatch(value) else "" if value == "" else None
     if name == "hf_repo":

@@ -9,6 +9,7 @@ import yaml
 from calc.evaluate import Row
 from calc.files.launch.shell import comment_line, shell_word
 
+DELETE, DELETE_ESCAPED = "\x7f", "\\u007f"  # a character that JSON holds and TOML does not
 WIDTH = 1000  # columns, so that YAML breaks no line
 
 
@@ -76,5 +77,6 @@ def _toml_lines(tree: dict[str, dict[str, Any]]) -> Iterator[str]:
     for section, fields in tree.items():
         yield f"[{section}]"
         for name, value in fields.items():
-            yield f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            text = json.dumps(value, ensure_ascii=False)
+            yield f"{name} = {text.replace(DELETE, DELETE_ESCAPED)}"
         yield ""

@@ -212,4 +212,5 @@ def _said(value: float | str | None) -> str:
 def _what(row: Row, values: dict[str, Any]) -> str:
     work = "Serving" if row["work"] == "inference" else "Training"
     place = f" on {values['nodes']} x {row['instance']}" if row["instance"] else ""
-    return f"{work} {values['hub']}{place}, {values['gpus']} GPU{'s' if values['gpus'] > 1 else ''}"
+    gpus = f"{values['gpus']} GPU{'s' if values['gpus'] > 1 else ''}"
+    return f"{work} {values['shown_model']}{place}, {gpus}"

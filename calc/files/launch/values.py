@@ -10,6 +10,7 @@ from calc.files.configs.fields import tools
 from calc.files.launch.shell import Script
 from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
+from calc.models.foreign import MARK
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
@@ -62,7 +63,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
     )
     return {
         **values,
-        "hub": str(catalogs.models["hf_repo"].get(values["model"]) or values["model"]),
+        **_model_names(values["model"], catalogs),
         "nodes": nodes,
         "gpus_per_node": ceil(gpus / nodes),
         "replicas": copies,
@@ -117,6 +118,12 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         **_names(values),
         **_sizes(values["model"], catalogs),
     }
+
+
+def _model_names(model: str, catalogs: Catalogs) -> dict[str, str]:
+    """Its repository, and how a comment names it: a model of one's own with its marked name."""
+    hub, name = str(catalogs.models["hf_repo"].get(model) or model), catalogs.models["name"][model]
+    return {"hub": hub, "shown_model": f"{hub} ({name})" if name.endswith(MARK) else hub}
 
 
 def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """Added models in the link: custom.<id>.<field>, one size each."""
 
 import json
-import re
 from collections.abc import Container
 from typing import Any
 
-from calc.models.foreign import left_out_fields, visible
+from calc.models.foreign import MODEL_ID, left_out_fields, visible
 
 PREFIX = "custom."
 LONGEST_SIZE = 600
-ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,59}")
 
 
 def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -35,7 +33,7 @@ def read_models(
             continue
         model, _, field = name.removeprefix(PREFIX).rpartition(".")
         value = _value(texts)
-        if not ID.fullmatch(model) or value is None or left_out_fields({field: value}):
+        if not MODEL_ID.fullmatch(model) or value is None or left_out_fields({field: value}):
             complaints.append(f"Ignored {visible(name, 40)} from the link: not a size of a model.")
             continue
         models.setdefault(model, {})[field] = value
