@@ -4,6 +4,7 @@ from calc.answers.table import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
 from calc.engine.one_scenario import phases_table
 from calc.engine.pipeline import estimate, estimate_distinct
+from calc.files.words.read import read_words as read_request
 
 __all__ = [
     "CatalogError",
@@ -13,4 +14,5 @@ __all__ = [
     "estimate_distinct",
     "load_catalogs",
     "phases_table",
+    "read_request",
 ]

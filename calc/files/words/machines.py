@@ -1,103 +1,99 @@
-"""The instances and cards that words name, with their counts."""
+"""The instances, cards and regions that a text names."""
 
 import re
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.files.words.sentence import Sentence
+from calc.files.words.items import Item
 
+SIZES = r"(?:\d+xlarge|xlarge|large|metal)"
+MAKERS = r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
+TRAITS = r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|(?:\d{2,3}) ?gb)(?![a-z0-9]))*"
 BARE_CARD = re.compile(r"\d\d90")  # a number that people write without rtx
-NUMBERS = {
-    "one": 1,
-    "a single": 1,
-    "single": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "eight": 8,
-    "sixteen": 16,
-}
-OWNED = re.compile(r"\b(?:my|our|have|own)(?: (?:own|an?|one|two|single))? $")  # before a card
+MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
 
-def take_machines(line: Sentence, catalogs: Catalogs) -> None:
-    """Instances and cards with their counts; cards that one has or that AWS lacks are one's own."""
+def named_machines(text: str, catalogs: Catalogs) -> list[Item]:
+    """Items of instances, families, cards and regions in the text."""
+    several = [*_instances(text, catalogs), *_regions(text, catalogs)]
+    return [*several, *(card for card in _cards(text, catalogs) if not _overlaps(card, several))]
+
+
+def _overlaps(item: Item, others: list[Item]) -> bool:
+    return any(item.start < other.end and other.start < item.end for other in others)
+
+
+def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     table = catalogs.instances
-    several = rf"(?:(?P<count>\d+|{'|'.join(NUMBERS)}) ?x? ?)?"
-    for match in line.take(
-        rf"{several}(?P<name>{'|'.join(map(re.escape, sorted(table.index, key=len, reverse=True)))})s?"
+    families: dict[str, list[str]] = {}
+    for name in map(str, table.index):
+        families.setdefault(name.partition(".")[0], []).append(name)
+    names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
+    items = []
+    for match in re.finditer(
+        rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?({names})(?:\.({SIZES}))?s?(?![a-z0-9]|-[a-z0-9]|\.\w)|(?<=\dx)({names})(?:\.({SIZES}))?s?(?![a-z0-9])", text
     ):
-        counted = (
-            {"gpus": _number(match["count"]) * int(table["gpus"][match["name"]])}
-            if match["count"]
-            else {}
-        )
-        line.put(match[0], instance=[match["name"]], **counted)
-    families = {str(name).partition(".")[0] for name in table.index}
-    for match in line.take(
-        rf"(?P<name>{'|'.join(sorted(families, key=len, reverse=True))})(?: instances?)?"
-    ):
-        line.put(
-            match[0],
-            instance=[
-                str(name) for name in table.index if str(name).partition(".")[0] == match["name"]
-            ],
-        )
-    kinds = _cards(catalogs)
-    made = (
-        r"(?:[ -](?:sxm\d?|pcie|nvl|ada|server|(?:16|24|32|40|48|80|94|96|141) ?gb?)(?![\w-]*\d))*"
-    )
-    makers = r"(?:nvidia[ -]|amd[ -])?(?:geforce[ -])?(?:(?:rtx[ -])?(?:pro[ -])?)"
-    keys = "|".join(sorted(kinds, key=len, reverse=True))
-    for match in line.take(
-        rf"{several}(?P<card>{makers}(?P<key>{keys})s?{made})(?: ?x ?(?P<after>\d+))?(?: "
-        rf"gpus?| cards?)?"
-    ):
-        key, card = match["key"], match["card"]
-        if key.isdigit() and "rtx" not in card and not BARE_CARD.fullmatch(key):
-            line.unread.append(f"'{card}'")
+        family, size = match[1] or match[3], match[2] or match[4]
+        start = match.start() + (len(match[0]) - len(match[0].lstrip("x "))) if match[0].startswith("x") else match.start()
+        exact = f"{family}.{size}" if size else ""
+        ids = [exact] if exact in table.index else families[family] if not size else []
+        if ids:
+            items.append(Item(start, match.end(), match[0], frozenset({"INST", "name"}), tuple(ids), {"family": family, "exact": bool(size)}))
+    return items
+
+
+def _regions(text: str, catalogs: Catalogs) -> list[Item]:
+    names = "|".join(map(re.escape, sorted(map(str, catalogs.regions.index), key=len, reverse=True)))
+    return [
+        Item(*match.span(), match[0], frozenset({"PLACE", "name"}), None, {"regions": (match[1],)})
+        for match in re.finditer(rf"(?<![\w-])({names})[a-f]?(?![\w-])", text)
+    ]
+
+
+def _cards(text: str, catalogs: Catalogs) -> list[Item]:
+    kinds = card_kinds(catalogs)
+    keys = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))
+    items = []
+    pattern = rf"(?<![a-z0-9.])(?:(?<=\d)x)?({MEMORY_BEFORE}{MAKERS}({keys})s?{TRAITS})(?![a-z0-9]|\.\d|-[a-z0-9])|(?<=\dx)({MEMORY_BEFORE}{MAKERS}({keys})s?{TRAITS})(?![a-z0-9]|\.\d|-[a-z0-9])|(?<![a-z0-9.])({MEMORY_BEFORE}{MAKERS}({keys}))(?=x\d)"
+    for match in re.finditer(pattern, text):
+        group = 1 if match[1] else 3 if match[3] else 5
+        words, key = match[group], match[group + 1]
+        if key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(key):
             continue
-        gpu, count = (
-            _card(kinds[key], card, catalogs),
-            _number(match["count"] or match["after"] or "0"),
-        )
-        if OWNED.search(line.text[: match.start()]) or gpu not in set(table["gpu"]):
-            line.put(match[0], have=f"{count or 1} x {gpu}")
-        else:
-            line.put(match[0], gpu=gpu, **({"gpus": count} if count else {}))
-
-
-def _number(word: str) -> int:
-    """The count that a number or its word names."""
-    return NUMBERS.get(word) or int(word)
+        if key in ("t4",) and re.search(r"t4[ -]?g", words):
+            continue
+        gpus = narrowed(kinds[key], words, catalogs)
+        items.append(Item(match.start(group), match.end(group), words, frozenset({"CARD", "name"}), gpus, {"key": key}))
+    return items
 
 
 @kept("gpus")
-def _cards(catalogs: Catalogs) -> dict[str, list[str]]:
+def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     """The word that people call a card by -> the cards of that name: a100, l40s, 4090."""
     kinds: dict[str, list[str]] = {}
     for gpu in map(str, catalogs.gpus.index):
-        key = next(
-            (part for part in gpu.split("-") if re.search(r"\d", part) and not part.endswith("gb")),
-            "",
-        )
-        if key and "/" not in gpu:
-            kinds.setdefault(key, []).append(gpu)
+        parts = gpu.split("-")
+        key = next((part for part in parts if re.search(r"\d", part) and not part.endswith("gb")), "")
+        if not key or "/" in gpu:
+            continue
+        kinds.setdefault(key, []).append(gpu)
     return kinds
 
 
-def _card(cards: list[str], words: str, catalogs: Catalogs) -> str:
-    """The card that the words narrow down to; of several that AWS rents the largest."""
+def narrowed(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...]:
+    """The card that the words narrow down to; of several the one that AWS rents, the largest."""
     written = {
         re.sub(r"^(\d+) ?gb?$", r"\1gb", word)
         for word in re.split(r"[ -]", re.sub(r"(\d) (gb?)\b", r"\1\2", words))
     }
+    written |= {re.sub(r"^sxm\d$", "sxm", word) for word in written}
     rented = set(catalogs.instances["gpu"])
-    return max(
+    best = max(
         cards,
         key=lambda gpu: (
             len(written & set(gpu.split("-"))),
             gpu in rented,
-            catalogs.gpus["memory_bytes"][gpu],
+            float(catalogs.gpus["memory_bytes"][gpu]),
         ),
     )
+    return (best,)

@@ -1,162 +1,252 @@
-"""A job in plain words: what each phrase sets, and what no phrase reads.
+"""A job in plain words: numbers and names are found first, then meanings compete for them.
 
-`show`, the agent's tools and the field on the page all read words here
+The page's field, `show`, the agent's tools and `calc.read_request` read words here
 (catalogs/edited/vocabulary.yaml).
 """
 
 import re
-from typing import Any, NamedTuple
 
-from calc.catalogs.kept import kept
-from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
-from calc.files.words.machines import take_machines
-from calc.files.words.models import take_model
-from calc.files.words.sentence import EDGES, NUMBER, Sentence, amount_of, numbered
-from calc.job.columns import JOB_BY_NAME, SEVERAL
-from calc.job.fields import JOB, OF_SERVING, OF_TRAINING, is_read
-from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, inputs_by_name
+from calc.catalogs.load import Catalogs
+from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim, claims_of, composed
+from calc.files.words.goal import goal_of
+from calc.files.words.hardware import put_hardware
+from calc.files.words.items import Item, items_of, normalized
+from calc.files.words.machines import named_machines
+from calc.files.words.models import NamedModel, named_models, of_size
+from calc.files.words.quantities import Amounts, put_quantities
+from calc.files.words.scopes import Scopes, scopes_of
+from calc.files.words.understood import Question, Understood
+from calc.files.words.vocabulary import vocabulary
 
-NAMED = {
-    table: table.removesuffix("s")
-    for table in ("optimizers", "precisions", "implementations", "objectives")
-} | {"regions": "regions"}
-LISTS = ("regions", "markets", "instance")
-
-
-class Worded(NamedTuple):
-    """Words as fields of a job: what each phrase set, what no phrase read, and what to ask."""
-
-    columns: dict[str, Any]
-    read: dict[str, str]  # phrase -> its columns and values
-    unread: list[str]
-    question: str
-
-    @property
-    def remark(self) -> str:
-        """What was not understood, as a sentence; empty where everything was."""
-        return f"Not understood, and left out: {', '.join(self.unread)}." if self.unread else ""
+NO_MODEL = (
+    "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
+    "Face hub, or its config.json."
+)
+GOALS = ("serve it", "fine-tune it", "train it from scratch")
+SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
+OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
+BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
+STEADY_ROLES = frozenset(
+    {"users", "users_plain", "users_session", "people", "requests_per_second", "requests_rate", "first_token_seconds", "clock_range", "always", "token_seconds"}
+)
+VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 
 
-def read_words(text: str, catalogs: Catalogs) -> Worded:
-    """The fields of a job that the words name, and the words that name nothing."""
-    line = Sentence(text)
-    _named_columns(line)
-    question = take_model(line, catalogs)
-    take_machines(line, catalogs)
-    meant: dict[str, Any] = {}
-    for entry in vocabulary()["amounts"]:
-        for match in line.take(numbered(entry["pattern"])):
-            line.put(match[0], **{entry["column"]: amount_of(match, entry)})
-            meant = {**entry.get("sets", {}), **meant}
-    for entry in vocabulary()["phrases"]:
-        for match in line.take(entry["pattern"]):
-            sets = {
-                name: value.split("+") if name in LISTS else value
-                for name, value in entry["sets"].items()
-            }
-            line.put(match[0], **sets)
-    for column, names in _names(catalogs).items():
-        for match in line.take("|".join(map(re.escape, names))):
-            _put_name(line, match[0], column, names[match[0]])
-    columns = _settled({**meant, **line.columns}, catalogs)
-    for name in [
-        name
-        for name in columns
-        if name in line.phrases and not is_read(name, {"goal": "tune", "method": "full", **columns})
-    ]:
-        del columns[name]
-        line.unread.append(f"'{line.phrases[name]}'")
-        line.read.pop(line.phrases[name], None)
-    if line.stored and columns.get("goal") == "serve":
-        columns.setdefault("precision", line.stored)
-    return Worded(columns, line.read, [*line.unread, *_left(line.text)], question)
+def read_words(text: str, catalogs: Catalogs) -> Understood:
+    """What a text in plain words says of a job; nothing is guessed in its place."""
+    plain = normalized(text)
+    models, items = _items(plain, catalogs)
+    scopes = scopes_of(items)
+    facts = Facts()
+    if refusal := _refusal(items, models, scopes):
+        return Understood({}, problem=refusal)
+    claims, covered = claims_of(items)
+    aside = [claim for claim in claims if claim.first in scopes.aside]
+    claims = [claim for claim in claims if claim.first not in scopes.aside]
+    facts.not_counted += [plain[claim.start : claim.end] for claim in aside if claim.role not in ("bare", "bare_range")]
+    _sets(facts, items, scopes)
+    model = _model(facts, models, claims, items, scopes, catalogs)
+    heard = [item for number, item in enumerate(items) if number not in scopes.aside | (scopes.negated & _goal_words(items))]
+    goal = goal_of(claims, heard, facts.columns, dict(catalogs.implementations["trains"]))
+    amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
+    put_quantities(amounts)
+    put_hardware(amounts, scopes, items, catalogs)
+    _bare(amounts, model, catalogs)
+    if goal:
+        facts.columns["goal"] = goal
+    if goal == "serve":
+        for column in OF_SERVING:
+            if column != "lora_rank" or "adapters" not in facts.columns:
+                facts.drop(column)
+    elif facts.columns.get("method") == "full" and goal == "train":
+        facts.drop("method")
+    elif "lora_rank" in facts.columns:
+        facts.columns.setdefault("method", "lora")
+    _solved(facts, heard)
+    facts.within_bounds()
+    _within_context(facts, model, catalogs)
+    problem = "" if goal else _no_goal(facts)
+    if not model and not SIZES <= facts.columns.keys():
+        problem = problem or next((q.text for q in facts.questions if q.column == "model"), NO_MODEL)
+    stored = next((one.stored for one in models if one.model == model), "")
+    if stored and goal == "serve":
+        facts.columns.setdefault("precision", stored)
+        facts.words.setdefault("precision", model)
+    facts.not_counted += _left(items, covered, scopes)
+    return Understood(
+        facts.columns,
+        facts.words,
+        tuple(facts.assumed),
+        tuple(dict.fromkeys(facts.not_counted)),
+        tuple(facts.questions),
+        problem,
+        stored,
+    )
 
 
-@read_once
-def vocabulary() -> dict[str, Any]:
-    """The phrases that name columns (catalogs/edited/vocabulary.yaml)."""
-    return read_document(FOLDER, "vocabulary")
+def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
+    """The models and the items of a text; names are found before numbers."""
+    models = named_models(plain, catalogs)
+    names = [Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one) for one in models]
+    names += [
+        item
+        for item in named_machines(plain, catalogs)
+        if not any(item.start < name.end and name.start < item.end for name in names)
+    ]
+    return models, composed(items_of(plain, sorted(names, key=lambda item: item.start)))
 
 
-def _named_columns(line: Sentence) -> None:
-    """Columns that are written out: batch=4, precision: bf16."""
-    names = inputs_by_name() | JOB_BY_NAME | JOB
-    line.text = re.sub(r"\bmodel\s?[=:]", "model ", line.text)  # whose name is read as any other
-    for match in line.take(rf"(?P<name>{'|'.join(names)})\s?[=:]\s?(?P<value>[^\s,;]+)"):
-        name, value = match["name"], match["value"]
-        if (number := re.fullmatch(NUMBER.format(0), value)) and names[name].kind not in (
-            "text",
-            "choice",
-        ):
-            line.put(match[0], **{name: amount_of(number, {})})
-        else:
-            line.put(
-                match[0],
-                **{
-                    name: value.split("+")
-                    if name in LISTS or (name in SEVERAL and "+" in value)
-                    else value
-                },
-            )
+def _refusal(items: list[Item], models: list[NamedModel], scopes: Scopes) -> str:
+    """The sentence about what cannot be planned; empty where nothing of it is asked."""
+    for number, item in enumerate(items):
+        if number in scopes.aside or number in scopes.negated:
+            continue
+        name = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("refusals:")), "")
+        if name and not (models and name in ("closed", "images", "other")):
+            return f"You wrote '{item.text}'. {vocabulary()['refusals'][name]['sentence']}"
+    return ""
 
 
-@kept()
-def _names(catalogs: Catalogs) -> dict[str, dict[str, str]]:
-    """Column -> the ids and names of its catalog in lower case, longest first -> id."""
-    names = {}
-    for table, column in NAMED.items():
-        frame = getattr(catalogs, table)
-        words = {str(one): str(one) for one in frame.index}
-        words |= (
-            {str(name).lower(): str(one) for one, name in frame["name"].items()}
-            if "name" in frame
-            else {}
-        )
-        names[column] = {word: words[word] for word in sorted(words, key=len, reverse=True)}
-    return names
+def _sets(facts: Facts, items: list[Item], scopes: Scopes) -> None:
+    """Columns that a phrase sets; formats that are ruled out are excluded."""
+    for number, item in enumerate(items):
+        entry = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("sets:")), "")
+        if not entry or number in scopes.aside:
+            continue
+        sets = vocabulary()["sets"][int(entry)]["sets"]
+        if number in scopes.negated:
+            if "precision" in sets:
+                scopes.excluded.append((sets["precision"], item))
+            continue
+        for column, value in sets.items():
+            if column in ("method", "implementation") and column in facts.columns and facts.columns[column] != value:
+                _second(facts, column, value, item)
+            elif column == "fewest_bits" and "precision" in facts.columns:
+                continue
+            else:
+                facts.put(column, value, item.text)
 
 
-def _put_name(line: Sentence, phrase: str, column: str, one: str) -> None:
-    """Set a column by a name of its catalog; several regions are a list."""
-    if column == "regions":
-        one_or_more = [*line.columns.pop("regions", []), one]
-        line.put(phrase, regions=one_or_more)
+def _second(facts: Facts, column: str, value: str, item: Item) -> None:
+    """A second method or engine: full says less than lora, the first engine stays."""
+    if column == "method" and "full" in (value, facts.columns[column]):
+        facts.columns[column] = value if facts.columns[column] == "full" else facts.columns[column]
+    elif column == "method":
+        facts.columns[column] = "qlora"
     else:
-        line.put(phrase, **{column: one})
+        facts.not_counted.append(item.text)
 
 
-def _settled(columns: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
-    """The columns with the goal that they imply, and lengths and tokens named by it."""
-    trains = catalogs.implementations["trains"].get(columns.get("implementation"), True)
-    if columns.keys() & {*OF_TRAINING, *TRAINING_ONLY} - {"sequence_tokens", "train_tokens"}:
-        columns.setdefault("goal", "tune")
-    elif columns.keys() & {*OF_SERVING, *INFERENCE_ONLY} - {"context_tokens"} or not (
-        trains and _is_trained(columns, catalogs)
-    ):
-        columns.setdefault("goal", "serve")
-    serves = columns.get("goal") == "serve"
-    if not serves and "context_tokens" in columns:
-        columns["sequence_tokens"] = columns.pop("context_tokens")
-    if "train_tokens" in columns and (serves or columns.get("goal") == "train"):
-        tokens = columns.pop("train_tokens")
-        columns |= {"tokens_total": f"{tokens:.15g}"} if serves else {"run_tokens": tokens}
-    return columns
+def _model(facts: Facts, models: list[NamedModel], claims: list[Claim], items: list[Item], scopes: Scopes, catalogs: Catalogs) -> str:
+    """The model that is meant; asks where several may be."""
+    places = {item.start: number for number, item in enumerate(items) if "MODEL" in item.tags}
+    said = [one for one in models if places.get(one.start) not in scopes.aside | scopes.negated]
+    sure = list(dict.fromkeys(one.model for one in said if one.model))
+    if len(sure) == 1:
+        facts.put("model", sure[0], next(_text(items, one) for one in said if one.model))
+        return sure[0]
+    if len(sure) > 1:
+        facts.ask("model", " and ".join(sure), sure, f"You named {' and '.join(sure)}. Which model is meant?")
+        return ""
+    open_ = [one for one in said if one.choices]
+    if open_:
+        one = min(open_, key=lambda each: len(each.choices))
+        words = _text(items, one)
+        newest = one.choices[0]
+        facts.ask("model", words, one.choices[:4], f"'{words}' may be {', '.join(one.choices[:4])}. Which model is meant?")
+        if len(one.choices) <= 5:
+            facts.put("model", newest, words)
+            return newest
+        return ""
+    sizes = [claim for claim in claims if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"]
+    if sizes:
+        size = sizes[0].item.value / 1e9
+        words = sizes[0].item.text
+        choices = of_size(size, catalogs)
+        facts.ask("model", words, choices, f"You wrote '{words}'. Which model of this size is meant: {', '.join(choices) or 'name one'}?")
+    return ""
 
 
-def _is_trained(columns: dict[str, Any], catalogs: Catalogs) -> bool:
-    """Whether all weights can be trained in the precision; where none is named they can."""
-    return bool(catalogs.precisions["trains"].get(columns.get("precision", ""), True))
+def _text(items: list[Item], one: NamedModel) -> str:
+    return next((item.text for item in items if item.start == one.start), one.model)
 
 
-def _left(text: str) -> list[str]:
-    """The stretches of words that nothing has read, in quotes; silent words alone say nothing."""
-    silent = set(vocabulary()["silent"].split())
+def _goal_words(items: list[Item]) -> set[int]:
+    """The numbers of the items that speak for a goal."""
+    tags = {name for weights in vocabulary()["evidence"].values() for name in weights}
+    return {number for number, item in enumerate(items) if item.tags & tags}
+
+
+def _amounts(plain: str, facts: Facts, claims: list[Claim], goal: str, items: list[Item], model: str, catalogs: Catalogs) -> Amounts:
+    tags = {tag for item in items for tag in item.tags}
+    roles = {claim.role for claim in claims}
+    ends = bool("batch_work" in tags or roles & BATCH_ROLES) and not roles & STEADY_ROLES
+    kind = str(catalogs.models["kind"].get(model, ""))
+    embeds = bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
+    return Amounts(facts, claims, goal, ends, embeds, "weekday" in tags, plain)
+
+
+def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
+    """Quantities that no frame read: a length such as 16k, the model's size, else a question."""
+    facts = amounts.facts
+    parameters = float(catalogs.models["parameters"].get(model, 0.0)) if model else 0.0
+    context = "context_tokens" if amounts.goal == "serve" else "sequence_tokens"
+    for claim in amounts.of("bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"):
+        value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
+        if claim.item.tags & {"N"} and not re.search(r"\d", words):
+            continue  # a word such as one
+        if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
+            continue  # the size of the model
+        if claim.role in ("bare", "pair") and scale == "k" and value <= 1.1e6 and not facts.columns.keys() & {context, "prompt_tokens", "examples"}:
+            amounts.put(context, claim)
+        elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
+            facts.not_counted.append(words)
+        else:
+            facts.ask("", amounts.words(claim))
+    for claim in amounts.of("factor", "no_effect", "not_used"):
+        facts.not_counted.append(amounts.words(claim))
+
+
+def _solved(facts: Facts, items: list[Item]) -> None:
+    """What is looked for: how many users, how many tokens."""
+    for number, item in enumerate(items):
+        if "how_many" not in item.tags:
+            continue
+        tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
+        if tags & {"user", "people", "concurrent", "request", "session"} and facts.columns.get("goal") == "serve" and not facts.columns.keys() & {"users", "people", "requests_per_second"}:
+            facts.columns["solve"] = "users"
+        elif "token" in tags and facts.columns.get("goal") in ("tune", "train") and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}:
+            facts.columns["solve"] = "train_tokens"
+
+
+def _no_goal(facts: Facts) -> str:
+    text = "Shall the model be served, fine-tuned, or trained from scratch? The text does not say."
+    facts.questions.append(Question(text, "goal", "", GOALS))
+    return text
+
+
+def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
+    """Ask about a context that is longer than the model's own."""
+    longest = float(catalogs.models["longest_sequence_tokens"].get(model, 0.0)) if model else 0.0
+    extended = float(catalogs.models["extended_tokens"].get(model, 0.0) or 0.0) if model else 0.0
+    longest = max(longest, extended)
+    for column in ("context_tokens", "sequence_tokens"):
+        if longest and float(facts.columns.get(column, 0)) > longest * 1.05:
+            words = facts.words[column]
+            facts.drop(column)
+            facts.ask(column, words, text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of context. Which length is meant?")
+
+
+def _left(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:
+    """The words that nothing has read."""
     stretches: list[str] = []
     words: list[str] = []
-    for word in [*re.findall(r"\|+|[^\s|]+", text), "|"]:
-        if word.startswith("|") or not (plain := word.strip(EDGES + "-+&/=~<>")) or plain in silent:
-            stretches += [" ".join(words)] if words else []
-            words = []
-        else:
-            words.append(plain)
-    return [f"'{stretch}'" for stretch in stretches]
+    for number, item in enumerate([*items, Item(0, 0, "", frozenset({"end"}))]):
+        if not item.tags and number not in covered and number not in scopes.aside:
+            words.append(item.text)
+            continue
+        if words:
+            stretches.append(" ".join(words))
+        words = []
+    return stretches

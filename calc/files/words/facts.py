@@ -1,0 +1,74 @@
+"""Facts that are gathered of a text: columns with their words, questions, what is put aside."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from calc.files.words.understood import Question
+from calc.files.words.vocabulary import vocabulary
+
+LIMITS = frozenset({"hours_most", "usd_most", "usd_per_hour_most", "first_token_seconds"})  # of two the tighter holds
+POWERS = frozenset({"context_tokens", "sequence_tokens", "prompt_tokens", "answer_tokens"})  # 8k is 8,192
+
+
+@dataclass
+class Facts:
+    """Columns with their words, and what is open."""
+
+    columns: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+    not_counted: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+
+    def put(self, column: str, value: Any, words: str, scale: str = "") -> None:
+        """Set a column by words; of two limits the tighter holds, two other values are asked."""
+        if isinstance(value, float):
+            value = counted(value * 1.024 if scale == "k" and _is_power(column, value) else value)
+        words = words.strip(" ,.;:")
+        if self.columns.get(column, value) == value:
+            self.columns[column] = value
+            self.words.setdefault(column, words)
+            return
+        if column in LIMITS:
+            self.not_counted.append(words if value > self.columns[column] else self.words[column])
+            if value < self.columns[column]:
+                self.columns[column], self.words[column] = value, words
+            return
+        first = self.words[column]
+        self.ask(column, f"{first} and {words}", (first, words))
+        self.drop(column)
+
+    def ask(self, column: str, words: str, choices: Iterable[str] = (), text: str = "") -> None:
+        """Ask what words mean."""
+        name = column.replace("_", " ")
+        sentence = text or (f"You wrote '{words}'. Which {name}?" if column else f"You wrote '{words}'. What does it mean?")
+        if sentence not in {question.text for question in self.questions}:
+            self.questions.append(Question(sentence, column, words, tuple(choices)))
+
+    def drop(self, column: str) -> None:
+        """Take a column back."""
+        self.columns.pop(column, None)
+        self.words.pop(column, None)
+
+    def within_bounds(self) -> None:
+        """Ask about each value that is out of its plausible range, and drop its column."""
+        for column, bound in vocabulary()["bounds"].items():
+            name = {"run_tokens": "train_tokens"}.get(column, column)
+            for one in {column, name}:
+                value = self.columns.get(one)
+                if isinstance(value, int | float) and not bound["least"] <= value <= bound["most"]:
+                    words = self.words.get(one, str(value))
+                    self.drop(one)
+                    self.ask(one, words, text=f"You wrote '{words}', which is not plausible as {one.replace('_', ' ')}. What is meant?")
+
+
+def _is_power(column: str, value: float) -> bool:
+    thousands = value / 1000
+    return column in POWERS and thousands.is_integer() and 0 < thousands and int(thousands) & (int(thousands) - 1) == 0
+
+
+def counted(number: float) -> int | float:
+    """The number as an integer where it is one."""
+    number = float(f"{number:.12g}")
+    return int(number) if number.is_integer() else number

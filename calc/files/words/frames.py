@@ -1,0 +1,226 @@
+"""Which quantity means what: frames of tags compete for the numbers, each has one role."""
+
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from calc.files.words.items import SOFT, Item
+from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
+
+UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.35, 1.0, 0.05
+MOST_SKIPPED = 3  # words inside a frame that have no place in it
+WEAK_CUES = frozenset({"in", "a", "an", "by", "for", "have", "with", "r", "s", "d", "h", "m", "to", "en", "on", "per", "/", "ep", "eps"})
+WEAK_CUE, VALUE = 0.7, 0.1
+NAMES = frozenset({"name", "MODEL", "PLACE"})
+
+
+class Claim(NamedTuple):
+    """A quantity with its role, the words that gave it, and the time that a rate is over."""
+
+    role: str
+    item: Item
+    start: int  # in the text
+    end: int
+    first: int  # number of the first item
+    rate_seconds: float = 0.0
+    cues: frozenset[str] = frozenset()
+
+
+class Match(NamedTuple):
+    """A frame at a place: its score, the item after it, and its items."""
+
+    score: float
+    end: int
+    items: tuple[tuple[Item, bool], ...]  # of its elements, and whether each is a quantity
+
+
+def composed(items: list[Item]) -> list[Item]:
+    """The items with numbers and units joined to times, money, shares, memory and rates."""
+    several: list[Item] = []
+    place = 0
+    while place < len(items):
+        one, used = _quantity(items, place)
+        several.append(one)
+        place += used
+    return [_by_neighbours(several, place) for place in range(len(several))]
+
+
+def _by_neighbours(items: list[Item], place: int) -> Item:
+    """An item whose word has several meanings, as the words beside it decide."""
+    item = items[place]
+    after = next((other for other in items[place + 1 :] if not other.is_silent), None)
+    before = items[place - 1] if place else None
+    if item.text in ("in", "en") and after is not None:
+        if "DUR" in after.tags:
+            return replace(item, tags=item.tags - {"in"})
+        if not after.tags & {"N", ",", "end", "token", "/", "and", "out", "each", "per", "RATE"}:
+            return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
+    if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
+        return replace(item, tags=item.tags - {"RATE"})
+    if "N" in item.tags and place + 2 < len(items) and items[place + 1].text == "-" and items[place + 2].tags & {"people", "user"}:
+        return replace(item, tags=frozenset({"silent"}))  # a three-person startup
+    if "ONE" in item.tags:
+        counts = after is not None and after.tags & {"CARD", "INST", "gpu", "node", "x", "epoch", "spare"}
+        return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
+    return item
+
+
+def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
+    item = items[place]
+    after = items[place + 1] if place + 1 < len(items) else None
+    units = vocabulary()["units"]
+    if after is None:
+        return _plain(item), 1
+    if item.tags & {"N", "ONE"}:
+        if after.is_silent and after.text in "-" and place + 2 < len(items):  # 3-day, 24-gb
+            if unit := _unit(items[place + 2]):
+                return _joined(item, items[place + 2], unit), 3
+        unit = _unit(after)
+        if unit and ("N" in item.tags or unit["dimension"] == "DUR"):
+            return _joined(item, after, unit), 2
+        return item, 1
+    unit = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
+    if unit and "N" in after.tags and (after.start - item.end <= 1):
+        return _joined(after, item, units[unit]), 2
+    if "per" in item.tags and (unit := _time_unit(after)):
+        seconds = float(units[unit]["factor"])
+        tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
+        return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
+    return _plain(item), 1
+
+
+def _plain(item: Item) -> Item:
+    """An item, or the rate that a word such as daily is."""
+    for tag in item.tags:
+        if tag.startswith("per_") and (unit := tag.removeprefix("per_")) in vocabulary()["units"]:
+            seconds = float(vocabulary()["units"][unit]["factor"])
+            return Item(item.start, item.end, item.text, item.tags | {"RATE"}, seconds)
+    return item
+
+
+def _unit(item: Item) -> dict | None:
+    return next((unit for tag, unit in vocabulary()["units"].items() if tag in item.tags), None)
+
+
+def _time_unit(item: Item) -> str:
+    units = vocabulary()["units"]
+    return next((tag for tag in units if tag in item.tags and units[tag]["dimension"] == "DUR"), "")
+
+
+def _joined(number: Item, unit: Item, meaning: dict) -> Item:
+    start, end = min(number.start, unit.start), max(number.end, unit.end)
+    first, last = (number, unit) if number.start < unit.start else (unit, number)
+    extra = dict(number.extra)
+    if "low" in extra:
+        extra["low"] = extra["low"] * meaning["factor"]
+    return Item(
+        start,
+        end,
+        f"{first.text}{' ' if last.start > first.end else ''}{last.text}",
+        frozenset({meaning["dimension"]}),
+        number.value * float(meaning["factor"]),
+        extra,
+    )
+
+
+def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
+    """Each quantity with its role, and the numbers of the items that the frames cover."""
+    count = len(items)
+    best: list[tuple[float, int, tuple[Frame, Match] | None]] = [(0.0, count, None)] * (count + 1)
+    for place in range(count - 1, -1, -1):
+        chosen = (best[place + 1][0], place + 1, None)
+        for frame in _frames_from(items[place].tags):
+            match = _match(frame, items, place)
+            if match and (score := match.score + best[match.end][0]) > chosen[0] + 1e-9:
+                chosen = (score, match.end, (frame, match))
+        best[place] = chosen
+    claims, covered, place = [], set(), 0
+    while place < count:
+        _, following, used = best[place]
+        if used:
+            claims += _claims(*used, place)
+            covered |= set(range(place, following))
+        place = following
+    return claims, covered
+
+
+def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
+    rate = next((item.value for item, is_value in match.items if "RATE" in item.tags and not is_value), 0.0)
+    values = [item for item, is_value in match.items if is_value]
+    cues = frozenset(tag for item, _ in match.items for tag in item.tags)
+    start, end = match.items[0][0].start, match.items[-1][0].end
+    return [
+        Claim(role, item, start, end, first, float(rate), cues)
+        for role, item in zip(frame.roles, values, strict=False)
+    ]
+
+
+@cache
+def _quantity_tags() -> frozenset[str]:
+    return frozenset({*QUANTITIES, "overnight", "weekend", "always"})
+
+
+@cache
+def _by_first() -> dict[str, tuple[Frame, ...]]:
+    several: dict[str, list[Frame]] = {}
+    for frame in frames():
+        for tags, optional in frame.elements:
+            for tag in tags:
+                several.setdefault(tag, []).append(frame)
+            if not optional:
+                break
+    return {tag: tuple(dict.fromkeys(found)) for tag, found in several.items()}
+
+
+def _frames_from(tags: frozenset[str]) -> list[Frame]:
+    by_first = _by_first()
+    return list(dict.fromkeys(frame for tag in sorted(tags) for frame in by_first.get(tag, ())))
+
+
+def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
+    """The best match of a frame that begins at an item; None where it does not match."""
+    values = len(frame.roles)
+    match = _extend(frame, 0, items, place, 0)
+    return match and match._replace(score=match.score + 0.2 * (values - 1))
+
+
+def _extend(frame: Frame, element: int, items: list[Item], place: int, skipped: int) -> Match | None:
+    if element == len(frame.elements):
+        return Match(0.0, place, ())
+    tags, optional = frame.elements[element]
+    found: list[Match] = []
+    if place < len(items) and tags & items[place].tags:
+        rest = _extend(frame, element + 1, items, place + 1, skipped)
+        if rest:
+            is_value = bool(tags & _quantity_tags() & items[place].tags)
+            score = VALUE if is_value else _cue_worth(tags, items[place])
+            taken = (items[place], is_value)
+            found.append(Match(rest.score + score, rest.end, (taken, *rest.items)))
+    if optional:
+        rest = _extend(frame, element + 1, items, place, skipped)
+        if rest:
+            found.append(rest)
+    if element and place < len(items) and not found and (cost := _skip_cost(items[place], skipped)) is not None:
+        used = 0 if items[place].is_silent else 1
+        rest = _extend(frame, element, items, place + 1, skipped + used)
+        if rest and rest.items:
+            found.append(rest._replace(score=rest.score - cost))
+    return max(found, key=lambda match: match.score, default=None)
+
+
+def _cue_worth(tags: frozenset[str], item: Item) -> float:
+    """What a cue is worth: one point, less where its word has many meanings."""
+    if tags <= {",", "/", "and", "x"}:
+        return 0.05
+    return WEAK_CUE if item.text in WEAK_CUES else 1.0
+
+
+def _skip_cost(item: Item, skipped: int) -> float | None:
+    """The cost of a word inside a frame that has no place in it; None where it ends the frame."""
+    if item.is_silent or (item.text in ("a", "an", "each", "à") and "per" in item.tags):
+        return 0.01
+    if skipped >= MOST_SKIPPED or item.tags & (_quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}):
+        return None
+    if item.tags & SOFT:
+        return SOFT_COST
+    return TAGGED_COST if item.tags else UNKNOWN_COST

@@ -1,0 +1,115 @@
+"""The columns of the machines, places and formats that a text names, and what it excludes."""
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import USUAL_MARKETS
+from calc.files.words.items import Item
+from calc.files.words.quantities import Amounts
+from calc.files.words.scopes import Scopes, named
+
+FAMILIES = {"p": ("p",), "g": ("g", "gr")}
+
+
+def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
+    """Set the columns of machines, regions and markets."""
+    _owned(amounts, scopes, catalogs)
+    _instances(amounts, scopes, catalogs)
+    _cards(amounts, scopes, catalogs)
+    _places(amounts, scopes, items)
+    excluded = list(dict.fromkeys(name for name, _ in scopes.excluded))
+    if excluded:
+        amounts.facts.columns["excludes"] = "+".join(excluded)
+        amounts.facts.words["excludes"] = ", ".join(item.text for _, item in scopes.excluded)
+
+
+def _count(amounts: Amounts) -> float:
+    """Cards in all: so many, or nodes of so many."""
+    if each := amounts.value("gpus_each"):
+        return each * (amounts.value("nodes") or 1)
+    return amounts.value("gpus")
+
+
+def _owned(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+    """One's own machines: said so, or cards that AWS does not rent."""
+    rented = set(catalogs.instances["gpu"])
+    foreign = [item for item in scopes.taken["gpu"] if item.value[0] not in rented]
+    own = [*scopes.owned, *foreign]
+    if not own:
+        return
+    item = own[0]
+    if "INST" in item.tags:
+        count, name = amounts.value("instances") or 1, item.value[-1]
+        if len(item.value) > 1 and not item.extra.get("exact"):
+            amounts.facts.ask("have", item.text, item.value[:4], f"You wrote '{item.text}'. Which size of it do you have?")
+            return
+    else:
+        count, name = _count(amounts) or 1, item.value[0]
+    amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
+    if len({one.value for one in own}) > 1:
+        amounts.facts.ask("have", ", ".join(one.text for one in own))
+    scopes.taken["gpu"] = [one for one in scopes.taken["gpu"] if one not in own]
+
+
+def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+    facts, names = amounts.facts, []
+    excluded = {name for name, _ in scopes.excluded}
+    for item in scopes.taken["instance"]:
+        names += [name for name in item.value if name not in names]
+    for item in scopes.taken["family"]:
+        heads = FAMILIES[item.text[:1]] if item.text[:1] in FAMILIES else (item.text[:1],)
+        names += [str(name) for name in catalogs.instances.index if _of_family(str(name), heads) and name not in names]
+    names = [name for name in names if name.partition(".")[0] not in excluded]
+    if names:
+        facts.columns["instance"] = names
+        facts.words["instance"] = ", ".join(item.text for item in [*scopes.taken["instance"], *scopes.taken["family"]])
+    if "have" in facts.columns and not names:
+        return
+    for claim in amounts.of("instances", "instances_count"):
+        amounts.put("instances_most", claim)
+    if not amounts.of("gpus_each"):
+        for claim in amounts.of("nodes"):
+            amounts.put("instances_most", claim)
+
+
+def _of_family(name: str, heads: tuple[str, ...]) -> bool:
+    family = name.partition(".")[0]
+    letters = family[: len(family) - len(family.lstrip("abcdefghijklmnopqrstuvwxyz"))]
+    return letters in heads
+
+
+def _cards(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+    facts = amounts.facts
+    cards = list(dict.fromkeys(item.value[0] for item in scopes.taken["gpu"]))
+    if cards:
+        facts.columns["gpu"] = cards[0] if len(cards) == 1 else "+".join(cards)
+        facts.words["gpu"] = ", ".join(item.text for item in scopes.taken["gpu"])
+    if "have" in facts.columns:
+        return
+    counts = amounts.of("gpus", "gpus_each")
+    if count := _count(amounts):
+        if len({claim.item.value for claim in counts}) > 1:
+            facts.ask("gpus", " and ".join(amounts.words(claim) for claim in counts))
+        else:
+            amounts.put("gpus", counts[0], count)
+
+
+def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
+    facts = amounts.facts
+    excluded = {part for name, _ in scopes.excluded for part in name.split("+")}
+    regions: list[str] = []
+    words: list[str] = []
+    for item in scopes.taken["regions"]:
+        regions += [one for one in named(item)[1] if one not in regions and one not in excluded]
+        words.append(item.text)
+    if regions:
+        facts.columns["regions"] = regions
+        facts.words["regions"] = ", ".join(words)
+    markets = [named(item)[1][0] for item in scopes.taken["markets"]]
+    for market, _ in scopes.allowed:
+        markets = [*(markets or USUAL_MARKETS), market]
+    if markets:
+        facts.columns["markets"] = list(dict.fromkeys(markets))
+        facts.words["markets"] = ", ".join(item.text for item in [*scopes.taken["markets"], *(item for _, item in scopes.allowed)])
+    tags = {tag for number, item in enumerate(items) if number not in scopes.aside for tag in item.tags}
+    if "quality" in tags:
+        facts.columns["obtainable"] = "at-once"
+        facts.words["obtainable"] = next(item.text for item in items if "quality" in item.tags)

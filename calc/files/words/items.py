@@ -1,0 +1,145 @@
+"""A text as items: quantities, names, words with their tags, and the ends of clauses."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+from calc.files.words.numbers import read_number
+from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
+
+STRONG = re.compile(r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n")
+WEAK = re.compile(r"[,，、]")
+MARKS = re.compile(r"[^\w\s]")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+PERCENTILE = re.compile(r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)")
+APOSTROPHES = str.maketrans("’‘`", "'''")
+SOFT = frozenset({"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"})
+
+
+@dataclass(frozen=True)
+class Item:
+    """A stretch of the text with its tags and, of a quantity or a name, its value."""
+
+    start: int
+    end: int
+    text: str
+    tags: frozenset[str] = frozenset()
+    value: Any = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the item may stand inside a frame without a word about it."""
+        return "silent" in self.tags
+
+    @property
+    def ends_clause(self) -> bool:
+        """Whether a clause ends here."""
+        return "end" in self.tags
+
+
+def normalized(text: str) -> str:
+    """The text in one form of each character and in lower case; line breaks stay."""
+    text = re.sub(r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text)  # the pronoun is no country
+    plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
+    plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
+    plain = re.sub(r"[^\S\n]+", " ", plain)
+    return re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain).lower() if _is_wrapped(plain) else plain.lower()
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether the lines are those of a letter, broken where they were full."""
+    lines = text.split("\n")
+    return len(lines) > 1 and min(map(len, lines[:-1])) > 50
+
+
+def items_of(text: str, names: list[Item]) -> list[Item]:
+    """The items of a normalized text, in order; `names` are those of the catalogs in it."""
+    spaced, place, several = text.translate(SPACED), 0, []
+    by_start = {name.start: name for name in names}
+    while place < len(text):
+        item = by_start.get(place) or _next(text, spaced, place, several)
+        if item is None:
+            place += 1
+            continue
+        several.append(item)
+        place = item.end
+    return several
+
+
+def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None:
+    """The item that begins at a place; None for a space."""
+    if match := STRONG.match(text, place):
+        return Item(place, match.end(), match[0], frozenset({"end"}))
+    if text[place].isspace():
+        return None
+    if match := WEAK.match(text, place):
+        return Item(place, match.end(), match[0], frozenset({","}))
+    if match := PERCENTILE.match(text, place):
+        return Item(place, match.end(), match[0], frozenset({"PCTL"}), float(match[1] or match[2]))
+    if text[place] == "%":
+        return Item(place, place + 1, "%", frozenset({"percent"}))
+    touches = bool(before) and before[-1].end == place  # the item before ends right here
+    phrase, tags = phrase_at(spaced, place, touches)
+    if number := read_number(text, place):
+        if len(phrase) < number.end - place:
+            return Item(
+                place, number.end, text[place : number.end], frozenset({"N"}), number.value,
+                {"scale": number.scale, "high": number.high},
+            ) if not number.high else Item(
+                place, number.end, text[place : number.end], frozenset({"N", "RANGE"}), number.high,
+                {"low": number.value, "scale": number.scale},
+            )
+    if phrase:
+        value = vocabulary()["counts"].get(phrase)
+        tags |= {"silent"} if phrase in silent_words() else frozenset()
+        tags |= {"/"} if phrase == "/" else frozenset()
+        if value is not None:
+            tags = frozenset({"ONE"} if value == 1 else {"N"})
+        end = place + len(phrase)
+        return Item(place, end, text[place:end], tags, None if value is None else float(value))
+    if match := WORD.match(text, place):
+        word = match[0][:1] if CJK.match(match[0]) else match[0]
+        tags = frozenset({"silent"}) if word in silent_words() else frozenset()
+        return Item(place, place + len(word), word, tags)
+    mark = text[place]
+    return Item(place, place + 1, mark, frozenset({"/", "or", "per"} if mark == "/" else {"silent"}))
+
+
+def phrase_at(spaced: str, place: int, touches: bool = True) -> tuple[str, frozenset[str]]:
+    """The longest phrase of the vocabulary that begins here, with its tags."""
+    words = lexicon()
+    if place and spaced[place - 1].isalpha() and not touches and not CJK.match(spaced[place]):
+        return "", frozenset()
+    for phrase in _starting(spaced[place]):
+        end = place + len(phrase)
+        if spaced.startswith(phrase, place) and (
+            end == len(spaced)
+            or not (spaced[end].isalnum() and phrase[-1].isalnum())
+            or CJK.match(phrase[-1])
+            or CJK.match(spaced[end])
+            or (phrase == "x" and touches)
+        ):
+            return phrase, words.tags.get(phrase, frozenset())
+    return "", frozenset()
+
+
+def _starting(first: str) -> tuple[str, ...]:
+    return _phrases().get(first, ())
+
+
+_PHRASES: dict[str, tuple[str, ...]] = {}
+
+
+def _phrases() -> dict[str, tuple[str, ...]]:
+    """Phrases and counts by their first character, the longest first."""
+    if not _PHRASES:
+        by_start: dict[str, set[str]] = {}
+        for phrase in (*lexicon().tags, *vocabulary()["counts"]):
+            by_start.setdefault(phrase[0], set()).add(phrase)
+        _PHRASES.update(
+            {first: tuple(sorted(several, key=len, reverse=True)) for first, several in by_start.items()}
+        )
+    return _PHRASES

@@ -1,0 +1,130 @@
+"""Numbers as people write them: separators by language, suffixes, scale words, ranges."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from calc.files.words.vocabulary import vocabulary
+
+DIGITS = re.compile(
+    r"\d{1,3}(?:[ \u202f']\d{3})+(?![\d])(?:[.,]\d+)?"  # 20 000, 1'500
+    r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"  # 1,00,000
+    r"|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 20,000.5
+    r"|\d{1,3}(?:\.\d{3})+(?!\d)(?:,\d+)?"  # 20.000,5
+    r"|\d+(?:[.,]\d+)?(?:e[+-]?\d+)?"
+    r"|\.\d+"
+)
+TIME_WORDS = re.compile(r" ?(?:s|sec|secs|seconds?|sekunden?|secondes?|segundos?|秒|ms)\b")
+RANGE = re.compile(r" ?(?:-|–|—|to|bis|à|a) ?(?=\d)")
+CLOCK = re.compile(r"(\d{1,2}):00")
+
+
+class Number(NamedTuple):
+    """A number of the text: its end, its value, its suffix, and the other end of a range."""
+
+    end: int
+    value: float
+    scale: str
+    high: float = 0.0
+
+
+def read_number(text: str, place: int) -> Number | None:
+    """The number that begins at a place of the text; None where there is none."""
+    if place and (text[place - 1].isdigit() or _in_word(text, place)):
+        return None
+    number = _single(text, place)
+    if number is None:
+        return None
+    if match := RANGE.match(text, number.end):
+        other = _single(text, match.end())
+        if other is not None and other.value > number.value * 0.999 and _is_range(text, match, number, other):
+            low = number.value if number.scale or not other.scale else number.value * scales()[other.scale]
+            return Number(other.end, low, other.scale, other.value)
+    return number
+
+
+def _in_word(text: str, place: int) -> bool:
+    """Whether the place is inside a word such as p95; x of 2x8 and currencies are none."""
+    before = text[place - 1]
+    if before == "." and place > 1 and text[place - 2].isalnum():
+        return True
+    if not before.isalpha() or before > "\u2fff":
+        return before == "_"
+    return not (before == "x" and (place < 2 or not text[place - 2].isalpha()))
+
+
+def _is_range(text: str, match: re.Match, first: Number, other: Number) -> bool:
+    """Whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
+    joined = match[0].strip()
+    return joined in ("-", "–", "—", "to", "bis", "à") and not text[other.end : other.end + 1].isdigit()
+
+
+def _single(text: str, place: int) -> Number | None:
+    if clock := CLOCK.match(text, place):
+        return Number(clock.end(), float(clock[1]), "")
+    match = DIGITS.match(text, place)
+    if not match or (text[place] == "." and place and not text[place - 1].isspace()):
+        return None
+    written, end = match[0], match.end()
+    suffix, length = _suffix(text, end)
+    if suffix is None:
+        return None
+    value = _value(written, text, end + length, suffix)
+    return Number(end + length, value * scales().get(suffix, 1.0), suffix)
+
+
+def _value(written: str, text: str, end: int, suffix: str) -> float:
+    """The value of written digits; one separator before three digits is of thousands."""
+    plain = re.sub(r"[ \u202f']", "", written)
+    if re.fullmatch(r"\d{1,2}(,\d{2})+,\d{3}", plain):
+        return float(plain.replace(",", ""))
+    if re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", plain):
+        separator = re.sub(r"\d", "", plain)[0]
+        several = plain.count(separator) > 1
+        if several or not (suffix or (separator == "." and TIME_WORDS.match(text, end))):
+            return float(plain.replace(separator, ""))
+    last = max(plain.rfind("."), plain.rfind(","))
+    if last < 0 or "e" in plain:
+        return float(plain.replace(",", "."))
+    return float(re.sub(r"[.,]", "", plain[:last]) + "." + plain[last + 1 :])
+
+
+@cache
+def scales() -> dict[str, float]:
+    """Suffixes and scale words with what they multiply by."""
+    return {str(word): float(factor) for word, factor in vocabulary()["scales"].items()}
+
+
+@cache
+def _longest_first() -> tuple[str, ...]:
+    return tuple(sorted(scales(), key=len, reverse=True))
+
+
+def _suffix(text: str, end: int) -> tuple[str | None, int]:
+    """The suffix after digits and its length; None where the digits are part of a word."""
+    space = 1 if text[end : end + 1] == " " else 0
+    rest = text[end + space :]
+    for word in _longest_first():
+        if rest.startswith(word) and not re.match(r"[a-zà-ÿ0-9]", rest[len(word) :]):
+            if space and len(word) == 1 and word.isascii():
+                follows = rest[len(word) :]
+                if word == "t" or not re.match(r"[ ]?\w|$|[ ]?[-,.)]", follows):
+                    continue
+            return word, space + len(word)
+        if word == "k" and rest.startswith("k€"):
+            return "k", space + 1
+    if space or not rest[:1].isalpha() or rest[:1] > "\u2fff":
+        return "", 0
+    run = re.match(r"[a-zà-ÿ]+", rest)
+    letters = run[0] if run else ""
+    return ("", 0) if letters in _attached() or letters.startswith("x") else (None, 0)
+
+
+@cache
+def _attached() -> frozenset[str]:
+    """Words that may follow digits without a space: 300ms, 24gb, 100usd."""
+    words = vocabulary()["words"]
+    tags = [*(unit for unit in vocabulary()["units"] if unit != "percent"), "token", "user", "rps", "epoch", "layer", "tps"]
+    return frozenset(
+        phrase.strip() for tag in tags for text in words[tag].values() for phrase in text.split(",")
+    )

@@ -1,0 +1,184 @@
+"""Which names a text takes, excludes or allows, and which clauses it puts aside."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from calc.files.words.items import Item
+from calc.files.words.vocabulary import vocabulary
+
+NEAR = 4  # items between a name and the word that allows it
+HARD = frozenset({"end"})
+
+
+@dataclass
+class Scopes:
+    """Names by what is said about them, and the numbers of items that are put aside."""
+
+    taken: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
+    excluded: list[tuple[str, Item]] = field(default_factory=list)  # id, item
+    allowed: list[tuple[str, Item]] = field(default_factory=list)  # market, item
+    owned: list[Item] = field(default_factory=list)
+    aside: set[int] = field(default_factory=set)
+    negated: set[int] = field(default_factory=set)
+
+
+def scopes_of(items: list[Item]) -> Scopes:
+    """What the text says about each of its names."""
+    scopes = Scopes()
+    scopes.aside = _aside(items)
+    scopes.negated = _negated(items)
+    for place, item in enumerate(items):
+        if place in scopes.aside:
+            continue
+        if entry := named(item):
+            _name(scopes, items, place, entry)
+        elif item.text in ("p", "g") and place in scopes.negated:
+            scopes.excluded.append((item.text, item))
+    return scopes
+
+
+def named(item: Item) -> tuple[str, tuple[str, ...], str]:
+    """(kind, ids, id of an exclusion) of a name; empty for any other item."""
+    if "INST" in item.tags:
+        return "instance", item.value, item.text if item.extra.get("exact") else item.extra["family"]
+    if "CARD" in item.tags:
+        return "gpu", item.value, item.extra["key"]
+    if "PLACE" in item.tags:
+        return "regions", item.extra["regions"], "+".join(item.extra["regions"])
+    entry = place_entry(item)
+    if "market" in entry:
+        return "markets", (entry["market"],), entry["market"]
+    if "regions" in entry:
+        return "regions", tuple(entry["regions"].split("+")), entry.get("block", entry["regions"])
+    if "family" in entry:
+        return "family", (entry["family"],), entry["family"]
+    return ()
+
+
+def place_entry(item: Item) -> dict:
+    """The entry of a market, a region or a family of instances that an item names."""
+    number = next((tag.partition(":")[2] for tag in item.tags if tag.startswith("places:")), "")
+    return vocabulary()["places"][int(number)] if number else {}
+
+
+def _name(scopes: Scopes, items: list[Item], place: int, entry: tuple) -> None:
+    kind, _, exclusion = entry
+    item = items[place]
+    outside = kind == "regions" and _before(items, place, "outside", 3)
+    negated = place in scopes.negated or _forbidden(items, place)
+    if negated != bool(outside):
+        scopes.excluded.append((exclusion, item))
+    elif kind == "markets" and (_is_allowed(items, place) or _beside(items, place)):
+        scopes.allowed.append((exclusion, item))
+    elif kind in ("gpu", "instance") and _is_owned(items, place):
+        scopes.owned.append(item)
+    elif not (kind == "family" and _before(items, place, "quota", 8)):
+        scopes.taken[kind].append(item)
+
+
+def _before(items: list[Item], place: int, tag: str, reach: int) -> bool:
+    """Whether a tag stands before an item in its clause, within a few items."""
+    for other in reversed(items[max(place - reach, 0) : place]):
+        if other.tags & HARD:
+            return False
+        if tag in other.tags:
+            return True
+    return False
+
+
+def _after(items: list[Item], place: int, tag: str, reach: int) -> bool:
+    """Whether a tag stands behind an item before the next comma, within a few items."""
+    for other in items[place + 1 : place + 1 + reach]:
+        if other.tags & {"end", ","}:
+            return False
+        if tag in other.tags:
+            return True
+    return False
+
+
+def _is_allowed(items: list[Item], place: int) -> bool:
+    return _after(items, place, "allowed", 3)
+
+
+def _beside(items: list[Item], place: int) -> bool:
+    """Whether another market stands beside with or: spot or on-demand."""
+    return False
+
+
+def _forbidden(items: list[Item], place: int) -> bool:
+    """Whether what follows rules the name out: spot is not an option, p4d and p5 are excluded."""
+    for other in items[place + 1 : place + 8]:
+        if "forbidden" in other.tags:
+            return True
+        if other.tags & HARD or "," in other.tags or not (
+            other.is_silent or other.tags & {"and", "or", "node", "name"} or named(other)
+        ):
+            return False
+    return False
+
+
+def _is_owned(items: list[Item], place: int) -> bool:
+    """Whether a word of possession stands right before the count and the name."""
+    for other in reversed(items[max(place - 5, 0) : place]):
+        if "own" in other.tags:
+            return True
+        if not (other.is_silent or other.tags & {"N", "x", "about", "node", "per", "gpu"}):
+            return False
+    return False
+
+
+def _negated(items: list[Item]) -> set[int]:
+    """The numbers of the items that a negation covers: to its clause's end or a turn."""
+    covered: set[int] = set()
+    negation = False
+    last_kind = ""
+    for place, item in enumerate(items):
+        if item.tags & HARD or (item.text == ":" and negation and last_kind) or item.tags & {"but"}:
+            negation = False
+        elif "only" in item.tags and not item.tags & {"not"}:
+            negation = False
+        elif "," in item.tags:
+            negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
+        if item.tags & {"not", "quota_no"}:
+            negation, last_kind = True, ""
+            continue
+        if negation:
+            covered.add(place)
+            if entry := named(item):
+                last_kind = entry[0]
+    return covered
+
+
+def _goes_on(items: list[Item], place: int, kind: str) -> bool:
+    """Whether a list of names goes on behind a comma to an and or or: no p4d, p5 or g5."""
+    for other in items[place + 1 : place + 8]:
+        if other.tags & {"or", "and"}:
+            return True
+        entry = named(other)
+        if not (entry and entry[0] == kind) and "," not in other.tags and not other.is_silent:
+            return False
+    return False
+
+
+def _aside(items: list[Item]) -> set[int]:
+    """The numbers of the items of clauses that speak of something else."""
+    aside: set[int] = set()
+    stretch: list[int] = []
+    before: list[int] = []
+    for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
+        if item.tags & {"end", ","}:
+            tags = {tag for number in stretch for tag in items[number].tags}
+            if tags & {"aside", "indifferent"}:
+                aside |= set(stretch)
+                if not any(items[number].tags & {"N", "DUR", "USD", "RATE"} for number in stretch):
+                    aside |= set(before) if _points_back(items, stretch) else set()
+            before = stretch if "," in item.tags else []
+            stretch = []
+        else:
+            stretch.append(place)
+    return aside
+
+
+def _points_back(items: list[Item], stretch: list[int]) -> bool:
+    """Whether a clause is about the one before: which is another story."""
+    return bool(stretch) and items[stretch[0]].text in ("which", "that", "but", "das", "was", "ce", "lo", "qui", "aber")

@@ -1,0 +1,37 @@
+"""What a text says of a job: columns, the words they are from, and what is open."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing that the text leaves open, with the words it is about and answers to choose."""
+
+    text: str
+    column: str = ""
+    words: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Understood:
+    """The columns that a text sets; what it leaves open, puts aside, or cannot be planned.
+
+    `columns`: only what was said; `words`: column -> the words that it came from; `assumed`:
+    readings that were chosen; `not_counted`: words with no effect; `problem`: why there is no
+    answer at all.
+    """
+
+    columns: dict[str, Any]
+    words: dict[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    not_counted: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    problem: str = ""
+    stored_precision: str = ""  # the format that the name of the model says
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The same as not_counted."""
+        return self.not_counted

@@ -1,0 +1,79 @@
+"""The words of a job (catalogs/edited/vocabulary.yaml), as the reader looks them up."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import FOLDER, read_document
+
+SPACED = str.maketrans("-_", "  ")  # fine-tune, fine_tune and fine tune are one phrase
+
+
+class Frame(NamedTuple):
+    """A sequence of tags and the role of each quantity in it."""
+
+    elements: tuple[tuple[frozenset[str], bool], ...]  # tags of one place; whether it may be missing
+    roles: tuple[str, ...]
+
+
+class Lexicon(NamedTuple):
+    """Phrases by their first character, the longest first; each with its tags."""
+
+    tags: dict[str, frozenset[str]]
+    by_start: dict[str, tuple[str, ...]]
+
+
+QUANTITIES = ("N", "DUR", "USD", "FOREIGN", "PCT", "PCTL", "BYTES", "RANGE")
+NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by themselves
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """The document of the vocabulary."""
+    return read_document(FOLDER, "vocabulary")
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Every phrase with its tags; `set:3` and `place:5` are entries of sets and places."""
+    tags: dict[str, set[str]] = {}
+    for tag, languages in vocabulary()["words"].items():
+        for text in languages.values():
+            _add(tags, text, tag)
+    for part in ("sets", "places"):
+        for number, entry in enumerate(vocabulary()[part]):
+            _add(tags, entry["words"], f"{part}:{number}")
+    for name, entry in vocabulary()["refusals"].items():
+        _add(tags, entry["words"], f"refusals:{name}")
+    by_start: dict[str, list[str]] = {}
+    for phrase in tags:
+        by_start.setdefault(phrase[0], []).append(phrase)
+    longest_first = {
+        start: tuple(sorted(phrases, key=len, reverse=True)) for start, phrases in by_start.items()
+    }
+    return Lexicon({phrase: frozenset(several) for phrase, several in tags.items()}, longest_first)
+
+
+def _add(tags: dict[str, set[str]], text: str, tag: str) -> None:
+    for phrase in text.split(","):
+        if plain := phrase.strip().lower().translate(SPACED):
+            tags.setdefault(plain, set()).add(tag)
+
+
+@cache
+def frames() -> tuple[Frame, ...]:
+    """Every frame of the vocabulary."""
+    several = []
+    for text in vocabulary()["frames"]:
+        pattern, _, roles = text.partition(" = ")
+        elements = tuple(
+            (frozenset(element.rstrip("?").split("|")), element.endswith("?"))
+            for element in pattern.split()
+        )
+        several.append(Frame(elements, tuple(roles.split())))
+    return tuple(several)
+
+
+@cache
+def silent_words() -> frozenset[str]:
+    """Words that say nothing by themselves."""
+    return frozenset(vocabulary()["silent"].split())
