@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "calc/files/configs/yaml_text.py": {"calc", "yaml"},
     "calc/files/launch/formats.py": {"calc", "yaml"},
     "calc/files/hub.py": {"calc", "huggingface_hub"},
+    "calc/files/words/models.py": {"calc", "rapidfuzz"},
     "calc/files/parts.py": {"calc", "numpy", "pandas", "pyarrow"},
     "calc/schedule/solver.py": {"calc", "ortools"},
     "shelf": {"shelf"},

@@ -29,7 +29,9 @@ from calc.files.configs.texts import format_of
 from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
+from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.read import read_words
+from calc.files.words.understood import Question, Understood
 from calc.job.cells import listed
 from calc.job.fields import BY_HAND, JOB, SEVERAL, job_fields_of, job_of
 from calc.job.resolve import resolve
@@ -43,6 +45,9 @@ from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS
 
 PASTED = "pasted"
+NESTED = re.compile(
+    r"^[{\[<]|^[ \t]*[\w.-]+:[ \t]*\n[ \t]+[-\w]", re.MULTILINE
+)  # a document's form
 KINDS = {  # what a text is, in words
     "words": "a job in words",
     "link": "a link of this planner",
@@ -101,6 +106,19 @@ NO_MODEL = (
 )
 
 
+class OpenQuestions(TableError):
+    """Words that leave open what changes the answer."""
+
+    def __init__(self, questions: tuple[Question, ...], problem: str = ""):
+        super().__init__(
+            " ".join(dict.fromkeys([*([problem] if problem else []), *(q.text for q in questions)]))
+        )
+        self.questions = questions
+
+
+NOTHING_SAID = Understood({})
+
+
 class Request(NamedTuple):
     """What a text or files are and set, what was left out, and the models that they add.
 
@@ -117,6 +135,17 @@ class Request(NamedTuple):
     catalogs: Catalogs
     run: Brought | None = None
     logs: tuple[bytes, ...] = ()
+    understood: Understood = NOTHING_SAID
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What the words leave open; what columns or files say is not asked."""
+        known = self.columns.keys() | ({"goal", "model", "amount"} if self.run else set())
+        return tuple(
+            question
+            for question in self.understood.questions
+            if question.column not in known or question.column in self.understood.columns
+        )
 
 
 class Answered(NamedTuple):
@@ -157,7 +186,7 @@ def request_of(
         )
     if is_address(text) and not REPOSITORY.search(text):
         raise ConfigProblem(OTHER_ADDRESS)
-    worded = read_words(text, catalogs)
+    worded = job_columns(read_words(text, catalogs), catalogs) if text.strip() else NOTHING_SAID
     named = worded.columns | dict(columns or {})
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
     models = model_entries(configs, catalogs)
@@ -186,20 +215,38 @@ def request_of(
     )
     documents_of = {"words": prose, "model": models, "run": settings, "log": logs}
     kinds = tuple(name for name, several in documents_of.items() if several)
-    remark = worded.remark + (
+    remark = _remark(worded) + (
         f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else ""
     )
     return Request(
         kinds,
         named,
-        worded.read,
+        dict(read_phrases(worded)),
         remark.strip(),
-        worded.question,
+        " ".join(question.text for question in worded.questions),
         models,
         catalogs,
         run,
         tuple(content for _, content in logs),
+        worded,
     )
+
+
+def _remark(worded: Understood) -> str:
+    """What was read of the words with an assumption, and what is not counted."""
+    parts = (("Read as", worded.assumed), ("Not counted", worded.not_counted))
+    return " ".join(f"{title}: {', '.join(several)}." for title, several in parts if several)
+
+
+def check_open(request: Request) -> None:
+    """Raise OpenQuestions where the words leave open what changes the answer."""
+    problem = (
+        ""
+        if request.run or {"model", "goal"} <= request.columns.keys()
+        else request.understood.problem
+    )
+    if request.questions or (problem and "words" in request.kinds):
+        raise OpenQuestions(request.questions, problem)
 
 
 def answered(request: Request) -> Answered:
@@ -213,6 +260,7 @@ def answered(request: Request) -> Answered:
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
         return Answered(row_of_request(request), {}, None)
+    check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
     return Answered(ranked.rows[0], ranked.job, ranked)
 
@@ -384,6 +432,6 @@ def _is_prose(name: str, content: bytes) -> bool:
     try:
         readings_of(text, PASTED)
     except ConfigProblem:
-        is_line = "\n" not in text.strip() and len(text) <= LONGEST_PROSE
+        is_line = not NESTED.search(text.strip()) and len(text) <= LONGEST_PROSE
         return is_line or format_of(text, PASTED) == "command"
     return False

@@ -7,8 +7,12 @@ from typing import Any
 from calc.files.words.understood import Question
 from calc.files.words.vocabulary import vocabulary
 
-LIMITS = frozenset({"hours_most", "usd_most", "usd_per_hour_most", "first_token_seconds"})  # of two the tighter holds
-POWERS = frozenset({"context_tokens", "sequence_tokens", "prompt_tokens", "answer_tokens"})  # 8k is 8,192
+LIMITS = frozenset(
+    {"hours_most", "usd_most", "usd_per_hour_most", "first_token_seconds"}
+)  # of two the tighter holds
+POWERS = frozenset(
+    {"context_tokens", "sequence_tokens", "prompt_tokens", "answer_tokens"}
+)  # 8k is 8,192
 
 
 @dataclass
@@ -24,7 +28,9 @@ class Facts:
     def put(self, column: str, value: Any, words: str, scale: str = "") -> None:
         """Set a column by words; of two limits the tighter holds, two other values are asked."""
         if isinstance(value, float):
-            value = counted(value * 1.024 if scale == "k" and _is_power(column, value) else value)
+            value = as_counted(
+                value * 1.024 if scale == "k" and _is_power(column, value) else value
+            )
         words = words.strip(" ,.;:")
         if self.columns.get(column, value) == value:
             self.columns[column] = value
@@ -42,9 +48,18 @@ class Facts:
     def ask(self, column: str, words: str, choices: Iterable[str] = (), text: str = "") -> None:
         """Ask what words mean."""
         name = column.replace("_", " ")
-        sentence = text or (f"You wrote '{words}'. Which {name}?" if column else f"You wrote '{words}'. What does it mean?")
+        sentence = text or (
+            f"You wrote '{words}'. Which {name}?"
+            if column
+            else f"You wrote '{words}'. What does it mean?"
+        )
         if sentence not in {question.text for question in self.questions}:
             self.questions.append(Question(sentence, column, words, tuple(choices)))
+
+    def assume(self, words: str) -> None:
+        """Name a reading that was chosen."""
+        if words not in self.assumed:
+            self.assumed.append(words)
 
     def drop(self, column: str) -> None:
         """Take a column back."""
@@ -60,15 +75,24 @@ class Facts:
                 if isinstance(value, int | float) and not bound["least"] <= value <= bound["most"]:
                     words = self.words.get(one, str(value))
                     self.drop(one)
-                    self.ask(one, words, text=f"You wrote '{words}', which is not plausible as {one.replace('_', ' ')}. What is meant?")
+                    self.ask(
+                        one,
+                        words,
+                        text=f"You wrote '{words}', which is not plausible as {one.replace('_', ' ')}. What is meant?",
+                    )
 
 
 def _is_power(column: str, value: float) -> bool:
     thousands = value / 1000
-    return column in POWERS and thousands.is_integer() and 0 < thousands and int(thousands) & (int(thousands) - 1) == 0
+    return (
+        column in POWERS
+        and thousands.is_integer()
+        and thousands > 0
+        and int(thousands) & (int(thousands) - 1) == 0
+    )
 
 
-def counted(number: float) -> int | float:
+def as_counted(number: float) -> int | float:
     """The number as an integer where it is one."""
     number = float(f"{number:.12g}")
     return int(number) if number.is_integer() else number

@@ -1,16 +1,38 @@
 """Which quantity means what: frames of tags compete for the numbers, each has one role."""
 
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
+from calc.catalogs.load import read_once
 from calc.files.words.items import SOFT, Item
 from calc.files.words.vocabulary import QUANTITIES, Frame, frames, vocabulary
 
 UNKNOWN_COST, TAGGED_COST, SOFT_COST = 0.35, 1.0, 0.05
 MOST_SKIPPED = 3  # words inside a frame that have no place in it
-WEAK_CUES = frozenset({"in", "a", "an", "by", "for", "have", "with", "r", "s", "d", "h", "m", "to", "en", "on", "per", "/", "ep", "eps"})
-WEAK_CUE, VALUE = 0.7, 0.1
+WEAK_CUES = frozenset(
+    {
+        "in",
+        "a",
+        "an",
+        "by",
+        "for",
+        "have",
+        "with",
+        "r",
+        "s",
+        "d",
+        "h",
+        "m",
+        "to",
+        "en",
+        "on",
+        "per",
+        "/",
+        "ep",
+        "eps",
+    }
+)
+WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -32,6 +54,9 @@ class Match(NamedTuple):
     score: float
     end: int
     items: tuple[tuple[Item, bool], ...]  # of its elements, and whether each is a quantity
+
+
+Step = tuple[float, int, tuple[Frame, Match] | None]  # score from here on, next item, what is read
 
 
 def composed(items: list[Item]) -> list[Item]:
@@ -57,10 +82,23 @@ def _by_neighbours(items: list[Item], place: int) -> Item:
             return replace(item, tags=item.tags - {"in", "within"} | {"silent"})
     if {"DUR", "RATE"} <= item.tags and before is not None and "within" in before.tags:
         return replace(item, tags=item.tags - {"RATE"})
-    if "N" in item.tags and place + 2 < len(items) and items[place + 1].text == "-" and items[place + 2].tags & {"people", "user"}:
+    if (
+        "N" in item.tags
+        and place + 2 < len(items)
+        and items[place + 1].text == "-"
+        and items[place + 2].tags & {"people", "user"}
+    ):
         return replace(item, tags=frozenset({"silent"}))  # a three-person startup
     if "ONE" in item.tags:
-        counts = after is not None and after.tags & {"CARD", "INST", "gpu", "node", "x", "epoch", "spare"}
+        counts = after is not None and after.tags & {
+            "CARD",
+            "INST",
+            "gpu",
+            "node",
+            "x",
+            "epoch",
+            "spare",
+        }
         return replace(item, tags=frozenset({"N"} if counts else {"silent"}))
     return item
 
@@ -72,18 +110,18 @@ def _quantity(items: list[Item], place: int) -> tuple[Item, int]:
     if after is None:
         return _plain(item), 1
     if item.tags & {"N", "ONE"}:
-        if after.is_silent and after.text in "-" and place + 2 < len(items):  # 3-day, 24-gb
-            if unit := _unit(items[place + 2]):
-                return _joined(item, items[place + 2], unit), 3
+        further = items[place + 2] if place + 2 < len(items) else None
+        if further and after.text == "-" and (unit := _unit(further)):  # 3-day, 24-gb
+            return _joined(item, further, unit), 3
         unit = _unit(after)
         if unit and ("N" in item.tags or unit["dimension"] == "DUR"):
             return _joined(item, after, unit), 2
         return item, 1
-    unit = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
-    if unit and "N" in after.tags and (after.start - item.end <= 1):
-        return _joined(after, item, units[unit]), 2
-    if "per" in item.tags and (unit := _time_unit(after)):
-        seconds = float(units[unit]["factor"])
+    money = next((tag for tag in ("usd", "foreign") if tag in item.tags), "")
+    if money and "N" in after.tags and (after.start - item.end <= 1):
+        return _joined(after, item, units[money]), 2
+    if "per" in item.tags and (time := _time_unit(after)):
+        seconds = float(units[time]["factor"])
         tags = {"RATE", "DUR"} if item.text in ("a", "an") else {"RATE"}
         return Item(item.start, after.end, f"{item.text} {after.text}", frozenset(tags), seconds), 2
     return _plain(item), 1
@@ -126,9 +164,9 @@ def _joined(number: Item, unit: Item, meaning: dict) -> Item:
 def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
     """Each quantity with its role, and the numbers of the items that the frames cover."""
     count = len(items)
-    best: list[tuple[float, int, tuple[Frame, Match] | None]] = [(0.0, count, None)] * (count + 1)
+    best: list[Step] = [(0.0, count, None)] * (count + 1)
     for place in range(count - 1, -1, -1):
-        chosen = (best[place + 1][0], place + 1, None)
+        chosen: Step = (best[place + 1][0], place + 1, None)
         for frame in _frames_from(items[place].tags):
             match = _match(frame, items, place)
             if match and (score := match.score + best[match.end][0]) > chosen[0] + 1e-9:
@@ -145,7 +183,9 @@ def claims_of(items: list[Item]) -> tuple[list[Claim], set[int]]:
 
 
 def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
-    rate = next((item.value for item, is_value in match.items if "RATE" in item.tags and not is_value), 0.0)
+    rate = next(
+        (item.value for item, is_value in match.items if "RATE" in item.tags and not is_value), 0.0
+    )
     values = [item for item, is_value in match.items if is_value]
     cues = frozenset(tag for item, _ in match.items for tag in item.tags)
     start, end = match.items[0][0].start, match.items[-1][0].end
@@ -155,12 +195,12 @@ def _claims(frame: Frame, match: Match, first: int) -> list[Claim]:
     ]
 
 
-@cache
+@read_once
 def _quantity_tags() -> frozenset[str]:
     return frozenset({*QUANTITIES, "overnight", "weekend", "always"})
 
 
-@cache
+@read_once
 def _by_first() -> dict[str, tuple[Frame, ...]]:
     several: dict[str, list[Frame]] = {}
     for frame in frames():
@@ -181,15 +221,33 @@ def _match(frame: Frame, items: list[Item], place: int) -> Match | None:
     """The best match of a frame that begins at an item; None where it does not match."""
     values = len(frame.roles)
     match = _extend(frame, 0, items, place, 0)
+    if match and not _is_plausible(frame, match):
+        return None
     return match and match._replace(score=match.score + 0.2 * (values - 1))
 
 
-def _extend(frame: Frame, element: int, items: list[Item], place: int, skipped: int) -> Match | None:
+def _is_plausible(frame: Frame, match: Match) -> bool:
+    """Whether each time of a match is within the bounds of its role: no deadline of 50 ms."""
+    values = [item for item, is_value in match.items if is_value]
+    for role, item in zip(frame.roles, values, strict=False):
+        bound = vocabulary()["bounds"].get(role)
+        if bound and "DUR" in item.tags:
+            value = item.value / (3600 if role == "hours_most" else 1)
+            if not bound["least"] <= value <= bound["most"]:
+                return False
+    return True
+
+
+def _extend(
+    frame: Frame, element: int, items: list[Item], place: int, skipped: int
+) -> Match | None:
     if element == len(frame.elements):
         return Match(0.0, place, ())
     tags, optional = frame.elements[element]
     found: list[Match] = []
-    if place < len(items) and tags & items[place].tags:
+    if place < len(items) and (
+        tags & items[place].tags or ("noun" in tags and _is_noun(items[place]))
+    ):
         rest = _extend(frame, element + 1, items, place + 1, skipped)
         if rest:
             is_value = bool(tags & _quantity_tags() & items[place].tags)
@@ -200,7 +258,12 @@ def _extend(frame: Frame, element: int, items: list[Item], place: int, skipped: 
         rest = _extend(frame, element + 1, items, place, skipped)
         if rest:
             found.append(rest)
-    if element and place < len(items) and not found and (cost := _skip_cost(items[place], skipped)) is not None:
+    if (
+        element
+        and place < len(items)
+        and not found
+        and (cost := _skip_cost(items[place], skipped)) is not None
+    ):
         used = 0 if items[place].is_silent else 1
         rest = _extend(frame, element, items, place + 1, skipped + used)
         if rest and rest.items:
@@ -208,10 +271,17 @@ def _extend(frame: Frame, element: int, items: list[Item], place: int, skipped: 
     return max(found, key=lambda match: match.score, default=None)
 
 
+def _is_noun(item: Item) -> bool:
+    """Whether an item is a word that the vocabulary lacks, such as the name of a thing."""
+    return not item.tags and item.text.isalpha()
+
+
 def _cue_worth(tags: frozenset[str], item: Item) -> float:
     """What a cue is worth: one point, less where its word has many meanings."""
     if tags <= {",", "/", "and", "x"}:
         return 0.05
+    if not tags & item.tags:  # any noun
+        return NOUN
     return WEAK_CUE if item.text in WEAK_CUES else 1.0
 
 
@@ -219,7 +289,9 @@ def _skip_cost(item: Item, skipped: int) -> float | None:
     """The cost of a word inside a frame that has no place in it; None where it ends the frame."""
     if item.is_silent or (item.text in ("a", "an", "each", "à") and "per" in item.tags):
         return 0.01
-    if skipped >= MOST_SKIPPED or item.tags & (_quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}):
+    if skipped >= MOST_SKIPPED or item.tags & (
+        _quantity_tags() | NAMES | {"end", ",", "and", "or", "N"}
+    ):
         return None
     if item.tags & SOFT:
         return SOFT_COST

@@ -7,12 +7,17 @@ from calc.files.words.frames import Claim
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
-SERVED = frozenset({"awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"})  # nobody trains in these
+SERVED = frozenset(
+    {"awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
+)  # nobody trains in these
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 
 
 def goal_of(
-    claims: Iterable[Claim], items: Iterable[Item], columns: Mapping[str, Any], trains: Mapping[str, bool]
+    claims: Iterable[Claim],
+    items: Iterable[Item],
+    columns: Mapping[str, Any],
+    trains: Mapping[str, bool],
 ) -> str:
     """The goal that the evidence says; empty where nothing or as much speaks for another."""
     claims = list(claims)
@@ -20,7 +25,11 @@ def goal_of(
     roles = {claim.role for claim in claims}
     score = {goal: 0.0 for goal in vocabulary()["evidence"]}
     for goal, weights in vocabulary()["evidence"].items():
-        score[goal] = sum(float(weight) for name, weight in weights.items() if name in tags | roles | columns.keys())
+        score[goal] = sum(
+            float(weight)
+            for name, weight in weights.items()
+            if name in tags | roles | columns.keys()
+        )
     if columns.get("method") == "full":
         score["tune"] -= 1.5  # full may be of anything
     if implementation := columns.get("implementation"):
@@ -32,13 +41,23 @@ def goal_of(
     if "continued" in tags:
         return "tune"
     if score["train"] and score["train"] + score["tune"] > score["serve"]:
-        return "train" if not columns.keys() & {"objective"} and columns.get("method") in (None, "full") else "tune"
+        return (
+            "train"
+            if not columns.keys() & {"objective"} and columns.get("method") in (None, "full")
+            else "tune"
+        )
     if score["serve"] == score["tune"]:
         return ""
     if score["serve"] > score["tune"]:
         return "serve"
     tokens = max((claim.item.value for claim in claims if claim.role == "tokens"), default=0.0)
-    only_training = "train" in tags and "tune" not in tags and not columns.keys() & {"method", "objective"}
-    if only_training and not roles & {"examples", "epochs"} and (tokens >= MANY_TOKENS or "how_many" in tags):
+    only_training = (
+        "train" in tags and "tune" not in tags and not columns.keys() & {"method", "objective"}
+    )
+    if (
+        only_training
+        and not roles & {"examples", "epochs"}
+        and (tokens >= MANY_TOKENS or "how_many" in tags)
+    ):
         return "train"
     return "tune"

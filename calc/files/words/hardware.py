@@ -2,9 +2,9 @@
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
+from calc.files.words.amounts import Amounts
 from calc.files.words.items import Item
-from calc.files.words.quantities import Amounts
-from calc.files.words.scopes import Scopes, named
+from calc.files.words.scopes import Scopes, name_entry
 
 FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 
@@ -13,7 +13,7 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
     """Set the columns of machines, regions and markets."""
     _owned(amounts, scopes, catalogs)
     _instances(amounts, scopes, catalogs)
-    _cards(amounts, scopes, catalogs)
+    _cards(amounts, scopes)
     _places(amounts, scopes, items)
     excluded = list(dict.fromkeys(name for name, _ in scopes.excluded))
     if excluded:
@@ -23,6 +23,8 @@ def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: 
 
 def _count(amounts: Amounts) -> float:
     """Cards in all: so many, or nodes of so many."""
+    for claim in amounts.of("gpus_each", "nodes", "gpus", "instances"):
+        amounts.words(claim)
     if each := amounts.value("gpus_each"):
         return each * (amounts.value("nodes") or 1)
     return amounts.value("gpus")
@@ -39,7 +41,12 @@ def _owned(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     if "INST" in item.tags:
         count, name = amounts.value("instances") or 1, item.value[-1]
         if len(item.value) > 1 and not item.extra.get("exact"):
-            amounts.facts.ask("have", item.text, item.value[:4], f"You wrote '{item.text}'. Which size of it do you have?")
+            amounts.facts.ask(
+                "have",
+                item.text,
+                item.value[:4],
+                f"You wrote '{item.text}'. Which size of it do you have?",
+            )
             return
     else:
         count, name = _count(amounts) or 1, item.value[0]
@@ -56,11 +63,17 @@ def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
         names += [name for name in item.value if name not in names]
     for item in scopes.taken["family"]:
         heads = FAMILIES[item.text[:1]] if item.text[:1] in FAMILIES else (item.text[:1],)
-        names += [str(name) for name in catalogs.instances.index if _of_family(str(name), heads) and name not in names]
+        names += [
+            str(name)
+            for name in catalogs.instances.index
+            if _of_family(str(name), heads) and name not in names
+        ]
     names = [name for name in names if name.partition(".")[0] not in excluded]
     if names:
         facts.columns["instance"] = names
-        facts.words["instance"] = ", ".join(item.text for item in [*scopes.taken["instance"], *scopes.taken["family"]])
+        facts.words["instance"] = ", ".join(
+            item.text for item in [*scopes.taken["instance"], *scopes.taken["family"]]
+        )
     if "have" in facts.columns and not names:
         return
     for claim in amounts.of("instances", "instances_count"):
@@ -76,7 +89,7 @@ def _of_family(name: str, heads: tuple[str, ...]) -> bool:
     return letters in heads
 
 
-def _cards(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
+def _cards(amounts: Amounts, scopes: Scopes) -> None:
     facts = amounts.facts
     cards = list(dict.fromkeys(item.value[0] for item in scopes.taken["gpu"]))
     if cards:
@@ -98,18 +111,28 @@ def _places(amounts: Amounts, scopes: Scopes, items: list[Item]) -> None:
     regions: list[str] = []
     words: list[str] = []
     for item in scopes.taken["regions"]:
-        regions += [one for one in named(item)[1] if one not in regions and one not in excluded]
+        regions += [one for one in _ids(item) if one not in regions and one not in excluded]
         words.append(item.text)
     if regions:
         facts.columns["regions"] = regions
         facts.words["regions"] = ", ".join(words)
-    markets = [named(item)[1][0] for item in scopes.taken["markets"]]
+    markets = [_ids(item)[0] for item in scopes.taken["markets"]]
     for market, _ in scopes.allowed:
         markets = [*(markets or USUAL_MARKETS), market]
     if markets:
         facts.columns["markets"] = list(dict.fromkeys(markets))
-        facts.words["markets"] = ", ".join(item.text for item in [*scopes.taken["markets"], *(item for _, item in scopes.allowed)])
-    tags = {tag for number, item in enumerate(items) if number not in scopes.aside for tag in item.tags}
+        facts.words["markets"] = ", ".join(
+            item.text for item in [*scopes.taken["markets"], *(item for _, item in scopes.allowed)]
+        )
+    tags = {
+        tag for number, item in enumerate(items) if number not in scopes.aside for tag in item.tags
+    }
     if "quality" in tags:
         facts.columns["obtainable"] = "at-once"
         facts.words["obtainable"] = next(item.text for item in items if "quality" in item.tags)
+
+
+def _ids(item: Item) -> tuple[str, ...]:
+    """The ids that a name of the text stands for."""
+    entry = name_entry(item)
+    return entry[1] if entry else ()

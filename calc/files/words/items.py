@@ -5,17 +5,25 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
-from calc.files.words.numbers import read_number
+from calc.catalogs.load import read_once
+from calc.files.words.numbers import Number, read_number
 from calc.files.words.vocabulary import SPACED, lexicon, silent_words, vocabulary
 
-STRONG = re.compile(r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n")
+STRONG = re.compile(
+    r"\n+|[.;?!。；？！](?=\s|$)|[。；？！]|\s[-–—•*]\s|^\s*[-–—•*]\s|:\s*\n|^\s*\(?\d{1,2}[.)]\s",
+    re.MULTILINE,
+)
 WEAK = re.compile(r"[,，、]")
 MARKS = re.compile(r"[^\w\s]")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-PERCENTILE = re.compile(r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)")
+PERCENTILE = re.compile(
+    r"p(50|75|90|95|99)\b|\b(50|75|90|95|99)(?:th percentile|%ile| ?% percentile)"
+)
 APOSTROPHES = str.maketrans("’‘`", "'''")
-SOFT = frozenset({"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"})
+SOFT = frozenset(
+    {"about", "most", "least", "each_of", "per", "within", "peak", "size_class", "only"}
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +50,17 @@ class Item:
 
 def normalized(text: str) -> str:
     """The text in one form of each character and in lower case; line breaks stay."""
-    text = re.sub(r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text)  # the pronoun is no country
+    text = re.sub(
+        r"\b(?<!\$)U\.?S\.?(?!\$|\w| ?(?:dollar|Dollar))", "USA", text
+    )  # the pronoun is no country
     plain = unicodedata.normalize("NFKC", text).replace("×", "x").translate(APOSTROPHES)
     plain = re.sub(r"[\u2010\u2011\u2212]", "-", plain)
     plain = re.sub(r"[^\S\n]+", " ", plain)
-    return re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain).lower() if _is_wrapped(plain) else plain.lower()
+    return (
+        re.sub(r"(?<=\w)\n(?=[a-zà-ÿ])", " ", plain).lower()
+        if _is_wrapped(plain)
+        else plain.lower()
+    )
 
 
 def _is_wrapped(text: str) -> bool:
@@ -57,7 +71,8 @@ def _is_wrapped(text: str) -> bool:
 
 def items_of(text: str, names: list[Item]) -> list[Item]:
     """The items of a normalized text, in order; `names` are those of the catalogs in it."""
-    spaced, place, several = text.translate(SPACED), 0, []
+    spaced, place = text.translate(SPACED), 0
+    several: list[Item] = []
     by_start = {name.start: name for name in names}
     while place < len(text):
         item = by_start.get(place) or _next(text, spaced, place, several)
@@ -82,16 +97,10 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
     if text[place] == "%":
         return Item(place, place + 1, "%", frozenset({"percent"}))
     touches = bool(before) and before[-1].end == place  # the item before ends right here
-    phrase, tags = phrase_at(spaced, place, touches)
-    if number := read_number(text, place):
-        if len(phrase) < number.end - place:
-            return Item(
-                place, number.end, text[place : number.end], frozenset({"N"}), number.value,
-                {"scale": number.scale, "high": number.high},
-            ) if not number.high else Item(
-                place, number.end, text[place : number.end], frozenset({"N", "RANGE"}), number.high,
-                {"low": number.value, "scale": number.scale},
-            )
+    phrase, tags = phrase_at(text, spaced, place, touches)
+    number = read_number(text, place)
+    if number and len(phrase) < number.end - place:
+        return _number_item(text, place, number)
     if phrase:
         value = vocabulary()["counts"].get(phrase)
         tags |= {"silent"} if phrase in silent_words() else frozenset()
@@ -105,10 +114,28 @@ def _next(text: str, spaced: str, place: int, before: list[Item]) -> Item | None
         tags = frozenset({"silent"}) if word in silent_words() else frozenset()
         return Item(place, place + len(word), word, tags)
     mark = text[place]
-    return Item(place, place + 1, mark, frozenset({"/", "or", "per"} if mark == "/" else {"silent"}))
+    return Item(
+        place, place + 1, mark, frozenset({"/", "or", "per"} if mark == "/" else {"silent"})
+    )
 
 
-def phrase_at(spaced: str, place: int, touches: bool = True) -> tuple[str, frozenset[str]]:
+def _number_item(text: str, place: int, number: Number) -> Item:
+    """A number; of a range the upper end, with the lower one beside it."""
+    extra: dict[str, Any] = {"scale": number.scale}
+    written, tags = text[place : number.end], {"N"}
+    if number.high:
+        return Item(
+            place,
+            number.end,
+            written,
+            frozenset({*tags, "RANGE"}),
+            number.high,
+            {**extra, "low": number.value},
+        )
+    return Item(place, number.end, written, frozenset(tags), number.value, extra)
+
+
+def phrase_at(text: str, spaced: str, place: int, touches: bool) -> tuple[str, frozenset[str]]:
     """The longest phrase of the vocabulary that begins here, with its tags."""
     words = lexicon()
     if place and spaced[place - 1].isalpha() and not touches and not CJK.match(spaced[place]):
@@ -122,24 +149,32 @@ def phrase_at(spaced: str, place: int, touches: bool = True) -> tuple[str, froze
             or CJK.match(spaced[end])
             or (phrase == "x" and touches)
         ):
-            return phrase, words.tags.get(phrase, frozenset())
+            tags = words.tags.get(phrase, frozenset())
+            if (
+                tags
+                and all(tag.startswith("column:") for tag in tags)
+                and not _is_key(text, place, end)
+            ):
+                continue
+            return phrase, tags
     return "", frozenset()
+
+
+def _is_key(text: str, place: int, end: int) -> bool:
+    """Whether words are the name of a column with its value: example_tokens: 512."""
+    return "_" in text[place:end] or text[end:].lstrip().startswith(("=", ":"))
 
 
 def _starting(first: str) -> tuple[str, ...]:
     return _phrases().get(first, ())
 
 
-_PHRASES: dict[str, tuple[str, ...]] = {}
-
-
+@read_once
 def _phrases() -> dict[str, tuple[str, ...]]:
     """Phrases and counts by their first character, the longest first."""
-    if not _PHRASES:
-        by_start: dict[str, set[str]] = {}
-        for phrase in (*lexicon().tags, *vocabulary()["counts"]):
-            by_start.setdefault(phrase[0], set()).add(phrase)
-        _PHRASES.update(
-            {first: tuple(sorted(several, key=len, reverse=True)) for first, several in by_start.items()}
-        )
-    return _PHRASES
+    by_start: dict[str, set[str]] = {}
+    for phrase in (*lexicon().tags, *vocabulary()["counts"]):
+        by_start.setdefault(phrase[0], set()).add(phrase)
+    return {
+        first: tuple(sorted(several, key=len, reverse=True)) for first, several in by_start.items()
+    }

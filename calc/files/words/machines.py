@@ -31,19 +31,35 @@ def _instances(text: str, catalogs: Catalogs) -> list[Item]:
     names = "|".join(sorted(map(re.escape, families), key=len, reverse=True))
     items = []
     for match in re.finditer(
-        rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?({names})(?:\.({SIZES}))?s?(?![a-z0-9]|-[a-z0-9]|\.\w)|(?<=\dx)({names})(?:\.({SIZES}))?s?(?![a-z0-9])", text
+        rf"(?<![a-z0-9.])(?:x ?)?(?:ml\.)?({names})(?:\.({SIZES}))?s?(?![a-z0-9]|-[a-z0-9]|\.\w)|(?<=\dx)({names})(?:\.({SIZES}))?s?(?![a-z0-9])",
+        text,
     ):
         family, size = match[1] or match[3], match[2] or match[4]
-        start = match.start() + (len(match[0]) - len(match[0].lstrip("x "))) if match[0].startswith("x") else match.start()
+        start = (
+            match.start() + (len(match[0]) - len(match[0].lstrip("x ")))
+            if match[0].startswith("x")
+            else match.start()
+        )
         exact = f"{family}.{size}" if size else ""
         ids = [exact] if exact in table.index else families[family] if not size else []
         if ids:
-            items.append(Item(start, match.end(), match[0], frozenset({"INST", "name"}), tuple(ids), {"family": family, "exact": bool(size)}))
+            items.append(
+                Item(
+                    start,
+                    match.end(),
+                    match[0],
+                    frozenset({"INST", "name"}),
+                    tuple(ids),
+                    {"family": family, "exact": bool(size)},
+                )
+            )
     return items
 
 
 def _regions(text: str, catalogs: Catalogs) -> list[Item]:
-    names = "|".join(map(re.escape, sorted(map(str, catalogs.regions.index), key=len, reverse=True)))
+    names = "|".join(
+        map(re.escape, sorted(map(str, catalogs.regions.index), key=len, reverse=True))
+    )
     return [
         Item(*match.span(), match[0], frozenset({"PLACE", "name"}), None, {"regions": (match[1],)})
         for match in re.finditer(rf"(?<![\w-])({names})[a-f]?(?![\w-])", text)
@@ -63,7 +79,16 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
             continue
         gpus = narrowed(kinds[key], words, catalogs)
-        items.append(Item(match.start(group), match.end(group), words, frozenset({"CARD", "name"}), gpus, {"key": key}))
+        items.append(
+            Item(
+                match.start(group),
+                match.end(group),
+                words,
+                frozenset({"CARD", "name"}),
+                gpus,
+                {"key": key},
+            )
+        )
     return items
 
 
@@ -73,7 +98,9 @@ def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
     kinds: dict[str, list[str]] = {}
     for gpu in map(str, catalogs.gpus.index):
         parts = gpu.split("-")
-        key = next((part for part in parts if re.search(r"\d", part) and not part.endswith("gb")), "")
+        key = next(
+            (part for part in parts if re.search(r"\d", part) and not part.endswith("gb")), ""
+        )
         if not key or "/" in gpu:
             continue
         kinds.setdefault(key, []).append(gpu)

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -14,9 +15,33 @@ HUB = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[
 REPOSITORY = re.compile(r"(?<![\w/.:-])[a-z][\w.-]*/[\w.-]*[a-z0-9][\w.-]*(?![\w/])")
 ATOM = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*|[^\s\w]|_")
 SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|\d+x\d+b")
-MINOR = re.compile(r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+")
+MINOR = re.compile(
+    r"a\d+(\.\d+)?b|\d{4}|\d+e|uncased|instruct|it|chat|base|v\d.*|patch\d+|\d{3}h?|h|small|lv\d+"
+)
 TUNED = frozenset(
-    "instruct chat it base hf model thinking preview awq gptq fp8 bf16 nvfp4 mxfp4 int8 int4 4bit 8bit bnb version arch".split()
+    [
+        "instruct",
+        "chat",
+        "it",
+        "base",
+        "hf",
+        "model",
+        "thinking",
+        "preview",
+        "awq",
+        "gptq",
+        "fp8",
+        "bf16",
+        "nvfp4",
+        "mxfp4",
+        "int8",
+        "int4",
+        "4bit",
+        "8bit",
+        "bnb",
+        "version",
+        "arch",
+    ]
 )
 CLOSE = 86  # of 100: a head of a name with a slip of the pen
 LONGEST_NAME = 9  # parts
@@ -68,12 +93,17 @@ def _is_repository(name: str, catalogs: Catalogs) -> bool:
     owner, _, tail = name.partition("/")
     if model_id(name, catalogs) and (owner in _owners(catalogs) or "-" in tail):
         return True
-    return bool(owner in _owners(catalogs) or (re.search(r"[a-z]", tail) and re.search(r"\d", tail) and "-" in tail))
+    return bool(
+        owner in _owners(catalogs)
+        or (re.search(r"[a-z]", tail) and re.search(r"\d", tail) and "-" in tail)
+    )
 
 
 @kept("models")
 def _owners(catalogs: Catalogs) -> frozenset[str]:
-    return frozenset(str(one).partition("/")[0].lower() for one in catalogs.models["hf_repo"] if "/" in str(one))
+    return frozenset(
+        str(one).partition("/")[0].lower() for one in catalogs.models["hf_repo"] if "/" in str(one)
+    )
 
 
 def _inside(place: int, stretches: list[tuple[int, int]]) -> bool:
@@ -87,7 +117,10 @@ def _parts(text: str) -> list[Part]:
         match = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)*)([a-z]?)", atom[0])
         if match and not re.fullmatch(r"vit[a-z]*\d*|fp\d+|bf\d+|int\d+|nf\d+", atom[0]):
             middle = atom.start() + len(match[1])
-            several += [Part(match[1], atom.start(), middle), Part(match[2] + match[3], middle, atom.end())]
+            several += [
+                Part(match[1], atom.start(), middle),
+                Part(match[2] + match[3], middle, atom.end()),
+            ]
         else:
             several.append(Part(atom[0], *atom.span()))
     return several
@@ -107,7 +140,11 @@ def _by_part(catalogs: Catalogs) -> dict[str, frozenset[str]]:
 def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
     """Each id with its parts."""
     return {
-        str(model): tuple(part.text for part in _parts(str(model).lower()) if part.text.isalnum() or "." in part.text)
+        str(model): tuple(
+            part.text
+            for part in _parts(str(model).lower())
+            if part.text.isalnum() or "." in part.text
+        )
         for model in catalogs.models.index
     }
 
@@ -115,9 +152,15 @@ def parts_of_models(catalogs: Catalogs) -> dict[str, tuple[str, ...]]:
 @kept("models")
 def _heads(catalogs: Catalogs) -> frozenset[str]:
     """The first parts of names that tell a family: letters, three or more."""
-    return frozenset(
-        parts[0] for parts in parts_of_models(catalogs).values() if len(parts[0]) > 2 and parts[0].isalpha()
-    ) | {"glm", "opt", "bge", "t5", "r1"} - {"flan"} | {"flan", "devstral"}
+    return (
+        frozenset(
+            parts[0]
+            for parts in parts_of_models(catalogs).values()
+            if len(parts[0]) > 2 and parts[0].isalpha()
+        )
+        | {"glm", "opt", "bge", "t5", "r1"} - {"flan"}
+        | {"flan", "devstral"}
+    )
 
 
 def _head(word: str, catalogs: Catalogs) -> str:
@@ -139,7 +182,10 @@ def _common() -> frozenset[str]:
 def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel | None, int]:
     """The model whose name begins at a part, and how many parts it takes."""
     head = _head(parts[place].text, catalogs)
-    if not head:
+    numbered = place + 1 < len(parts) and re.search(
+        r"\d", "".join(part.text for part in parts[place + 1 : place + 3])
+    )
+    if not head or (head != parts[place].text and not numbered):
         return None, 1
     if copy := _copy(parts, place, catalogs):
         return copy
@@ -166,16 +212,20 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         known, end = narrower, end + 1
         taken.append(word)
         size_seen = size_seen or bool(SIZE.fullmatch(word))
-    while end > place + 1 and (not parts[end - 1].text.replace(".", "").isalnum() or (parts[end - 1].text in TUNED and _apart(parts, end - 1))):
+    while end > place + 1 and (
+        not parts[end - 1].text.replace(".", "").isalnum()
+        or (parts[end - 1].text in TUNED and _apart(parts, end - 1))
+    ):
         end -= 1
     start = place
     if place and SIZE.fullmatch(parts[place - 1].text):
-        size, narrower = parts[place - 1].text, known & by_part.get(parts[place - 1].text, frozenset())
+        size, narrower = (
+            parts[place - 1].text,
+            known & by_part.get(parts[place - 1].text, frozenset()),
+        )
         if narrower and not size_seen:
             known, start = narrower, place - 1
             taken.append(size)
-    if place >= 1 and parts[place - 1].text in by_part and not size_seen:
-        pass
     choices = _plainest(known, taken, catalogs)
     written = "-".join(part.text for part in parts[place:end])
     stretch = (parts[start].start, parts[end - 1].end)
@@ -185,7 +235,14 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
 
 
 def _apart(parts: list[Part], place: int) -> bool:
-    return parts[place].start - parts[place - 1].end >= 1 and parts[place].text not in ("instruct", "chat", "it", "base", "arch", "model")
+    return parts[place].start - parts[place - 1].end >= 1 and parts[place].text not in (
+        "instruct",
+        "chat",
+        "it",
+        "base",
+        "arch",
+        "model",
+    )
 
 
 def _is_gap(parts: list[Part], place: int) -> bool:
@@ -201,7 +258,12 @@ def _is_of_name(word: str, taken: list[str], part: Part, parts: list[Part], plac
         return False
     bare = re.fullmatch(r"\d+", word)
     apart = place and part.start - parts[place - 1].end >= 1
-    if bare and apart and place + 1 < len(parts) and re.fullmatch(r"(users?|people|devs?|x|gpus?|nodes?|%|epochs?)", parts[place + 1].text):
+    if (
+        bare
+        and apart
+        and place + 1 < len(parts)
+        and re.fullmatch(r"(users?|people|devs?|x|gpus?|nodes?|%|epochs?)", parts[place + 1].text)
+    ):
         return False
     return not (apart and parts[place - 1].text == ",")
 
@@ -210,7 +272,12 @@ def _closest_part(word: str, known: frozenset[str], catalogs: Catalogs) -> str:
     """The part of these models that a word is, with one slip of the pen at most."""
     if len(word) < 5 or not word.isalpha():
         return word
-    several = {part for model in known for part in parts_of_models(catalogs)[model] if part.isalpha() and len(part) > 3}
+    several = {
+        part
+        for model in known
+        for part in parts_of_models(catalogs)[model]
+        if part.isalpha() and len(part) > 3
+    }
     close = max(sorted(several), key=lambda part: fuzz.ratio(word, part), default=word)
     return close if fuzz.ratio(word, close) >= CLOSE else word
 
@@ -219,24 +286,33 @@ def _copy(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
     """A model by the name of a copy or by a whole name that the catalog spells otherwise."""
     for end in range(min(len(parts), place + LONGEST_NAME), place + 1, -1):
         stretch = parts[place:end]
-        if not stretch[-1].text.replace(".", "").isalnum() or any(part.text in ",;()" for part in stretch):
+        if not stretch[-1].text.replace(".", "").isalnum() or any(
+            part.text in ",;()" for part in stretch
+        ):
             continue
         words = _spelled(stretch)
         for name in words:
             if model := model_id(name, catalogs):
                 shorter = end
-                while shorter - 1 > place + 1 and any(
-                    model_id(other, catalogs) == model for other in _spelled(parts[place : shorter - 1])
-                ) and parts[shorter - 1].start > parts[shorter - 2].end:
+                while (
+                    shorter - 1 > place + 1
+                    and any(
+                        model_id(other, catalogs) == model
+                        for other in _spelled(parts[place : shorter - 1])
+                    )
+                    and parts[shorter - 1].start > parts[shorter - 2].end
+                ):
                     shorter -= 1
-                return NamedModel(parts[place].start, parts[shorter - 1].end, model, (), stored_as(name)), shorter - place
+                return NamedModel(
+                    parts[place].start, parts[shorter - 1].end, model, (), stored_as(name)
+                ), shorter - place
     return None
 
 
 def _spelled(parts: list[Part]) -> list[str]:
     """The parts as a name: with hyphens where there are spaces, and between all."""
     joined = parts[0].text
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         joined += ("-" if part.start > before.end else "") + part.text
     joined = re.sub(r"-{2,}", "-", joined)
     return [joined, "-".join(part.text for part in parts if part.text not in "-_/:")]
@@ -270,11 +346,14 @@ def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:
     """Typical models of about so many billion parameters, the newest of each family."""
     models = catalogs.models
     near = models.index[
-        (models["kind"] == "decoder") & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
+        (models["kind"] == "decoder")
+        & (abs(models["parameters"].astype(float) / (size * 1e9) - 1) < 0.18)
     ]
     preferred = ("qwen3-", "llama-3", "gemma-", "olmo-", "mistral", "phi", "qwen2.5-")
     ranked = sorted(
         (str(model) for model in near if re.search(r"-\d", str(model))),
-        key=lambda model: next((rank for rank, head in enumerate(preferred) if model.startswith(head)), len(preferred)),
+        key=lambda model: next(
+            (rank for rank, head in enumerate(preferred) if model.startswith(head)), len(preferred)
+        ),
     )
     return tuple(ranked[:4])

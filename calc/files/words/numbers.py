@@ -1,9 +1,9 @@
 """Numbers as people write them: separators by language, suffixes, scale words, ranges."""
 
 import re
-from functools import cache
 from typing import NamedTuple
 
+from calc.catalogs.load import read_once
 from calc.files.words.vocabulary import vocabulary
 
 DIGITS = re.compile(
@@ -37,8 +37,16 @@ def read_number(text: str, place: int) -> Number | None:
         return None
     if match := RANGE.match(text, number.end):
         other = _single(text, match.end())
-        if other is not None and other.value > number.value * 0.999 and _is_range(text, match, number, other):
-            low = number.value if number.scale or not other.scale else number.value * scales()[other.scale]
+        if (
+            other is not None
+            and other.value > number.value * 0.999
+            and _is_range(text, match, other)
+        ):
+            low = (
+                number.value
+                if number.scale or not other.scale
+                else number.value * scales()[other.scale]
+            )
             return Number(other.end, low, other.scale, other.value)
     return number
 
@@ -53,10 +61,13 @@ def _in_word(text: str, place: int) -> bool:
     return not (before == "x" and (place < 2 or not text[place - 2].isalpha()))
 
 
-def _is_range(text: str, match: re.Match, first: Number, other: Number) -> bool:
+def _is_range(text: str, match: re.Match, other: Number) -> bool:
     """Whether two numbers are the ends of a range: 10-20, 7 to 19; 2 a 4 is none."""
     joined = match[0].strip()
-    return joined in ("-", "–", "—", "to", "bis", "à") and not text[other.end : other.end + 1].isdigit()
+    return (
+        joined in ("-", "–", "—", "to", "bis", "à")
+        and not text[other.end : other.end + 1].isdigit()
+    )
 
 
 def _single(text: str, place: int) -> Number | None:
@@ -89,13 +100,13 @@ def _value(written: str, text: str, end: int, suffix: str) -> float:
     return float(re.sub(r"[.,]", "", plain[:last]) + "." + plain[last + 1 :])
 
 
-@cache
+@read_once
 def scales() -> dict[str, float]:
     """Suffixes and scale words with what they multiply by."""
     return {str(word): float(factor) for word, factor in vocabulary()["scales"].items()}
 
 
-@cache
+@read_once
 def _longest_first() -> tuple[str, ...]:
     return tuple(sorted(scales(), key=len, reverse=True))
 
@@ -120,11 +131,19 @@ def _suffix(text: str, end: int) -> tuple[str | None, int]:
     return ("", 0) if letters in _attached() or letters.startswith("x") else (None, 0)
 
 
-@cache
+@read_once
 def _attached() -> frozenset[str]:
     """Words that may follow digits without a space: 300ms, 24gb, 100usd."""
     words = vocabulary()["words"]
-    tags = [*(unit for unit in vocabulary()["units"] if unit != "percent"), "token", "user", "rps", "epoch", "layer", "tps"]
+    tags = [
+        *(unit for unit in vocabulary()["units"] if unit != "percent"),
+        "token",
+        "user",
+        "rps",
+        "epoch",
+        "layer",
+        "tps",
+    ]
     return frozenset(
         phrase.strip() for tag in tags for text in words[tag].values() for phrase in text.split(",")
     )

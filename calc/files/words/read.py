@@ -7,6 +7,7 @@ The page's field, `show`, the agent's tools and `calc.read_request` read words h
 import re
 
 from calc.catalogs.load import Catalogs
+from calc.files.words.amounts import Amounts
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim, claims_of, composed
 from calc.files.words.goal import goal_of
@@ -14,7 +15,7 @@ from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalized
 from calc.files.words.machines import named_machines
 from calc.files.words.models import NamedModel, named_models, of_size
-from calc.files.words.quantities import Amounts, put_quantities
+from calc.files.words.quantities import put_quantities
 from calc.files.words.scopes import Scopes, scopes_of
 from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
@@ -28,7 +29,18 @@ SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
 OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
 BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
 STEADY_ROLES = frozenset(
-    {"users", "users_plain", "users_session", "people", "requests_per_second", "requests_rate", "first_token_seconds", "clock_range", "always", "token_seconds"}
+    {
+        "users",
+        "users_plain",
+        "users_session",
+        "people",
+        "requests_per_second",
+        "requests_rate",
+        "first_token_seconds",
+        "clock_range",
+        "always",
+        "token_seconds",
+    }
 )
 VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 
@@ -44,15 +56,25 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     claims, covered = claims_of(items)
     aside = [claim for claim in claims if claim.first in scopes.aside]
     claims = [claim for claim in claims if claim.first not in scopes.aside]
-    facts.not_counted += [plain[claim.start : claim.end] for claim in aside if claim.role not in ("bare", "bare_range")]
+    facts.not_counted += [
+        plain[claim.start : claim.end]
+        for claim in aside
+        if claim.role not in ("bare", "bare_range")
+    ]
     _sets(facts, items, scopes)
     model = _model(facts, models, claims, items, scopes, catalogs)
-    heard = [item for number, item in enumerate(items) if number not in scopes.aside | (scopes.negated & _goal_words(items))]
+    heard = [
+        item
+        for number, item in enumerate(items)
+        if number not in scopes.aside | (scopes.negated & _goal_words(items))
+    ]
     goal = goal_of(claims, heard, facts.columns, dict(catalogs.implementations["trains"]))
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
     put_hardware(amounts, scopes, items, catalogs)
     _bare(amounts, model, catalogs)
+    for claim in amounts.left():
+        amounts.ask("", claim)
     if goal:
         facts.columns["goal"] = goal
     if goal == "serve":
@@ -67,8 +89,10 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     facts.within_bounds()
     _within_context(facts, model, catalogs)
     problem = "" if goal else _no_goal(facts)
-    if not model and not SIZES <= facts.columns.keys():
-        problem = problem or next((q.text for q in facts.questions if q.column == "model"), NO_MODEL)
+    if not model and not facts.columns.keys() >= SIZES:
+        problem = problem or next(
+            (q.text for q in facts.questions if q.column == "model"), NO_MODEL
+        )
     stored = next((one.stored for one in models if one.model == model), "")
     if stored and goal == "serve":
         facts.columns.setdefault("precision", stored)
@@ -88,7 +112,10 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
     """The models and the items of a text; names are found before numbers."""
     models = named_models(plain, catalogs)
-    names = [Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one) for one in models]
+    names = [
+        Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
+        for one in models
+    ]
     names += [
         item
         for item in named_machines(plain, catalogs)
@@ -120,7 +147,11 @@ def _sets(facts: Facts, items: list[Item], scopes: Scopes) -> None:
                 scopes.excluded.append((sets["precision"], item))
             continue
         for column, value in sets.items():
-            if column in ("method", "implementation") and column in facts.columns and facts.columns[column] != value:
+            if (
+                column in ("method", "implementation")
+                and column in facts.columns
+                and facts.columns[column] != value
+            ):
                 _second(facts, column, value, item)
             elif column == "fewest_bits" and "precision" in facts.columns:
                 continue
@@ -138,7 +169,14 @@ def _second(facts: Facts, column: str, value: str, item: Item) -> None:
         facts.not_counted.append(item.text)
 
 
-def _model(facts: Facts, models: list[NamedModel], claims: list[Claim], items: list[Item], scopes: Scopes, catalogs: Catalogs) -> str:
+def _model(
+    facts: Facts,
+    models: list[NamedModel],
+    claims: list[Claim],
+    items: list[Item],
+    scopes: Scopes,
+    catalogs: Catalogs,
+) -> str:
     """The model that is meant; asks where several may be."""
     places = {item.start: number for number, item in enumerate(items) if "MODEL" in item.tags}
     said = [one for one in models if places.get(one.start) not in scopes.aside | scopes.negated]
@@ -147,24 +185,43 @@ def _model(facts: Facts, models: list[NamedModel], claims: list[Claim], items: l
         facts.put("model", sure[0], next(_text(items, one) for one in said if one.model))
         return sure[0]
     if len(sure) > 1:
-        facts.ask("model", " and ".join(sure), sure, f"You named {' and '.join(sure)}. Which model is meant?")
+        facts.ask(
+            "model",
+            " and ".join(sure),
+            sure,
+            f"You named {' and '.join(sure)}. Which model is meant?",
+        )
         return ""
     open_ = [one for one in said if one.choices]
     if open_:
         one = min(open_, key=lambda each: len(each.choices))
         words = _text(items, one)
         newest = one.choices[0]
-        facts.ask("model", words, one.choices[:4], f"'{words}' may be {', '.join(one.choices[:4])}. Which model is meant?")
+        facts.ask(
+            "model",
+            words,
+            one.choices[:4],
+            f"'{words}' may be {', '.join(one.choices[:4])}. Which model is meant?",
+        )
         if len(one.choices) <= 5:
             facts.put("model", newest, words)
             return newest
         return ""
-    sizes = [claim for claim in claims if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"]
+    sizes = [
+        claim
+        for claim in claims
+        if claim.role in ("size", "bare") and claim.item.extra.get("scale") == "b"
+    ]
     if sizes:
         size = sizes[0].item.value / 1e9
         words = sizes[0].item.text
         choices = of_size(size, catalogs)
-        facts.ask("model", words, choices, f"You wrote '{words}'. Which model of this size is meant: {', '.join(choices) or 'name one'}?")
+        facts.ask(
+            "model",
+            words,
+            choices,
+            f"You wrote '{words}'. Which model of this size is meant: {', '.join(choices) or 'name one'}?",
+        )
     return ""
 
 
@@ -178,7 +235,15 @@ def _goal_words(items: list[Item]) -> set[int]:
     return {number for number, item in enumerate(items) if item.tags & tags}
 
 
-def _amounts(plain: str, facts: Facts, claims: list[Claim], goal: str, items: list[Item], model: str, catalogs: Catalogs) -> Amounts:
+def _amounts(
+    plain: str,
+    facts: Facts,
+    claims: list[Claim],
+    goal: str,
+    items: list[Item],
+    model: str,
+    catalogs: Catalogs,
+) -> Amounts:
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
     ends = bool("batch_work" in tags or roles & BATCH_ROLES) and not roles & STEADY_ROLES
@@ -192,13 +257,20 @@ def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
     facts = amounts.facts
     parameters = float(catalogs.models["parameters"].get(model, 0.0)) if model else 0.0
     context = "context_tokens" if amounts.goal == "serve" else "sequence_tokens"
-    for claim in amounts.of("bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"):
+    for claim in amounts.of(
+        "bare", "size", "bare_rate", "bare_share", "bare_range", "pair", "factor_unknown"
+    ):
         value, words, scale = claim.item.value, claim.item.text, claim.item.extra.get("scale", "")
         if claim.item.tags & {"N"} and not re.search(r"\d", words):
             continue  # a word such as one
         if scale in ("b", "m") and (not model or (parameters and 0.7 < value / parameters < 1.4)):
             continue  # the size of the model
-        if claim.role in ("bare", "pair") and scale == "k" and value <= 1.1e6 and not facts.columns.keys() & {context, "prompt_tokens", "examples"}:
+        if (
+            claim.role in ("bare", "pair")
+            and scale == "k"
+            and value <= 1.1e6
+            and not facts.columns.keys() & {context, "prompt_tokens", "examples"}
+        ):
             amounts.put(context, claim)
         elif claim.role in ("bare", "pair") and 2020 <= value <= 2035 and not scale:
             facts.not_counted.append(words)
@@ -214,9 +286,17 @@ def _solved(facts: Facts, items: list[Item]) -> None:
         if "how_many" not in item.tags:
             continue
         tags = {tag for other in items[number + 1 : number + 4] for tag in other.tags}
-        if tags & {"user", "people", "concurrent", "request", "session"} and facts.columns.get("goal") == "serve" and not facts.columns.keys() & {"users", "people", "requests_per_second"}:
+        if (
+            tags & {"user", "people", "concurrent", "request", "session"}
+            and facts.columns.get("goal") == "serve"
+            and not facts.columns.keys() & {"users", "people", "requests_per_second"}
+        ):
             facts.columns["solve"] = "users"
-        elif "token" in tags and facts.columns.get("goal") in ("tune", "train") and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}:
+        elif (
+            "token" in tags
+            and facts.columns.get("goal") in ("tune", "train")
+            and not facts.columns.keys() & {"run_tokens", "train_tokens", "examples"}
+        ):
             facts.columns["solve"] = "train_tokens"
 
 
@@ -235,7 +315,11 @@ def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
         if longest and float(facts.columns.get(column, 0)) > longest * 1.05:
             words = facts.words[column]
             facts.drop(column)
-            facts.ask(column, words, text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of context. Which length is meant?")
+            facts.ask(
+                column,
+                words,
+                text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of context. Which length is meant?",
+            )
 
 
 def _left(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:

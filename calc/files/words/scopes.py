@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
-NEAR = 4  # items between a name and the word that allows it
+NameEntry = tuple[str, tuple[str, ...], str]
 HARD = frozenset({"end"})
 
 
@@ -30,17 +31,21 @@ def scopes_of(items: list[Item]) -> Scopes:
     for place, item in enumerate(items):
         if place in scopes.aside:
             continue
-        if entry := named(item):
+        if entry := name_entry(item):
             _name(scopes, items, place, entry)
         elif item.text in ("p", "g") and place in scopes.negated:
             scopes.excluded.append((item.text, item))
     return scopes
 
 
-def named(item: Item) -> tuple[str, tuple[str, ...], str]:
-    """(kind, ids, id of an exclusion) of a name; empty for any other item."""
+def name_entry(item: Item) -> NameEntry | None:
+    """(kind, ids, id of an exclusion) of a name; None for any other item."""
     if "INST" in item.tags:
-        return "instance", item.value, item.text if item.extra.get("exact") else item.extra["family"]
+        return (
+            "instance",
+            item.value,
+            item.text if item.extra.get("exact") else item.extra["family"],
+        )
     if "CARD" in item.tags:
         return "gpu", item.value, item.extra["key"]
     if "PLACE" in item.tags:
@@ -52,7 +57,7 @@ def named(item: Item) -> tuple[str, tuple[str, ...], str]:
         return "regions", tuple(entry["regions"].split("+")), entry.get("block", entry["regions"])
     if "family" in entry:
         return "family", (entry["family"],), entry["family"]
-    return ()
+    return None
 
 
 def place_entry(item: Item) -> dict:
@@ -61,14 +66,14 @@ def place_entry(item: Item) -> dict:
     return vocabulary()["places"][int(number)] if number else {}
 
 
-def _name(scopes: Scopes, items: list[Item], place: int, entry: tuple) -> None:
+def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> None:
     kind, _, exclusion = entry
     item = items[place]
     outside = kind == "regions" and _before(items, place, "outside", 3)
     negated = place in scopes.negated or _forbidden(items, place)
     if negated != bool(outside):
         scopes.excluded.append((exclusion, item))
-    elif kind == "markets" and (_is_allowed(items, place) or _beside(items, place)):
+    elif kind == "markets" and _is_allowed(items, place):
         scopes.allowed.append((exclusion, item))
     elif kind in ("gpu", "instance") and _is_owned(items, place):
         scopes.owned.append(item)
@@ -100,21 +105,32 @@ def _is_allowed(items: list[Item], place: int) -> bool:
     return _after(items, place, "allowed", 3)
 
 
-def _beside(items: list[Item], place: int) -> bool:
-    """Whether another market stands beside with or: spot or on-demand."""
-    return False
-
-
 def _forbidden(items: list[Item], place: int) -> bool:
     """Whether what follows rules the name out: spot is not an option, p4d and p5 are excluded."""
+    if _ends(items, place):
+        return True
     for other in items[place + 1 : place + 8]:
         if "forbidden" in other.tags:
             return True
-        if other.tags & HARD or "," in other.tags or not (
-            other.is_silent or other.tags & {"and", "or", "node", "name"} or named(other)
+        if (
+            other.tags & HARD
+            or "," in other.tags
+            or not (
+                other.is_silent
+                or other.tags & {"and", "or", "node", "name", "own"}
+                or name_entry(other)
+            )
         ):
             return False
     return False
+
+
+def _ends(items: list[Item], place: int) -> bool:
+    """Whether the clause ends with a negation: P instances we have not."""
+    for before, other in pairwise(items[place : place + 7]):
+        if other.tags & {"end", ","}:
+            return "not" in before.tags
+    return len(items) - place < 7 and "not" in items[-1].tags
 
 
 def _is_owned(items: list[Item], place: int) -> bool:
@@ -133,9 +149,12 @@ def _negated(items: list[Item]) -> set[int]:
     negation = False
     last_kind = ""
     for place, item in enumerate(items):
-        if item.tags & HARD or (item.text == ":" and negation and last_kind) or item.tags & {"but"}:
-            negation = False
-        elif "only" in item.tags and not item.tags & {"not"}:
+        if (
+            item.tags & HARD
+            or (item.text == ":" and negation and last_kind)
+            or item.tags & {"but"}
+            or ("only" in item.tags and not item.tags & {"not"})
+        ):
             negation = False
         elif "," in item.tags:
             negation = negation and bool(last_kind) and _goes_on(items, place, last_kind)
@@ -144,7 +163,7 @@ def _negated(items: list[Item]) -> set[int]:
             continue
         if negation:
             covered.add(place)
-            if entry := named(item):
+            if entry := name_entry(item):
                 last_kind = entry[0]
     return covered
 
@@ -154,7 +173,7 @@ def _goes_on(items: list[Item], place: int, kind: str) -> bool:
     for other in items[place + 1 : place + 8]:
         if other.tags & {"or", "and"}:
             return True
-        entry = named(other)
+        entry = name_entry(other)
         if not (entry and entry[0] == kind) and "," not in other.tags and not other.is_silent:
             return False
     return False
@@ -181,4 +200,14 @@ def _aside(items: list[Item]) -> set[int]:
 
 def _points_back(items: list[Item], stretch: list[int]) -> bool:
     """Whether a clause is about the one before: which is another story."""
-    return bool(stretch) and items[stretch[0]].text in ("which", "that", "but", "das", "was", "ce", "lo", "qui", "aber")
+    return bool(stretch) and items[stretch[0]].text in (
+        "which",
+        "that",
+        "but",
+        "das",
+        "was",
+        "ce",
+        "lo",
+        "qui",
+        "aber",
+    )

@@ -1,9 +1,8 @@
 """The words of a job (catalogs/edited/vocabulary.yaml), as the reader looks them up."""
 
-from functools import cache
 from typing import Any, NamedTuple
 
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, read_document, read_once
 
 SPACED = str.maketrans("-_", "  ")  # fine-tune, fine_tune and fine tune are one phrase
 
@@ -11,7 +10,9 @@ SPACED = str.maketrans("-_", "  ")  # fine-tune, fine_tune and fine tune are one
 class Frame(NamedTuple):
     """A sequence of tags and the role of each quantity in it."""
 
-    elements: tuple[tuple[frozenset[str], bool], ...]  # tags of one place; whether it may be missing
+    elements: tuple[
+        tuple[frozenset[str], bool], ...
+    ]  # tags of one place; whether it may be missing
     roles: tuple[str, ...]
 
 
@@ -22,17 +23,63 @@ class Lexicon(NamedTuple):
     by_start: dict[str, tuple[str, ...]]
 
 
+COLUMN_ROLES = {  # columns that people write out, as in examples=5000, and the role of the value
+    **{
+        name: name
+        for name in (
+            *(
+                "users",
+                "people",
+                "examples",
+                "epochs",
+                "batch",
+                "prompt_tokens",
+                "answer_tokens",
+                "context_tokens",
+            ),
+            *(
+                "lora_rank",
+                "accumulation_steps",
+                "step_tokens",
+                "hours_most",
+                "usd_most",
+                "gpus",
+                "instances_most",
+            ),
+            *(
+                "requests_per_second",
+                "first_token_seconds",
+                "token_seconds",
+                "share_active",
+                "spare",
+                "adapters",
+            ),
+            *(
+                "tensor_parallel",
+                "pipeline_parallel",
+                "generations",
+                "completion_tokens",
+                "shared_prompt_tokens",
+            ),
+        )
+    },
+    "example_tokens": "each_tokens",
+    "sequence_tokens": "seq_tokens",
+    "train_tokens": "tokens",
+    "run_tokens": "tokens",
+    "tokens_total": "tokens",
+}
 QUANTITIES = ("N", "DUR", "USD", "FOREIGN", "PCT", "PCTL", "BYTES", "RANGE")
 NOUNS = ("overnight", "weekend", "always")  # words that are a quantity by themselves
 
 
-@cache
+@read_once
 def vocabulary() -> dict[str, Any]:
     """The document of the vocabulary."""
     return read_document(FOLDER, "vocabulary")
 
 
-@cache
+@read_once
 def lexicon() -> Lexicon:
     """Every phrase with its tags; `set:3` and `place:5` are entries of sets and places."""
     tags: dict[str, set[str]] = {}
@@ -42,6 +89,8 @@ def lexicon() -> Lexicon:
     for part in ("sets", "places"):
         for number, entry in enumerate(vocabulary()[part]):
             _add(tags, entry["words"], f"{part}:{number}")
+    for name in COLUMN_ROLES:
+        _add(tags, name, f"column:{name}")
     for name, entry in vocabulary()["refusals"].items():
         _add(tags, entry["words"], f"refusals:{name}")
     by_start: dict[str, list[str]] = {}
@@ -59,11 +108,12 @@ def _add(tags: dict[str, set[str]], text: str, tag: str) -> None:
             tags.setdefault(plain, set()).add(tag)
 
 
-@cache
+@read_once
 def frames() -> tuple[Frame, ...]:
     """Every frame of the vocabulary."""
     several = []
-    for text in vocabulary()["frames"]:
+    named = [f"column:{name} N|DUR|USD = {role}" for name, role in COLUMN_ROLES.items()]
+    for text in (*vocabulary()["frames"], *named):
         pattern, _, roles = text.partition(" = ")
         elements = tuple(
             (frozenset(element.rstrip("?").split("|")), element.endswith("?"))
@@ -73,7 +123,7 @@ def frames() -> tuple[Frame, ...]:
     return tuple(several)
 
 
-@cache
+@read_once
 def silent_words() -> frozenset[str]:
     """Words that say nothing by themselves."""
     return frozenset(vocabulary()["silent"].split())

@@ -1,0 +1,63 @@
+"""The claims of a text by role, with what is known of the work that they belong to."""
+
+from dataclasses import dataclass, field
+
+from calc.files.words.facts import Facts, as_counted
+from calc.files.words.frames import Claim
+
+MINUTE, HOUR, DAY, MONTH = 60.0, 3600.0, 86400.0, 2628000.0  # seconds
+LONG_RUN = 1e6  # tokens from which an amount is of a run and not of one sequence
+LONGEST_LENGTH = 2e5  # tokens that a length without a word about it may have
+
+
+@dataclass
+class Amounts:
+    """The claims of a text, the columns they set, and what the work is."""
+
+    facts: Facts
+    claims: list[Claim]
+    goal: str
+    is_batch: bool  # the work ends
+    embeds: bool  # the model answers with a vector or a number
+    weekdays: bool
+    text: str
+    used: set[int] = field(default_factory=set)  # places of the claims that have had their say
+
+    def of(self, *roles: str) -> list[Claim]:
+        """The claims of these roles."""
+        return [claim for claim in self.claims if claim.role in roles]
+
+    def value(self, *roles: str) -> float:
+        """The value of the first claim of these roles; 0 where there is none."""
+        return next((claim.item.value for claim in self.of(*roles)), 0.0)
+
+    def put(self, column: str, claim: Claim, value: float | None = None) -> None:
+        """Set a column by a claim."""
+        amount = claim.item.value if value is None else value
+        if column == "hours_most" and value is None and "DUR" in claim.item.tags:
+            amount = as_counted(amount / HOUR)
+        scale = claim.item.extra.get("scale", "") if value is None else ""
+        self.facts.put(column, float(amount), self.words(claim), scale)
+        if "low" in claim.item.extra:
+            self.facts.assume(f"the upper end of '{claim.item.text}'")
+
+    def put_text(self, column: str, claim: Claim, value: str) -> None:
+        """Set a column of text by a claim."""
+        self.facts.put(column, value, self.words(claim))
+
+    def ask(self, column: str, claim: Claim, text: str = "", choices: tuple[str, ...] = ()) -> None:
+        """Ask about a claim."""
+        self.facts.ask(column, self.words(claim), choices, text)
+
+    def leave_out(self, claim: Claim) -> None:
+        """Name a claim as not counted."""
+        self.facts.not_counted.append(self.words(claim))
+
+    def words(self, claim: Claim) -> str:
+        """The words of a claim, which has its say with them."""
+        self.used.add(claim.item.start)
+        return self.text[claim.start : claim.end]
+
+    def left(self) -> list[Claim]:
+        """The claims that have had no say."""
+        return [claim for claim in self.claims if claim.item.start not in self.used]

@@ -1,0 +1,131 @@
+"""The columns of money, times and latency."""
+
+from calc.files.words.amounts import DAY, HOUR, MINUTE, MONTH, Amounts
+from calc.files.words.facts import Facts
+from calc.files.words.frames import Claim
+from calc.units import DAY_HOURS
+
+MONTH_DAYS, MONTH_WORK_DAYS, MONTH_HOURS = 30.4, 21.75, 730.0
+LONGEST_MONTH_HOURS = 744.0
+NIGHT_HOURS, WEEKEND_HOURS = 12.0, 48.0
+LEAST_BUDGET = 100  # dollars: a smaller number without a currency is asked about
+SHARES = ("50", "90", "99")  # of 100 requests, as a job takes them
+LATENCIES = frozenset({"first_token_seconds", "request_seconds", "token_seconds"})
+
+
+def put_limits(amounts: Amounts) -> None:
+    """Set the columns of money, times and latency."""
+    _put_money(amounts)
+    _put_times(amounts)
+    _put_hours_up(amounts)
+    _put_latency(amounts)
+
+
+def _put_money(amounts: Amounts) -> None:
+    serves = amounts.goal == "serve"
+    for claim in amounts.of("usd"):
+        amounts.put("usd_most", claim)
+    for claim in amounts.of("usd_bare", "usd_bare_rate"):
+        monthly = claim.rate_seconds == MONTH
+        large = claim.item.value >= LEAST_BUDGET and not claim.rate_seconds
+        if (monthly and serves) or (large and (not serves or claim.item.extra.get("scale"))):
+            amounts.put("usd_most", claim)
+        else:
+            amounts.ask("", claim)
+    for claim in amounts.of("usd_rate"):
+        if claim.rate_seconds == HOUR:
+            amounts.put("usd_per_hour_most", claim)
+        elif serves and claim.rate_seconds >= DAY:
+            amounts.put("usd_most", claim, claim.item.value * MONTH / claim.rate_seconds)
+        else:
+            text = f"You wrote '{amounts.words(claim)}'. How many dollars may the whole run cost?"
+            amounts.ask("usd_most", claim, text)
+    for claim in amounts.of("usd_paid"):
+        amounts.put("usd_paid_now", claim)
+    for claim in amounts.of("foreign"):
+        text = (
+            f"You wrote '{amounts.words(claim)}'. Prices here are in US dollars: what budget in "
+            "USD ($) is that?"
+        )
+        amounts.ask("usd_most", claim, text)
+
+
+def _put_times(amounts: Amounts) -> None:
+    """Deadlines, and times without a word about them."""
+    facts, ends = amounts.facts, amounts.goal != "serve" or amounts.is_batch
+    for claim in amounts.of("duration"):
+        if ends and claim.item.value >= MINUTE:
+            amounts.put("hours_most", claim)
+        else:
+            _put_time_of_service(amounts, claim)
+    if not ends and amounts.of("hours_most"):
+        value, words = facts.columns["hours_most"], facts.words["hours_most"]
+        facts.drop("hours_most")
+        if value <= LONGEST_MONTH_HOURS:
+            facts.put("hours_per_month", float(value), words)
+        else:
+            facts.ask("hours_per_month", words)
+    for role, hours in (("overnight", NIGHT_HOURS), ("weekend", WEEKEND_HOURS)):
+        for claim in amounts.of(role):
+            words = amounts.words(claim)
+            if "hours_most" not in facts.columns:
+                facts.put("hours_most", hours, words)
+                facts.assume(f"'{words}' as {hours:g} hours")
+
+
+def _put_time_of_service(amounts: Amounts, claim: Claim) -> None:
+    """A time of a service without a word about it: how long it is up, or how fast it answers."""
+    if claim.item.value >= HOUR:
+        amounts.put("hours_per_month", claim, claim.item.value / HOUR)
+    elif amounts.embeds and claim.item.value < MINUTE:
+        amounts.put("first_token_seconds", claim)
+    else:
+        amounts.ask("", claim)
+
+
+def _put_hours_up(amounts: Amounts) -> None:
+    """The hours of a month in which a service is up."""
+    days = MONTH_WORK_DAYS if amounts.weekdays else MONTH_DAYS
+    serves = amounts.goal == "serve"
+    for claim in amounts.of("clock_range"):
+        hours = claim.item.value - claim.item.extra.get("low", 0.0)
+        words = amounts.words(claim)
+        if serves and hours > 0:
+            amounts.facts.put("hours_per_month", hours * days, words)
+        else:
+            amounts.ask("hours_per_month", claim)
+    for claim in amounts.of("duration_rate"):
+        hours, period = claim.item.value / HOUR, claim.rate_seconds or DAY
+        if not serves:
+            amounts.ask("hours_most", claim)
+        elif period == DAY and hours <= DAY_HOURS:
+            amounts.put("hours_per_month", claim, hours * days)
+        elif period != DAY:
+            amounts.put("hours_per_month", claim, hours * MONTH / period)
+        else:
+            amounts.ask("hours_per_month", claim)
+    for claim in amounts.of("always"):
+        words = amounts.words(claim)
+        if serves:
+            amounts.facts.put("hours_per_month", MONTH_HOURS, words)
+
+
+def _put_latency(amounts: Amounts) -> None:
+    facts = amounts.facts
+    for claim in amounts.of("token_seconds_rest"):
+        amounts.ask("token_seconds", claim)
+    for claim in amounts.of("percentile"):
+        share = claim.item.value * (100 if "PCT" in claim.item.tags else 1)
+        if facts.columns.keys() & LATENCIES:
+            _put_percentile(facts, share, amounts.words(claim))
+        else:
+            amounts.ask("first_token_percentile", claim)
+
+
+def _put_percentile(facts: Facts, share: float, words: str) -> None:
+    """The share of requests that meet the limit on latency, as the next one that a job takes."""
+    of_first = facts.columns.keys() & {"first_token_seconds", "request_seconds"}
+    planned = next((one for one in SHARES if float(one) >= share - 1e-9), SHARES[-1])
+    facts.put("first_token_percentile" if of_first else "token_percentile", planned, words)
+    if abs(float(planned) - share) > 1e-9:
+        facts.assume(f"'{words}' as {planned} of 100 requests")

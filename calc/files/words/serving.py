@@ -1,0 +1,156 @@
+"""The columns of a service and of work that ends: load, lengths, amounts."""
+
+from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
+from calc.files.words.facts import as_counted
+from calc.files.words.frames import Claim
+
+LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
+MOST_CANDIDATES = 1000  # documents of one request of a reranker
+NAMED_USERS = ("users", "users_plain", "people", "users_session")
+
+
+def put_serving(amounts: Amounts) -> None:
+    """Set the columns of a service."""
+    facts = amounts.facts
+    for claim in amounts.of("users_plain"):
+        amounts.put("people" if amounts.of("users", "share_active") else "users", claim)
+    for claim in amounts.of("users_session", "batch"):
+        facts.drop("batch")
+        amounts.put("users", claim)
+    for role, column in (
+        ("context_tokens", "context_tokens"),
+        ("seq_tokens", "context_tokens"),
+        ("length_in", "prompt_tokens"),
+        ("length_out", "answer_tokens"),
+    ):
+        for claim in amounts.of(role):
+            amounts.put(column, claim)
+    shared = amounts.value("shared_prompt_tokens")
+    for claim in amounts.of("question_tokens"):
+        amounts.put("prompt_tokens", claim, claim.item.value + shared)
+    _put_load(amounts)
+    _put_work(amounts)
+    for claim in amounts.of("share_cached"):
+        if prompt := facts.columns.get("prompt_tokens"):
+            amounts.put("shared_prompt_tokens", claim, float(round(prompt * claim.item.value)))
+        else:
+            amounts.ask("shared_prompt_tokens", claim)
+
+
+def _put_load(amounts: Amounts) -> None:
+    """Rates of requests and of tokens."""
+    for claim in amounts.of("requests_per_minute"):
+        amounts.put("requests_per_second", claim, claim.item.value / 60)
+    for claim in amounts.of("requests_rate"):
+        amounts.put("requests_per_second", claim, claim.item.value / claim.rate_seconds)
+        if claim.rate_seconds >= DAY:
+            amounts.facts.assume(f"'{amounts.words(claim)}' spread evenly over the time")
+    for claim in amounts.of("tokens_rate_second", "tokens_rate_user_second"):
+        _put_token_rate(amounts, claim, claim.item.value)
+    for claim in amounts.of("tokens_rate", "tokens_rate_user", "tokens_rate_total"):
+        if claim.rate_seconds < DAY:
+            _put_token_rate(amounts, claim, claim.item.value / claim.rate_seconds)
+        else:
+            _put_tokens_a_day(amounts, claim, claim.item.value)
+    if both := amounts.of("tokens_rate_both"):
+        _put_tokens_a_day(amounts, both[0], sum(claim.item.value for claim in both))
+        amounts.words(both[-1])
+
+
+def _put_token_rate(amounts: Amounts, claim: Claim, per_second: float) -> None:
+    """A rate of tokens: of each user where users are named, else of all together."""
+    of_user = "user" in claim.role or ("total" not in claim.role and amounts.of(*NAMED_USERS))
+    if of_user:
+        amounts.put("token_seconds", claim, 1 / per_second)
+    else:
+        amounts.put("tokens_per_second", claim, per_second)
+
+
+def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
+    """Tokens of a day or a month, which leave open how many requests come at the peak."""
+    monthly = claim.rate_seconds > 8 * DAY
+    period = MONTH if monthly else DAY
+    column = "tokens_per_month" if monthly else "tokens_per_day"
+    amounts.put(column, claim, tokens * period / claim.rate_seconds)
+    text = (
+        f"You wrote '{amounts.words(claim)}'. How many requests a second is that at the peak, and "
+        "how many tokens does a request have, and its answer?"
+    )
+    amounts.ask("requests_per_second", claim, text)
+
+
+def _put_work(amounts: Amounts) -> None:
+    """Amounts of work that ends: documents, requests, tokens, images, hours of sound."""
+    facts = amounts.facts
+    each = amounts.of("each_tokens")
+    counts = _counts(amounts)
+    if each and counts and "requests_per_second" in facts.columns:
+        _put_candidates(amounts, counts[0], each[0])
+        return
+    for claim in counts:
+        _put_count(amounts, claim, each)
+    for claim in each:
+        if amounts.embeds and counts:
+            amounts.words(claim)
+        else:
+            pictured = amounts.of("images") and not amounts.embeds
+            amounts.put("answer_tokens" if pictured else "prompt_tokens", claim)
+    for claim in amounts.of("tokens"):
+        if amounts.is_batch or claim.item.value >= LONG_RUN:
+            amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g}")
+        elif facts.columns.keys() & {"context_tokens", "prompt_tokens"}:
+            amounts.ask("", claim)
+        else:
+            amounts.put("context_tokens", claim)
+    for claim in amounts.of("images"):
+        amounts.put_text("tokens_total", claim, f"{claim.item.value:.15g} images")
+    for claim in amounts.of("audio_seconds"):
+        amounts.put_text("tokens_total", claim, f"{as_counted(claim.item.value / HOUR)} hours")
+    for claim in amounts.of("audio_rate"):
+        hours = claim.item.value / HOUR * DAY / claim.rate_seconds
+        amounts.put("audio_hours_per_day", claim, hours)
+    facts.drop("epochs")
+
+
+def _counts(amounts: Amounts) -> list[Claim]:
+    """Counts of documents or requests; 60k prompts of a service are a length."""
+    facts = amounts.facts
+    counts = amounts.of("documents", "requests_count", "examples")
+    for role, column in (
+        ("prompts", "prompt_tokens"),
+        ("answers_count", "answer_tokens"),
+        ("completions", "answer_tokens"),
+    ):
+        for claim in amounts.of(role):
+            ends = amounts.is_batch and not amounts.of("tokens")
+            if claim.item.value <= LONGEST_LENGTH and not ends and column not in facts.columns:
+                amounts.put(column, claim)
+            else:
+                counts.append(claim)
+    return counts
+
+
+def _put_candidates(amounts: Amounts, count: Claim, each: Claim) -> None:
+    """Documents of each request, as a reranker has them; many more are work of their own."""
+    rate = amounts.facts.columns["requests_per_second"]
+    if count.item.value > MOST_CANDIDATES:
+        amounts.ask("requests_per_second", count)
+        return
+    amounts.facts.columns["requests_per_second"] = as_counted(rate * count.item.value)
+    amounts.facts.assume(f"'{amounts.words(count)}' in each request")
+    amounts.put("prompt_tokens", each)
+
+
+def _put_count(amounts: Amounts, claim: Claim, each: list[Claim]) -> None:
+    """So many documents or requests: tokens to embed, or requests with their lengths."""
+    facts = amounts.facts
+    length = each[0].item.value if each else float(facts.columns.get("prompt_tokens", 0.0))
+    if amounts.embeds and length:
+        facts.drop("prompt_tokens")
+        amounts.put_text("tokens_total", claim, f"{claim.item.value * length:.15g}")
+        return
+    amounts.put("requests_total", claim)
+    has_length = each or facts.columns.keys() & {"prompt_tokens", "answer_tokens"}
+    if amounts.embeds or not has_length:
+        text = f"You wrote '{amounts.words(claim)}'. How many tokens does each have?"
+        amounts.ask("prompt_tokens", claim, text, LENGTHS_TO_CHOOSE)
