@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
-LONGEST_LINES = 445  # 400 is the aim; ten files are longer
+LONGEST_LINES = 450  # 400 is the aim
 LONGEST_FIRST_LINE = 90  # of a docstring
 # Words that begin a riddle, not the name of a quantity or an action.
 RIDDLES = re.compile(r"(What|That|Of|As|Whether|How|Where|Those|The same|Kept|Held)\b")

@@ -21,8 +21,8 @@ from calc.files.request import (
     PASTED,
     Request,
     answered,
-    assumed,
     billed_row,
+    check_open,
     columns_of_run,
     job_of_columns,
     request_of,
@@ -61,10 +61,11 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
     """What to rent for a job: the least money, what is faster, what is easier to get."""
     request = _request(text, columns, catalogs)
     request = request._replace(columns=columns_of_run(request))
+    check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
     first = ranked.rows[0]
     lines = [
-        *reading_of(request),
+        *reading_of(request, ranked.job),
         job_sentence(ranked.job, request.catalogs),
         *filter(None, (ranked.problem,)),
     ]
@@ -76,8 +77,7 @@ def answer_tool(catalogs: Catalogs, text: str = "", columns: Columns | None = No
             f"{setting(row, request.catalogs)}"
         )
     lines += [] if ranked.problem else [f"Why: {first['why']}", first["limits_cost"]]
-    remarks = [assumed(ranked.job, request), request.remark]
-    return _reply([*lines, *remarks, _sources(first, request.catalogs)])
+    return _reply([*lines, _sources(first, request.catalogs)])
 
 
 def explain_tool(
@@ -93,10 +93,9 @@ def explain_tool(
     compared = f"Beside: {memory_of(row)}; {setting(row, request.catalogs)}"
     return _reply(
         [
-            *reading_of(request),
+            *reading_of(request, {}),
             compared,
             *filter(None, explained_lines(message, row, request.catalogs)),
-            request.remark,
             _sources(row, request.catalogs),
         ]
     )

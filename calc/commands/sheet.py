@@ -1,6 +1,6 @@
 """One estimate as twenty lines of text, or as a mapping for programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from calc.answers.advice import advise
@@ -11,7 +11,7 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import COLUMNS
 from calc.evaluate import Row
 from calc.files.configs.told import phrase
-from calc.files.request import Answered, Request, assumed
+from calc.files.request import Answered, Request, assumed, assumed_values
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
@@ -29,6 +29,7 @@ from calc.say.numbers import (
     usd,
 )
 from calc.say.place import cards, place
+from calc.say.reading import reading_lines
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
 from calc.search.row_status import scenario_of
@@ -44,7 +45,7 @@ TIMES = {  # of a service: quantity -> words
 
 def sheet(result: Answered, request: Request) -> list[str]:
     """The estimate line by line."""
-    whole = reading_of(request)
+    whole = reading_of(request, result.job)
     return [
         line if len(line) <= LONGEST or line in whole else f"{line[: LONGEST - 3]}..."
         for line in _lines(result, request)
@@ -76,7 +77,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
 
 def _lines(result: Answered, request: Request) -> Iterator[str]:
     row, catalogs = result.row, request.catalogs
-    yield from reading_of(request)
+    yield from reading_of(request, result.job)
     yield job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}."
     if row["problem"]:
         yield f"Problem: {row['problem']}"
@@ -89,16 +90,12 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
         )
     if row["note"]:
         yield f"Note: {row['note']}"
-    yield from filter(
-        None,
-        (_read(request), " ".join(filter(None, (assumed(result.job, request), request.remark)))),
-    )
 
 
-def reading_of(request: Request) -> list[str]:
-    """What the files of a request were understood to say, and what else they run."""
+def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:
+    """What a request was understood to say, what is assumed, and what is not counted."""
     if request.run is None:
-        return []
+        return _reading_of_words(request, job)
     lines = request.run.told.lines()
     others = [
         other["scenario"].removeprefix(other["source_file"]).strip()
@@ -212,9 +209,10 @@ def _changes(result: Answered, catalogs: Catalogs) -> list[str]:
     return [f"{change['change']}: {effect(change, result.row, catalogs)}" for change in rows]
 
 
-def _read(request: Request) -> str:
-    return (
-        f"Read: {'; '.join(f'{phrase} ({meaning})' for phrase, meaning in request.read.items())}."
-        if request.read
-        else ""
-    )
+def _reading_of_words(request: Request, job: Mapping[str, Any]) -> list[str]:
+    """The three lines of a text in plain words; none where columns alone were given."""
+    said = request.understood
+    read = [f"{words} ({meaning})" for words, meaning in request.read.items()]
+    usual = assumed_values(job, request) if job else []
+    open_words = [question.words for question in request.questions if question.words]
+    return reading_lines(read, [*said.assumed, *usual], [*said.not_counted, *open_words], "text")

@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
-from calc.commands.command import write_result
+from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
 from calc.commands.imports import content_of, named_files
 from calc.commands.sheet import as_mapping, sheet
-from calc.files.request import PASTED, answered, request_of
+from calc.files.request import PASTED, OpenQuestions, answered, request_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="WORDS", nargs="*", help=words)
     json_help = "print every column that has a value, for programs"
     parser.add_argument("--json", action="store_true", help=json_help)
+    assume = "answer with stated assumptions where the words leave something open"
+    parser.add_argument("--assume", action="store_true", help=assume)
+    parser.epilog = "Exit status 3: the words leave something open; the questions are printed."
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -25,7 +29,15 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     prose = " ".join(word for word in options.words if not _files(word))
     documents += [(PASTED, prose.encode())] if prose else []
     request = request_of(documents, catalogs, options.columns)
-    result = answered(request)
+    try:
+        result = answered(request, options.assume)
+    except OpenQuestions as error:
+        for question in error.questions:
+            choices = f" ({' · '.join(question.choices)})" if question.choices else ""
+            print(f"{question.text}{choices}", file=sys.stderr)
+        if error.problem:
+            print(error.problem, file=sys.stderr)
+        return OVER_THE_LIMIT if error.questions else UNUSABLE
     text = (
         json.dumps(as_mapping(result, request), indent=1, default=float)
         if options.json

@@ -113,7 +113,7 @@ class OpenQuestions(TableError):
         super().__init__(
             " ".join(dict.fromkeys([*([problem] if problem else []), *(q.text for q in questions)]))
         )
-        self.questions = questions
+        self.questions, self.problem = questions, problem
 
 
 NOTHING_SAID = Understood({})
@@ -249,8 +249,11 @@ def check_open(request: Request) -> None:
         raise OpenQuestions(request.questions, problem)
 
 
-def answered(request: Request) -> Answered:
-    """The row of a request: columns and configs as they stand, words by the ranked table."""
+def answered(request: Request, assume: bool = False) -> Answered:
+    """Return the row of a request: columns and configs as they stand, words by the ranked table.
+
+    Raises OpenQuestions where the words leave open what changes the answer, unless `assume`.
+    """
     if request.logs and not request.columns:
         raise TableError(
             "This is an error or a log: explain it beside its plan or its config, `python -m "
@@ -260,7 +263,8 @@ def answered(request: Request) -> Answered:
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
         return Answered(row_of_request(request), {}, None)
-    check_open(request)
+    if not assume:
+        check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
     return Answered(ranked.rows[0], ranked.job, ranked)
 
@@ -356,9 +360,15 @@ def columns_of_run(request: Request) -> dict[str, Any]:
 
 
 def assumed(job: Mapping[str, Any], request: Request) -> str:
-    """What a reader wants to know of a job and did not say, with the values taken."""
+    """Return what a reader wants to know of a job and did not say, with the values taken."""
+    words = assumed_values(job, request)
+    return f"Assumed: {', '.join(words)}." if words else ""
+
+
+def assumed_values(job: Mapping[str, Any], request: Request) -> list[str]:
+    """Return the values that a job takes where the text says nothing, each in words."""
     if job.get("model") not in request.catalogs.models.index:
-        return ""
+        return []
     columns, values = request.columns, resolve(job, request.catalogs)
     names = [
         name
@@ -374,11 +384,10 @@ def assumed(job: Mapping[str, Any], request: Request) -> str:
     ]
     regions = ", ".join(region_name(region, request.catalogs) for region in values.regions)
     words = [] if columns.keys() & {"goal", "work"} else ["fine-tuning, not serving"]
-    words += [
+    return words + [
         ASSUMED_WORDS[name].format(regions if name == "regions" else getattr(values, name))
         for name in names
     ]
-    return f"Assumed: {', '.join(words)}." if words else ""
 
 
 def _cell(name: str, value: Any) -> Any:

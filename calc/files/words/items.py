@@ -147,7 +147,7 @@ def phrase_at(text: str, spaced: str, place: int, touches: bool) -> tuple[str, f
             or not (spaced[end].isalnum() and phrase[-1].isalnum())
             or CJK.match(phrase[-1])
             or CJK.match(spaced[end])
-            or (phrase == "x" and touches)
+            or (phrase == "x" and (touches or spaced[end].isdigit()))
         ):
             tags = words.tags.get(phrase, frozenset())
             if (

@@ -8,8 +8,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import USUAL_MARKETS
 from calc.files.words.facts import as_counted
 from calc.files.words.understood import Question, Understood
-from calc.search.inputs import JOB_BY_NAME
-from calc.search.job_row import listed
+from calc.job.cells import listed
+from calc.job.columns import JOB_BY_NAME
 
 WINDOWS_AN_HOUR = 120  # of 30 seconds, the length of sound that Whisper takes at a time
 TOKENS_A_WORD = 4 / 3  # of English, as tokenizers of today count

@@ -20,6 +20,7 @@ from calc.files.words.scopes import Scopes, scopes_of
 from calc.files.words.understood import Question, Understood
 from calc.files.words.vocabulary import vocabulary
 
+GOES_ON = re.compile(r"[-.]\d")  # after a name: that of another release
 NO_MODEL = (
     "No model is named. Write one of the catalog such as qwen3-8b, its address on the Hugging "
     "Face hub, or its config.json."
@@ -111,7 +112,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
 
 def _items(plain: str, catalogs: Catalogs) -> tuple[list[NamedModel], list[Item]]:
     """The models and the items of a text; names are found before numbers."""
-    models = named_models(plain, catalogs)
+    models = [one for one in named_models(plain, catalogs) if not GOES_ON.match(plain, one.end)]
     names = [
         Item(one.start, one.end, plain[one.start : one.end], frozenset({"MODEL", "name"}), one)
         for one in models

@@ -1,0 +1,5 @@
+"""The columns of a job by name, for programs beside this repository."""
+
+from calc.job.columns import JOB_BY_NAME
+
+__all__ = ["JOB_BY_NAME"]
