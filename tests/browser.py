@@ -71,7 +71,7 @@ def drawn(page, url):
     )
     page.goto(url)
     page.wait_for_selector(f"{MAIN} h1", timeout=60_000)
-    resolve(page)
+    settled(page)
     page.wait_for_function(
         "chart => [...document.querySelectorAll(chart)].every(e => e.querySelector('svg, canvas'))",
         arg=CHART,
@@ -79,7 +79,7 @@ def drawn(page, url):
     return errors
 
 
-def resolve(page):
+def settled(page):
     """Wait until the script has run and nothing on the page has changed for a third of a second."""
     page.wait_for_timeout(200)  # a click is on its way
     page.evaluate(QUIET)

@@ -44,8 +44,26 @@ def figures(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def parts_of(row: Mapping[str, Any]) -> pd.DataFrame:
-    """The components alive at the row's peak: component, gib, share of the memory."""
+def needed_parts(row: Mapping[str, Any]) -> dict[str, float]:
+    """Component -> bytes of what must fit on the busiest GPU; they sum to `needed_bytes`. [B]
+
+    Overhead is then what must be free beside the allocated peak: context, fragmentation, and the
+    share of the card that a serving engine leaves. The allocator's cache is not part of it.
+    """
     sizes = {name: float(row[name]) for name in COMPONENTS if float(row[name]) > 0}
+    allocated = sum(size for name, size in sizes.items() if name != "overhead_bytes")
+    return sizes | {"overhead_bytes": max(float(row["needed_bytes"]) - allocated, 0.0)}
+
+
+def released_cache_bytes(row: Mapping[str, Any]) -> float:
+    """Memory that the allocator caches on this card and releases when it is needed. [B]"""
+    card, shown = float(row["gpu_memory_bytes"]), float(row["memory_bytes"])
+    within = min(shown, card) if card > 0 else shown
+    return max(within - float(row["needed_bytes"]), 0.0)
+
+
+def parts_of(row: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what must fit at the row's peak by component: component, gib, share of the sum."""
+    sizes = {name: size for name, size in needed_parts(row).items() if size > 0}
     table = pd.DataFrame({"component": list(sizes), "gib": [size / GIB for size in sizes.values()]})
-    return table.assign(share_ratio=table["gib"] / (float(row["memory_bytes"]) / GIB))
+    return table.assign(share_ratio=table["gib"] / (float(row["needed_bytes"]) / GIB))

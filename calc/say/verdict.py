@@ -7,15 +7,9 @@ from calc.units import GIB
 
 FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
 FITS_MEANING = {
-    "yes": (
-        "its memory is within the card, and what it needs is 95 times of 100, by the errors of "
-        "published runs"
-    ),
-    "tight": (
-        "it fits as estimated once the allocator has returned what it cached: slower then, or "
-        "less sure"
-    ),
-    "no": "it does not fit even then",
+    "yes": "what must fit is within the card, with 95 % probability",
+    "tight": "the estimate of what must fit is within the card, its upper end is not",
+    "no": "not even the estimate of what must fit is within the card",
 }
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
@@ -31,11 +25,12 @@ def in_a_hundred(probability: float) -> int:
 
 
 def fit_words(row: Row) -> str:
-    """The word for fits or tight with how often of 100: fits 97 in 100; does not fit."""
+    """Return the verdict with its probability: fits, 97 % likely; does not fit."""
     word, probability = fit_word(row["fits"]), float(row.get("fit_probability", "nan"))
     if row["fits"] not in HOLDS or is_missing(probability):
         return word
-    return f"{word}{', fits' if row['fits'] == 'tight' else ''} {in_a_hundred(probability)} in 100"
+    likely = f"{in_a_hundred(probability)} % likely"
+    return f"{word}, {likely}" if row["fits"] == "yes" else f"{word}, {likely} to fit"
 
 
 def verdict(fits: str, runs: str) -> str:
@@ -46,11 +41,11 @@ def verdict(fits: str, runs: str) -> str:
 
 
 def memory_of(row: Row, with_verdict: bool = True) -> str:
-    """A row's memory, range and card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits 99 in 100."""
+    """Return what must fit, its range and the card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits, 99 % likely."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
     size, low, high = (
-        three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes")
+        three(row[name] / GIB) for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
     )
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
     return f"{size}{card} GiB per GPU ({low} to {high})" + (
@@ -59,12 +54,12 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
 
 
 def memory_in_card(row: Row) -> str:
-    """A row's memory in its card without the range: 53.6 of 79.6 GiB on each GPU: fits."""
+    """Return what must fit in the card without the range: 53.6 of 79.6 GiB on each GPU: fits."""
     if is_missing(float(row["memory_bytes"])):
         return "memory not known"
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
     return (
-        f"{three(row['memory_bytes'] / GIB)}{card} GiB on each GPU: "
+        f"{three(row['needed_bytes'] / GIB)}{card} GiB on each GPU: "
         f"{verdict(row['fits'], row['runs'])}"
     )
 

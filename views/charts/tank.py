@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from html import escape
 
-from calc.columns import COMPONENTS
 from calc.evaluate import Row
+from calc.plan.figures import needed_parts, released_cache_bytes
 from views.shared.theme import COMPONENT_COLOURS, Ink
 
 OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
@@ -37,8 +37,8 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
         else []
     )
     left, hollow = 0.0, row["fits"] == "no"
-    for name in COMPONENTS:
-        wide = float(row[name]) * percent
+    for name, size in needed_parts(row).items():
+        wide = size * percent
         if wide > 0:
             colour = COMPONENT_COLOURS[name]
             fill = (
@@ -48,6 +48,10 @@ def tank_html(row: Row, ink: Ink, alt: str, height: int = 14) -> str:
             )
             drawn.append(_box(left, wide, 1, f"{fill};box-sizing:border-box", name))
             left += wide
+    cached = released_cache_bytes(row) * percent
+    if cached > 0 and not hollow:
+        pale = f"background:{ink.faint};opacity:.35"
+        drawn.append(_box(left, cached, 1, pale, "cache"))
     if high > 0:
         halo, line = f"box-shadow:0 0 0 1px {ink.paper}", f"background:{ink.text}"
         drawn.append(
@@ -83,7 +87,7 @@ def _box(left: float | str, wide: float | str, inset: float, look: str, name: st
 def _ends(row: Row) -> tuple[float, float, float, float]:
     """The card, both ends of the range, and where the scale ends. [B]"""
     card, low, high = (
-        float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes")
+        float(row[name]) for name in ("gpu_memory_bytes", "needed_low_bytes", "needed_high_bytes")
     )
     return card, low, high, max(value for value in (card, high, 1.0) if value == value)
 
@@ -105,8 +109,8 @@ def _track(wide: float, ink: Ink, height: int) -> Iterator[str]:
 def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]:
     """The components in order, as wide as they are large; outlined where the row does not fit."""
     left, hollow = 1.0, row["fits"] == "no"
-    for name in COMPONENTS:
-        wide = float(row[name]) * pixels
+    for name, size in needed_parts(row).items():
+        wide = size * pixels
         if not wide > 0:
             continue
         line = min(OUTLINE if hollow else 0.8, wide / 4)
@@ -119,6 +123,12 @@ def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]
         look = f"fill-opacity='.15' stroke='{colour}'" if hollow else f"stroke='{ink.paper}'"
         yield f"<rect class='{name}' {place} fill='{colour}' {look} stroke-width='{line:.2f}'/>"
         left += wide
+    cached = released_cache_bytes(row) * pixels
+    if cached > 0 and not hollow:
+        yield (
+            f"<rect class='cache' x='{left:.2f}' y='4' width='{cached:.2f}' height='{height - 8}' "
+            f"fill='{ink.faint}' fill-opacity='.35'/>"
+        )
 
 
 def _card_end(wide: float, ink: Ink, height: int) -> Iterator[str]:

@@ -82,7 +82,7 @@ def _rests_on(row: Row, ink: Ink) -> str:
         else ""
     )
     text = (
-        f"{sure}Pale: the card. Line: the range, "
+        f"{sure}Gray: cache, released when needed. Pale: the card. Line: the range, "
         f"{row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
     )
     return (
