@@ -132,8 +132,8 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     )
     card = (
         (
-            f"{size(row['gpu_memory_bytes'])} as its driver reports, "
-            f"{size(max(row['headroom_bytes'], 0))} free"
+            f"{size(row['gpu_memory_bytes'])} as its driver reports; nvidia-smi shows "
+            f"{size(row['memory_bytes'])} of the run on a roomy card"
         )
         if row["gpu"]
         else "none is named"
