@@ -56,7 +56,7 @@ def test_there_are_twenty_tasks():
                 "first": "gpt2 lora on g6.xlarge",
                 "second": "llama-3.1-405b full fine-tuning on g4dn.xlarge",
             },
-            "Nothing",
+            "No allowed GPU is large enough",
         ),
     ],
 )

@@ -2,6 +2,8 @@
 every step.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -200,7 +202,9 @@ def test_goodput_is_the_share_at_a_percentile_and_none_where_the_queue_never_end
     }
     row["arrivals_load_ratio"] = np.array([0.5, 1.2])
     shares = [
-        goodput_ratio({"first_token_seconds": limit, "token_seconds": None}, row.__getitem__)
+        goodput_ratio(
+            SimpleNamespace(first_token_seconds=limit, token_seconds=None), row.__getitem__
+        )
         for limit in (1.0, 2.0, 8.0)
     ]
     assert np.array(shares)[:, 0] == pytest.approx([0.5, 0.9, 0.99])

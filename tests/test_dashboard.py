@@ -87,7 +87,7 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
 def test_a_pasted_text_that_says_nothing_is_answered_in_one_sentence_and_the_plan_stays():
     before = title(app := opened())
     app = pasted(app, "hello")
-    assert "No model is named" in app.error[0].value
+    assert "Shall the model be served" in app.error[0].value
     assert (title(app), app.text_area(key="pasted").value) == (before, "hello")
 
 

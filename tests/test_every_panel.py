@@ -118,7 +118,7 @@ def allowed(rows):
     """
     money, memory = {}, set()
     for row in rows:
-        memory.add(tuple(three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes")))
+        memory.add(tuple(three(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes")))
         if row["instance"]:
             written = {say(row[name]) for name in ("usd", "usd_per_hour") for say in (about, usd)}
             money.setdefault(f"{row['instances_needed']:.0f} × {row['instance']}", set()).update(
@@ -202,7 +202,7 @@ def on_plan(app, row, where, is_owned):
         assert where in heading
     elif is_owned:
         assert heading.startswith(
-            f"Fits: {three(row['memory_bytes'] / GIB)} of "
+            f"Fits: {three(row['needed_bytes'] / GIB)} of "
             f"{three(row['gpu_memory_bytes'] / GIB)} GiB on "
         )
     else:

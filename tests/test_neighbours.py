@@ -130,9 +130,9 @@ def inputs_behind(names, made_of):
     return behind - set(made_of)
 
 
-def test_every_input_of_memory_is_in_its_keys(settled, monkeypatch):
+def test_every_input_of_memory_is_in_its_keys(resolve, monkeypatch):
     """Without the keys that an input decides, some row takes the memory of another."""
-    table, right = settled
+    table, right = resolve
     made_of, deciding = table[ORIGINS].made_of, Origins.deciding
     inputs = inputs_behind(memory_keys(table), made_of)
     assert len(inputs) > 40

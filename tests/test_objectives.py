@@ -217,17 +217,6 @@ def test_an_answer_fits_with_its_engine_and_is_its_own_estimate():
     assert rows["usd"].astype(float).min() <= apart["usd"].astype(float).min()
 
 
-def test_epochs_of_a_rollout_are_read_under_their_name_of_before():
-    row = GRPO | {"instance": "p5.48xlarge", "gpu": ""}
-    table, complaints = scenarios_of(pd.DataFrame([row | {"epochs": 4}]), "a.csv")
-    assert (table["rollout_epochs"].tolist(), complaints) == ([4], [])
-    assert (
-        one(**row, epochs=4)["update_seconds"]
-        == one(**row, rollout_epochs=4)["update_seconds"]
-        > one(**row)["update_seconds"]
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "scenario", "said"),
     [

@@ -262,7 +262,7 @@ def test_ones_own_machines_have_cards_of_their_own_and_a_press_makes_one_the_job
     wanted = cards(app)[titles.index("Rented instead") - 1]
     app = run(next(button for button in app.button if button.label == press).click())
     row = shown_options[-1].rows[0]
-    assert f"{three(row['memory_bytes'] / GIB)} of " in wanted
+    assert f"{three(row['needed_bytes'] / GIB)} of " in wanted
     assert cards(app)[0].startswith("As it is")
 
 

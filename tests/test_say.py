@@ -48,16 +48,17 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
     row = {
         name: size * GIB
         for name, size in (
-            ("memory_bytes", 53.6),
-            ("memory_low_bytes", 48.1),
-            ("memory_high_bytes", 62.0),
+            ("memory_bytes", 58.0),
+            ("needed_bytes", 53.6),
+            ("needed_low_bytes", 48.1),
+            ("needed_high_bytes", 62.0),
         )
     }
     card = row | {"gpu_memory_bytes": 79.6 * GIB, "fits": "yes"}
     assert memory_of(card) == "53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits"
-    assert memory_of(card | {"fit_probability": 0.9996}).endswith(": fits 99 in 100")
+    assert memory_of(card | {"fit_probability": 0.9996}).endswith(": fits, 99 % likely")
     assert memory_of(card | {"fits": "tight", "fit_probability": 0.628}).endswith(
-        ": tight, fits 62 in 100"
+        ": tight, 62 % likely to fit"
     )
     assert memory_of(card | {"fits": "no", "fit_probability": 0.3}).endswith(": does not fit")
     assert (

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from calc.plan.figures import needed_parts
 from calc import estimate
 from calc.columns import COMPONENTS
 from views.charts.tank import data_uri, tank_html, tank_svg
@@ -76,19 +77,20 @@ def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_an
     row = estimate(EIGHT_BILLION | PLACES[fits], catalogs, solve=False)
     assert (row["problem"], row["fits"]) == ("", fits)
     parts, card = dict(draw(row, INKS[ink])), row["gpu_memory_bytes"] if fits else 0.0
-    percent = 100 / max(card, row["memory_high_bytes"])
-    shown, outline = [name for name in COMPONENTS if row[name] > 0], 0.4 if fits == "no" else 0.02
+    percent = 100 / max(card, row["needed_high_bytes"])
+    sizes = needed_parts(row)
+    shown, outline = [name for name in COMPONENTS if sizes.get(name, 0) > 0], 0.4 if fits == "no" else 0.02
     assert [name for name in parts if name in COMPONENTS] == shown
     for name in shown:
         _, width, look, is_hollow = parts[name]
-        assert width == pytest.approx(row[name] * percent, abs=outline)
+        assert width == pytest.approx(sizes[name] * percent, abs=outline)
         assert (COMPONENT_COLOURS[name] in look, is_hollow) == (True, fits == "no")
-    assert sum(parts[shown[-1]][:2]) == pytest.approx(row["memory_bytes"] * percent, abs=outline)
+    assert sum(parts[shown[-1]][:2]) == pytest.approx(row["needed_bytes"] * percent, abs=outline)
     assert ("track" in parts) == bool(fits)
     assert not fits or parts["track"][:2] == pytest.approx((0, card * percent), abs=0.01)
     low, width, *_ = parts["range"]
     assert (low, low + width) == pytest.approx(
-        (row["memory_low_bytes"] * percent, row["memory_high_bytes"] * percent), abs=0.02
+        (row["needed_low_bytes"] * percent, row["needed_high_bytes"] * percent), abs=0.02
     )
 
 

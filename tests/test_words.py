@@ -183,7 +183,7 @@ def test_the_lines_have_components_peak_card_verdict_time_money_and_changes():
     text = "\n".join(lines(LORA))
     for words in (
         "Memory: ",
-        ": fits ",
+        ": fits, ",
         "  Weights ",
         "Peak: backward",
         "Card: ",

@@ -25,7 +25,7 @@ def in_a_hundred(probability: float) -> int:
 
 
 def fit_words(row: Row) -> str:
-    """Return the verdict with its probability: fits, 97 % likely; does not fit."""
+    """Return the verdict with its probability: fits, 97 % likely."""
     word, probability = fit_word(row["fits"]), float(row.get("fit_probability", "nan"))
     if row["fits"] not in HOLDS or is_missing(probability):
         return word
@@ -41,7 +41,7 @@ def verdict(fits: str, runs: str) -> str:
 
 
 def memory_of(row: Row, with_verdict: bool = True) -> str:
-    """Return what must fit, its range and the card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits, 99 % likely."""
+    """Return what must fit, its range, the card and the verdict."""
     if is_missing(float(row["memory_bytes"])):
         return "unknown"
     size, low, high = (
@@ -54,7 +54,7 @@ def memory_of(row: Row, with_verdict: bool = True) -> str:
 
 
 def memory_in_card(row: Row) -> str:
-    """Return what must fit in the card without the range: 53.6 of 79.6 GiB on each GPU: fits."""
+    """Return what must fit in the card, and the verdict, without the range."""
     if is_missing(float(row["memory_bytes"])):
         return "memory not known"
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
