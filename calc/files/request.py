@@ -29,6 +29,7 @@ from calc.files.configs.texts import format_of
 from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
+from calc.files.words.form import is_document
 from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.read import read_words
 from calc.files.words.understood import Question, Understood
@@ -45,9 +46,6 @@ from calc.scenarios.problems import TableError
 from calc.units import DAY_HOURS
 
 PASTED = "pasted"
-NESTED = re.compile(
-    r"^[{\[<]|^[ \t]*[\w.-]+:[ \t]*\n[ \t]+[-\w]", re.MULTILINE
-)  # a document's form
 KINDS = {  # what a text is, in words
     "words": "a job in words",
     "link": "a link of this planner",
@@ -441,6 +439,6 @@ def _is_prose(name: str, content: bytes) -> bool:
     try:
         readings_of(text, PASTED)
     except ConfigProblem:
-        is_line = not NESTED.search(text.strip()) and len(text) <= LONGEST_PROSE
+        is_line = not is_document(text.strip()) and len(text) <= LONGEST_PROSE
         return is_line or format_of(text, PASTED) == "command"
     return False

@@ -13,6 +13,7 @@ from calc.files.request import (
     PASTED,
     Request,
     assumed,
+    check_open,
     job_choices,
     job_of_columns,
     link_query,
@@ -20,6 +21,7 @@ from calc.files.request import (
     row_of_request,
     with_model,
 )
+from calc.files.words.understood import Question
 from views.session import address, job_state, reading
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
@@ -48,10 +50,26 @@ def field(page: str, **look: Any) -> None:
 def outcome() -> None:
     """What the last text was, what was read and what is assumed; or why it cannot be read."""
     is_fault, sentence = st.session_state.get("pasted_outcome", (False, ""))
-    if is_fault:
+    if questions := st.session_state.get("pasted_questions", ()):
+        _ask(questions)
+    elif is_fault:
         st.error(plain(sentence), icon=":material/block:")
     elif sentence:
         st.caption(plain(sentence))
+
+
+def _ask(questions: tuple[Question, ...]) -> None:
+    """Show the questions that the last text leaves open, with a button for each choice."""
+    for place, question in enumerate(questions):
+        st.warning(plain(question.text), icon=":material/help:")
+        for number, choice in enumerate(question.choices):
+            st.button(choice, key=f"answer_{place}_{number}", on_click=_answer, args=(choice,))
+
+
+def _answer(choice: str) -> None:
+    """Callback: a choice joins the text, which is read again."""
+    st.session_state["pasted"] = f"{st.session_state['pasted'].rstrip()}\n{choice}"
+    _take()
 
 
 def texts() -> dict[str, bytes]:
@@ -61,7 +79,7 @@ def texts() -> dict[str, bytes]:
 
 def clear() -> None:
     """Callback: nothing is pasted."""
-    st.session_state.update(pasted_texts={}, pasted_outcome=(False, ""))
+    st.session_state.update(pasted_texts={}, pasted_outcome=(False, ""), pasted_questions=())
 
 
 def _take() -> None:
@@ -69,6 +87,7 @@ def _take() -> None:
     state, text = st.session_state, st.session_state["pasted"]
     if not text.strip():
         return
+    state["pasted_questions"] = ()
     state["pasted_outcome"] = (True, CANCELLED)  # unless the reading comes to its end
     try:
         catalogs = session_catalogs.catalogs()
@@ -87,6 +106,7 @@ def _take() -> None:
                 texts()["model"] = text.encode()
                 sentence += SIMULATES if is_bounded(row_of_request(request)) else ""
     except REFUSALS as error:
+        state["pasted_questions"] = getattr(error, "questions", ())
         state["pasted_outcome"] = (True, str(error))
         return
     state["pasted"], state["pasted_outcome"] = "", (False, sentence)
@@ -97,6 +117,8 @@ def make_plan(request: Request, text: str = "") -> str:
     if query := link_query(text):
         address.open_link(query, session_catalogs.catalogs())
         return f"{_begun(KINDS['link'])}."
+    if request.columns.keys() != {"model"}:  # of a model alone nothing else is asked
+        check_open(request)
     columns = with_model(request)
     for model, entry in request.models.items():
         session_catalogs.add_model(model, entry)

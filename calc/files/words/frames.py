@@ -33,6 +33,7 @@ WEAK_CUES = frozenset(
     }
 )
 WEAK_CUE, NOUN, VALUE = 0.7, 0.5, 0.1
+PREPOSITIONS = frozenset({"on", "with", "for", "auf", "mit", "für", "sur", "avec", "con"})
 NAMES = frozenset({"name", "MODEL", "PLACE"})
 
 
@@ -262,6 +263,7 @@ def _extend(
         element
         and place < len(items)
         and not found
+        and not (items[place].text in PREPOSITIONS and _wants_machine(frame, element))  # 8 on H100
         and (cost := _skip_cost(items[place], skipped)) is not None
     ):
         used = 0 if items[place].is_silent else 1
@@ -269,6 +271,16 @@ def _extend(
         if rest and rest.items:
             found.append(rest._replace(score=rest.score - cost))
     return max(found, key=lambda match: match.score, default=None)
+
+
+def _wants_machine(frame: Frame, element: int) -> bool:
+    """Whether a card or an instance is what a frame waits for."""
+    for tags, optional in frame.elements[element:]:
+        if tags & {"CARD", "INST"}:
+            return True
+        if not optional:
+            return False
+    return False
 
 
 def _is_noun(item: Item) -> bool:

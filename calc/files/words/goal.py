@@ -8,7 +8,7 @@ from calc.files.words.items import Item
 from calc.files.words.vocabulary import vocabulary
 
 SERVED = frozenset(
-    {"awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
+    {"int8", "int4", "awq-4bit", "gptq-4bit", "gguf-q4-k-m", "gguf-q8-0", "nvfp4"}
 )  # nobody trains in these
 MANY_TOKENS = 5e9  # a run of more that is only called training begins from scratch
 

@@ -11,6 +11,7 @@ FAMILIES = {"p": ("p",), "g": ("g", "gr")}
 
 def put_hardware(amounts: Amounts, scopes: Scopes, items: list[Item], catalogs: Catalogs) -> None:
     """Set the columns of machines, regions and markets."""
+    _count(amounts)
     _owned(amounts, scopes, catalogs)
     _instances(amounts, scopes, catalogs)
     _cards(amounts, scopes)
@@ -53,7 +54,10 @@ def _owned(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:
     amounts.facts.put("have", f"{count:.0f} x {name}", item.text)
     if len({one.value for one in own}) > 1:
         amounts.facts.ask("have", ", ".join(one.text for one in own))
-    scopes.taken["gpu"] = [one for one in scopes.taken["gpu"] if one not in own]
+    same = {str(catalogs.instances["gpu"].get(name, ""))}
+    scopes.taken["gpu"] = [
+        one for one in scopes.taken["gpu"] if one not in own and not same & set(one.value)
+    ]
 
 
 def _instances(amounts: Amounts, scopes: Scopes, catalogs: Catalogs) -> None:

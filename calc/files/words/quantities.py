@@ -49,7 +49,8 @@ def _put_training(amounts: Amounts) -> None:
     for claim in amounts.of("context_tokens", "seq_tokens"):
         amounts.put("sequence_tokens", claim)
     for claim in amounts.of("examples", "documents", "prompts", "requests_count", "images"):
-        amounts.put("examples", claim)
+        of_one = claim.role == "prompts" and amounts.words(claim).endswith("prompt")
+        amounts.put("prompt_tokens" if of_one else "examples", claim)
     for claim in amounts.of("each_tokens"):
         amounts.put("example_tokens", claim)
     for claim in amounts.of("examples_each"):

@@ -26,6 +26,7 @@ NO_MODEL = (
     "Face hub, or its config.json."
 )
 GOALS = ("serve it", "fine-tune it", "train it from scratch")
+SAME_PARAMETERS = 1.005  # versions of a model differ in a few words of the vocabulary
 SIZES = frozenset({"layers", "hidden", "heads", "kv_heads", "ffn", "vocab"})
 OF_SERVING = ("method", "objective", "epochs", "lora_rank", "sharding", "recompute", "optimizer")
 BATCH_ROLES = frozenset({"requests_count", "answers_count", "documents", "images", "audio_seconds"})
@@ -43,6 +44,7 @@ STEADY_ROLES = frozenset(
         "token_seconds",
     }
 )
+ANSWERS_ONCE = ("audio", "sound", "vision", "dual")
 VECTORS = ("encoder", "vision", "dual", "sound")  # kinds of models that answer with a vector
 
 
@@ -69,6 +71,8 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         for number, item in enumerate(items)
         if number not in scopes.aside | (scopes.negated & _goal_words(items))
     ]
+    if str(catalogs.models["kind"].get(model, "")) in ANSWERS_ONCE or _embeds(model, catalogs):
+        heard = [*heard, Item(0, 0, "", frozenset({"run"}))]  # such models are more often run
     goal = goal_of(claims, heard, facts.columns, dict(catalogs.implementations["trains"]))
     amounts = _amounts(plain, facts, claims, goal, heard, model, catalogs)
     put_quantities(amounts)
@@ -91,9 +95,9 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     _within_context(facts, model, catalogs)
     problem = "" if goal else _no_goal(facts)
     if not model and not facts.columns.keys() >= SIZES:
-        problem = problem or next(
-            (q.text for q in facts.questions if q.column == "model"), NO_MODEL
-        )
+        if "model" not in {question.column for question in facts.questions}:
+            facts.questions.append(Question(NO_MODEL, "model"))
+        problem = problem or next(one.text for one in facts.questions if one.column == "model")
     stored = next((one.stored for one in models if one.model == model), "")
     if stored and goal == "serve":
         facts.columns.setdefault("precision", stored)
@@ -197,6 +201,10 @@ def _model(
     if open_:
         one = min(open_, key=lambda each: len(each.choices))
         words = _text(items, one)
+        if re.search(r"\d[bm]\b", words) and _is_same_size(one.choices, catalogs):
+            facts.put("model", one.choices[0], words)
+            facts.assume(f"'{words}' as {one.choices[0]}")
+            return one.choices[0]
         newest = one.choices[0]
         facts.ask(
             "model",
@@ -226,6 +234,17 @@ def _model(
     return ""
 
 
+def _is_same_size(models: tuple[str, ...], catalogs: Catalogs) -> bool:
+    """Whether these are versions of one model: as many parameters, layers and key heads."""
+    table = catalogs.models.loc[list(models)]
+    parameters = table["parameters"].astype(float)
+    return bool(
+        parameters.max() / parameters.min() < SAME_PARAMETERS
+        and table["layers"].nunique() == 1
+        and table["kv_heads"].nunique() == 1
+    )
+
+
 def _text(items: list[Item], one: NamedModel) -> str:
     return next((item.text for item in items if item.start == one.start), one.model)
 
@@ -234,6 +253,12 @@ def _goal_words(items: list[Item]) -> set[int]:
     """The numbers of the items that speak for a goal."""
     tags = {name for weights in vocabulary()["evidence"].values() for name in weights}
     return {number for number, item in enumerate(items) if item.tags & tags}
+
+
+def _embeds(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model answers with a vector or a number."""
+    kind = str(catalogs.models["kind"].get(model, ""))
+    return bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
 
 
 def _amounts(
@@ -248,8 +273,7 @@ def _amounts(
     tags = {tag for item in items for tag in item.tags}
     roles = {claim.role for claim in claims}
     ends = bool("batch_work" in tags or roles & BATCH_ROLES) and not roles & STEADY_ROLES
-    kind = str(catalogs.models["kind"].get(model, ""))
-    embeds = bool(model) and (kind in VECTORS or bool(re.search(r"embed|rerank|bge-", model)))
+    embeds = _embeds(model, catalogs)
     return Amounts(facts, claims, goal, ends, embeds, "weekday" in tags, plain)
 
 
@@ -277,7 +301,7 @@ def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
             facts.not_counted.append(words)
         else:
             facts.ask("", amounts.words(claim))
-    for claim in amounts.of("factor", "no_effect", "not_used"):
+    for claim in amounts.of("factor", "no_effect", "not_used", "ratio"):
         facts.not_counted.append(amounts.words(claim))
 
 

@@ -1,0 +1,55 @@
+"""Requests in plain words, judged fact by fact: none is misread or lost, most are read in full."""
+
+import pytest
+from examples import catalogs
+from requests_in_words import judged, requests
+
+from calc.files.request import SIZES
+from calc.files.words.job import job_columns
+from calc.files.words.read import read_words
+from calc.files.words.vocabulary import COLUMN_ROLES, frames, vocabulary
+from calc.job.columns import JOB_BY_NAME
+from calc.job.fields import JOB
+from calc.scenarios.inputs import inputs_by_name
+
+LEAST_RIGHT_RATIO = 0.75  # of the requests of a kind that leave nothing open
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return [(row, *judged(row, catalogs())) for row in requests()]
+
+
+def test_no_request_is_misread_or_lost(verdicts):
+    bad = ("misread", "lost")
+    assert [(row["id"], verdict, why) for row, verdict, why in verdicts if verdict in bad] == []
+
+
+@pytest.mark.parametrize("kind", sorted({row["kind"] for row in requests()}))
+def test_most_requests_of_a_kind_are_read_in_full(verdicts, kind):
+    several = [verdict for row, verdict, _ in verdicts if row["kind"] == kind and not row["asks"]]
+    assert several.count("right") / len(several) >= LEAST_RIGHT_RATIO
+
+
+def test_every_fact_becomes_a_column_of_a_job():
+    """A fact that no column takes is turned into one that does, or asked."""
+    known = {*inputs_by_name(), *JOB_BY_NAME, *JOB, *SIZES}
+    for row in requests():
+        understood = job_columns(read_words(row["text"], catalogs()), catalogs())
+        assert understood.columns.keys() <= known, row["id"]
+
+
+def test_every_tag_of_a_frame_has_words_or_a_dimension():
+    known = {*vocabulary()["words"], "N", "RATE", "CARD", "INST", "RANGE", "PCTL", ",", "/", "noun"}
+    known |= {unit["dimension"] for unit in vocabulary()["units"].values()}
+    known |= {f"column:{name}" for name in COLUMN_ROLES}
+    used = {tag for frame in frames() for tags, _ in frame.elements for tag in tags}
+    assert used - known == set()
+
+
+def test_a_number_before_on_is_no_count_of_machines():
+    text = "llama-3.1-8b lora, batch=4 sequence_tokens=4096 on g6.xlarge"
+    columns = read_words(text, catalogs()).columns
+    assert columns["sequence_tokens"] == 4096
+    assert columns["instance"] == ["g6.xlarge"]
+    assert "instances_most" not in columns
