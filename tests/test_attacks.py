@@ -1,7 +1,6 @@
 """Texts that would stop a server: each costs one sentence, within the limits of its process."""
 
 import json
-import resource
 
 import pytest
 from examples import catalogs
@@ -11,16 +10,18 @@ from calc.files.door import REFUSALS
 from calc.files.request import PASTED, request_of
 
 pytestmark = pytest.mark.long
-MOST_CPU_SECONDS, LONGEST_SENTENCE = 8.0, 400
+LONGEST_SENTENCE = 400  # characters
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32}
 LLAMA |= {"num_hidden_layers": 32, "intermediate_size": 11008, "vocab_size": 32000}
-REFERENCES = "\n".join(f"{a}: {('${%s}' % b) * 12}" for a, b in zip("abcdefgh", "bcdefghi"))
+REFERENCES = "\n".join(
+    f"{name}: {f'${{{other}}}' * 12}" for name, other in zip("abcdefgh", "bcdefghi", strict=True)
+)
 TEXTS = {
     "shell doubling": "\n".join(["A=aaaaaaaa"] + ["A=$A$A"] * 26),
     "shell doubling in sums": "A=9\n" + "A=$((A*A))\n" * 60 + "vllm serve x",
     "references in YAML": f"base_model: ${{a}}\n{REFERENCES}\ni: {'x' * 40}",
     "references in JSON": json.dumps(
-        {"model_name_or_path": "gpt2", **{f"k{i}": "${k%d}" % (i + 1) * 30 for i in range(8)}}
+        {"model_name_or_path": "gpt2", **{f"k{i}": f"${{k{i + 1}}}" * 30 for i in range(8)}}
     ),
     "dotted TOML key": "[model]\n" + ".".join(["a"] * 100_000) + " = 1\n",
     "TOML text without an end": 'a = """' + "x" * 900_000,
@@ -66,20 +67,6 @@ TEXTS = {
 }
 
 
-def measured(text):
-    """Read a text here; return the CPU seconds that it took, and the sentence of a refusal."""
-    before, sentence = resource.getrusage(resource.RUSAGE_SELF), ""
-    try:
-        request_of([(PASTED, text.encode("utf-8", "surrogatepass"))], measured.catalogs())
-    except REFUSALS as error:
-        sentence = str(error)
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, sentence
-
-
-measured.catalogs = catalogs
-
-
 @pytest.fixture(scope="module")
 def reader():
     started = Reader(catalogs())
@@ -97,9 +84,3 @@ def test_a_text_costs_one_sentence(name, reader):
         assert sentence.endswith(".")
         assert "\n" not in sentence
         assert len(sentence) <= LONGEST_SENTENCE
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_text_stays_far_from_the_limit_of_its_process(name):
-    seconds, _ = measured(TEXTS[name])
-    assert seconds < MOST_CPU_SECONDS

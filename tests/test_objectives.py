@@ -9,7 +9,6 @@ from examples import catalogs
 from calc import answer, estimate
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
-from calc.files.csv.tables import scenarios_of
 from calc.files.oom.phases import findings_of_phase
 from calc.say.setting import arrangement
 

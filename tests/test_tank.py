@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from calc.plan.figures import needed_parts
 from calc import estimate
 from calc.columns import COMPONENTS
+from calc.plan.figures import needed_parts
 from views.charts.tank import data_uri, tank_html, tank_svg
 from views.shared.theme import COMPONENT_COLOURS, INKS
 
@@ -79,7 +79,10 @@ def test_every_part_is_as_wide_as_it_is_large_and_what_does_not_fit_is_hollow_an
     parts, card = dict(draw(row, INKS[ink])), row["gpu_memory_bytes"] if fits else 0.0
     percent = 100 / max(card, row["needed_high_bytes"])
     sizes = needed_parts(row)
-    shown, outline = [name for name in COMPONENTS if sizes.get(name, 0) > 0], 0.4 if fits == "no" else 0.02
+    shown, outline = (
+        [name for name in COMPONENTS if sizes.get(name, 0) > 0],
+        0.4 if fits == "no" else 0.02,
+    )
     assert [name for name in parts if name in COMPONENTS] == shown
     for name in shown:
         _, width, look, is_hollow = parts[name]
