@@ -106,7 +106,7 @@ def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers
     )
     assert f"${written['usd'].iloc[0]:,.0f}" in page.locator("h1").first.inner_text()
     assert (
-        f"{written['memory_bytes'].iloc[0] / 2**30:.3g} of"
+        f"{written['needed_bytes'].iloc[0] / 2**30:.3g} of"
         in page.locator('[data-testid="stMain"]').inner_text()
     )
     assert errors == []

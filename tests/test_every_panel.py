@@ -43,6 +43,8 @@ ANOTHER_QUESTION = (
         "a spare instance of ",
         "To serve the tuned models: ",
         "Against a price per token: ",
+        "less than the plan",
+        "kept, ",
     ),
 )
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")

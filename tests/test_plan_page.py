@@ -249,7 +249,7 @@ def test_nothing_within_the_limits_or_nothing_possible_says_what_is_in_the_way(s
         (
             {"have": "1 x a100-80gb-sxm", "goal": "serve"},
             ["As it is", "Most requests", "Rented instead"],
-            "Plan for 249 requests",
+            "Plan for 265 requests",
         ),
         ({"have": "1 x a100-80gb-sxm"}, ["What would make it fit", "Rented instead"], "Take LoRA"),
     ],

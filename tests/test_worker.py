@@ -32,11 +32,11 @@ def test_a_large_job_is_answered_in_another_process_the_same_whose_end_costs_not
     assert worker.in_worker({"model": "llama-3.2-1b"}, base_catalogs(), process_of) == os.getpid()
     assert (first := worked_out(process_of)) != os.getpid()
     there, here = worker.options(JOB, base_catalogs()), answered_here(JOB, base_catalogs())
-    assert (there.job, there.tried, there.problem, there.eased) == (
+    assert (there.job, there.tried, there.problem, there.relaxed) == (
         here.job,
         here.tried,
         here.problem,
-        here.eased,
+        here.relaxed,
     )
     for name in ("answers", "board", "edge"):
         assert getattr(there, name).equals(getattr(here, name))

@@ -6,7 +6,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
-from calc.engine.stages import at_places
+from calc.engine.stages import AFTER_MEMORY, at_places, walk
 from calc.memory.moments import MOMENTS, PHASES, happening
 from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
@@ -20,6 +20,13 @@ def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
     return max(
         (table for table, _ in places), key=lambda table: float(table["allocated_peak_bytes"][0])
     )
+
+
+def one_scenario_with_times(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
+    """The table of one_scenario, with what comes after memory: times, spreads and money."""
+    table = one_scenario(scenario, catalogs)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return walk(table, AFTER_MEMORY)
 
 
 def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:

@@ -11,8 +11,7 @@ from calc.catalogs.rooms import label_of
 from calc.cost import interruptions, machines, prices, spot, starts, terms
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
-from calc.engine.one_scenario import one_scenario
-from calc.engine.stages import AFTER_MEMORY, walk
+from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
@@ -56,9 +55,7 @@ def explain_bill(
     written: Callable[[str, Any], str] = plain_number,
 ) -> BillExplanation:
     """The formulas and facts behind a scenario's bill, its row of bill.billed."""
-    table = one_scenario(dict(scenario), catalogs)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        walk(table, AFTER_MEMORY)
+    table = one_scenario_with_times(dict(scenario), catalogs)
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
     table |= {name: np.array([float(bill[name])]) for name in ("instances", "resting_instances")}
     table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])

@@ -8,9 +8,9 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
-from calc.engine.one_scenario import one_scenario
-from calc.engine.stages import AFTER_MEMORY, TIME, walk
+from calc.engine.one_scenario import one_scenario_with_times
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
+from calc.engine.stages import TIME
 from calc.evaluate import Columns
 from calc.explain.derivation import chain, entry_source, fact
 from calc.explain.traced import Traced, plain_number
@@ -49,9 +49,7 @@ def explain_times(
     `written(name, value)` writes a number. A time that the scenario does not have, such as that of
     a token where none is generated, is left out. Without a card both tables are empty.
     """
-    table = one_scenario(dict(scenario), catalogs)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        walk(table, AFTER_MEMORY)
+    table = one_scenario_with_times(dict(scenario), catalogs)
     traced = {
         name: Traced(values, name)
         for name, values in table.items()

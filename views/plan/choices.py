@@ -18,7 +18,6 @@ from calc.studies.choices import Cell, Comparison, cell, comparisons
 from views.charts import choices as charts
 from views.session import SESSION, job_state
 from views.session.present_plan import Present
-from views.shared.elements import segments
 from views.shared.markdown import plain
 from views.shared.tables import grid
 from views.shared.theme import Ink
@@ -33,10 +32,7 @@ LINES = ("gpus", "load", "context")  # comparisons over a number
 FIRST_SECONDS, NEXT_SECONDS = 0.25, 0.15  # that one run of the page computes cells for
 AGAIN_SECONDS = 0.3  # until the next run that computes the rest
 KEPT = 16  # comparisons
-ABOUT = (
-    "The cheapest plan for each choice, planned anew for this job. Everything that you do not fix "
-    "stays free. Click a cell to plan with it."
-)
+ABOUT = "The cheapest plan for each choice. Click a cell to plan with it."
 
 
 def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -50,15 +46,21 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     if st.session_state.get("choices_measure") not in names:
         st.session_state["choices_measure"] = "usd"
     with st.container(horizontal=True, key="choices_head"):
-        shown = segments(
+        shown = st.selectbox(
             "Choice",
-            {name: TITLES[name] for name in several},
-            "choices_of",
+            list(several),
+            format_func=TITLES.__getitem__,
+            key="choices_of",
             label_visibility="collapsed",
             **SESSION,
         )
-        measure = segments(
-            "Measure", names, "choices_measure", label_visibility="collapsed", **SESSION
+        measure = st.selectbox(
+            "Measure",
+            list(names),
+            format_func=names.__getitem__,
+            key="choices_measure",
+            label_visibility="collapsed",
+            **SESSION,
         )
     comparison = several[shown]
     found = _found(JobRow.of(plan.job), comparison, catalogs.version)
@@ -164,7 +166,10 @@ def _as_table(
     """The same figures as a table, and its plans as a CSV of scenarios."""
     shown = table[["row", "column", "text", "detail", "machine"]]
     names = {"row": "Choice", "column": "With", "text": "Value", "detail": "Time", "machine": "On"}
-    with st.container(horizontal=True, vertical_alignment="center", key="choices_foot"):
+    with st.expander("As a table", key="choices_table", on_change="rerun") as pane:
+        if not pane.open:
+            return
+        grid(shown.rename(columns=names), {}, TITLES[comparison.id], "choices_rows")
         st.download_button(
             f"CSV, {len(cells)} scenarios",
             lambda: dated_csv(
@@ -174,6 +179,3 @@ def _as_table(
             icon=":material/download:",
             key="choices_csv",
         )
-    with st.expander("As a table", key="choices_table", on_change="rerun") as pane:
-        if pane.open:
-            grid(shown.rename(columns=names), {}, TITLES[comparison.id], "choices_rows")

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS, spare_of
-from calc.engine.one_scenario import one_scenario
+from calc.engine.one_scenario import one_scenario_with_times
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
@@ -124,7 +124,7 @@ def calibrated(row: Row, catalogs: Catalogs) -> str:
     """Time is calibrated on your run of 12 November; empty where no run bears on the row."""
     if not len(catalogs.readings) or not row["memory_bytes"] > 0:
         return ""
-    which = int(rests_on_runs(one_scenario(scenario_of(row), catalogs)).item())
+    which = int(rests_on_runs(one_scenario_with_times(scenario_of(row), catalogs)).item())
     return as_heading(resting_sentences(catalogs)[which - 1]) if which else ""
 
 
