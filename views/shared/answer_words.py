@@ -84,7 +84,7 @@ def heading(options: Answer, catalogs: Catalogs) -> str:
         wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(as_heading(wrong))
     if job.get("have"):
-        used, card = (three(row[name] / GIB) for name in ("memory_bytes", "gpu_memory_bytes"))
+        used, card = (three(row[name] / GIB) for name in ("needed_bytes", "gpu_memory_bytes"))
         word = verdict(row["fits"], row["runs"])
         return (
             f"{word[0].upper()}{word[1:]}: {used} of {card} GiB on "
