@@ -84,10 +84,12 @@ def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(
     assert by_hand(app, "precision") == precision
 
 
-def test_a_pasted_text_that_says_nothing_is_answered_in_one_sentence_and_the_plan_stays():
+def test_a_pasted_text_that_says_nothing_is_answered_by_what_it_lacks_and_the_plan_stays():
     before = title(app := opened())
     app = pasted(app, "hello")
-    assert "Shall the model be served" in app.error[0].value
+    asked = [warning.value for warning in app.warning]
+    assert any("Shall the model be served" in text for text in asked)
+    assert any(text.startswith("No model is named.") for text in asked)
     assert (title(app), app.text_area(key="pasted").value) == (before, "hello")
 
 

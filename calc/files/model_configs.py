@@ -10,6 +10,7 @@ from calc.models.foreign import model_id_of, visible
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
 
 INDEX = ".safetensors.index.json"
+LONGEST_PATH = 4096  # characters, as Linux takes them
 
 
 def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -32,8 +33,8 @@ def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str
             model = model_id_of(file.stem)
             if file_of.setdefault(model, file) != file:
                 raise ConfigError(
-                    f"{visible(str(file))} and {visible(str(file_of[model]))} both give the model "
-                    f"'{model}'; rename one of them."
+                    f"{_place(file)} and {_place(file_of[model])} both give the model '{model}'; "
+                    f"rename one of them."
                 )
             try:
                 text = _text(file) + _index(file)
@@ -43,6 +44,11 @@ def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str
                     raise
                 print(f"{error} Rows that name it are refused.", file=sys.stderr)
                 yield model, refused_entry(file.stem, str(error))
+
+
+def _place(file: Path) -> str:
+    """The path of a file on one line, never cut: its end is what tells it from others."""
+    return visible(str(file), most=LONGEST_PATH)
 
 
 def _text(file: Path) -> str:
