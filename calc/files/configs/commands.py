@@ -84,7 +84,8 @@ def shell_commands(
             while command and (assignment := ASSIGNED.fullmatch(command[0])):
                 variables[assignment[1]] = assignment[2]
                 assigned, command = [*assigned, command[0]], command[1:]
-            commands.append(command or assigned)
+            if command or assigned:  # not of export alone
+                commands.append(command or assigned)
     return commands, slurm, variables
 
 

@@ -116,7 +116,7 @@ def _of_config(fields: dict[str, Any], file: str, tool: Tool) -> list[Reading]:
 
 def _runs_of_script(text: str, file: str, form: str) -> list[list[Reading]]:
     """The runs of a Python script or a notebook: of its trainer's classes, else what it starts."""
-    source = python_of_notebook(text) if form == "notebook" else text
+    source = python_of_notebook(text, file) if form == "notebook" else text
     trained = _of_script(source, file)
     if trained:
         machines = machine_choices(tree_of(text, file), file)

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document, read_once
@@ -63,9 +64,14 @@ class Tool:
     def is_idle(self, name: str) -> bool:
         """Whether the field, or its list (datasets.0.path), affects neither memory nor money."""
         listed = LISTED.sub("", name)
-        return name not in self.fields and any(
-            fnmatchcase(spelling, pattern) for spelling in (name, listed) for pattern in self.idle
-        )
+        idle = _any_of(self.idle)
+        return name not in self.fields and bool(idle.match(name) or idle.match(listed))
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """An expression for texts that match one of the patterns, none where there are none."""
+    return re.compile("|".join(map(translate, patterns)) or "(?!)")
 
 
 @read_once

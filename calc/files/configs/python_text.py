@@ -59,7 +59,7 @@ def _literal(node: Any, literals: dict[str, Any]) -> Any:
     node = literals.get(node.id) or node if isinstance(node, ast.Name) else node
     try:
         return ast.literal_eval(node)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):  # {[]: 1} has a key without a hash
         code = ast.unparse(node)
     return (
         code.removeprefix("torch.")
@@ -133,5 +133,5 @@ def _value(node: Any) -> Any:
         )
     try:
         return ast.literal_eval(node)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         return ast.unparse(node)

@@ -81,9 +81,10 @@ def degree(value: Any) -> dict:
     word = as_word(value)
     if word == "max":
         return {"every_gpu": "yes"}
-    if not word.isdigit() or not int(word):
+    number = whole(word)
+    if not number:
         raise NoEqual
-    return {"tensor_parallel": int(word)}
+    return {"tensor_parallel": number}
 
 
 ENGINE_PART = re.compile(
@@ -101,6 +102,8 @@ def allocation(value: Any) -> dict:
     if not 0 < len(parts) < 3 or not all(parts):
         raise NoEqual
     sizes = [[int(size or 1) for size in part.groups()[1:]] for part in parts if part]
+    if not all(all(part) for part in sizes):
+        raise NoEqual
     settled = {"gpus": sum(data * pipe * tensor * context for data, pipe, tensor, context in sizes)}
     names = ("pipeline_parallel", "tensor_parallel", "context_parallel")
     settled |= dict(zip(names, sizes[-1][1:], strict=True))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from calc.columns import GLOSSARY
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import Line
+from calc.files.configs.values import whole
 from calc.say.numbers import is_missing
 from calc.say.reading import reading_lines
 from calc.scenarios.inputs import BY_NAME
@@ -147,7 +148,8 @@ def _not_counted(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, ..
     if copies not in ("", "1"):
         items.append((True, COPIES.format(copies)))
     if run["work"] == "inference" and asked.isdigit() and run["gpus"].isdigit():
-        total = int(asked) * int(next((line.text for line in lines if line.field == "nodes"), "1"))
+        nodes = next((line.text for line in lines if line.field == "nodes"), "1")
+        total = int(asked) * (whole(nodes) or 1)
         if total > int(run["gpus"]):
             items.append((True, UNUSED_GPUS.format(total, run["gpus"])))
     return tuple(text for _, text in sorted(items, key=lambda item: item[0]))

@@ -8,6 +8,7 @@ from typing import Any
 from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.fields import Tool, table, tools
 from calc.files.configs.inside.docker import gpus_of_docker, run_of_docker
+from calc.files.configs.values import whole
 
 LAUNCHERS = (
     "torchrun",
@@ -91,7 +92,8 @@ def _visible_gpus(variables: dict[str, str], file: str) -> Reading:
         listed = [device for device in value.split(",") if device.strip()]
         if "asked_gpus" in parts or not re.fullmatch(r"[\d,\s]+", value):
             continue
-        parts["asked_gpus"] = int(value) if name == "NPROC_PER_NODE" else len(listed)
+        number = whole(value.strip()) if name == "NPROC_PER_NODE" else len(listed)
+        parts |= {"asked_gpus": number} if number else {}
     if re.fullmatch(r"[1-9]\d{0,4}", variables.get("NNODES", "")):
         parts["nodes"] = int(variables["NNODES"])
     return Reading(file, None, {}, LAUNCH, parts)

@@ -10,7 +10,7 @@ SWITCHES = (
     *("-d", "-i", "-t", "-it", "-ti", "-dit", "-itd", "-P", "--rm", "--detach", "--interactive"),
     *("--tty", "--privileged", "--init", "--read-only", "--no-healthcheck", "--publish-all"),
 )  # options of docker run without a value
-INSTRUCTION = re.compile(r"^\s*(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)\s+(.+?)\s*$", re.I | re.M)
+INSTRUCTION = re.compile(r"^[ \t]*+(FROM|ENV|ARG|CMD|ENTRYPOINT|RUN)[ \t]++(\S[^\n]*)", re.I | re.M)
 
 
 def run_of_docker(words: list[str]) -> dict[str, Any] | None:
@@ -40,7 +40,7 @@ def run_of_docker(words: list[str]) -> dict[str, Any] | None:
 def gpus_of_docker(value: str) -> int | None:
     """How many GPUs --gpus asks for: 2, device=0,1; None for all."""
     plain = value.strip("'\"")
-    if plain.isdigit():
+    if re.fullmatch(r"[0-9]{1,5}", plain):
         return int(plain)
     devices = re.search(r"devices?=([\w,:-]+)", plain)
     count = re.search(r"count=(\d{1,3})", plain)
@@ -54,7 +54,7 @@ def dockerfile_tree(text: str) -> dict[str, Any]:
     text = re.sub(r"\\[ \t]*\n", " ", text)
     service: dict[str, Any] = {"environment": {}}
     for instruction, rest in INSTRUCTION.findall(text):
-        name = instruction.upper()
+        name, rest = instruction.upper(), rest.strip()
         if name == "FROM":
             service["image"] = rest.split()[0]
         elif name in ("ENV", "ARG"):

@@ -152,7 +152,7 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
 
 def _of_machine(key: str, parents: list[str], value: str, path: Path, text: str) -> Iterator[Fact]:
     """Return what one value says of machines."""
-    number = int(value) if value.isdigit() and 0 < int(value) < 100_000 else None
+    number = (int(value) or None) if re.fullmatch(r"[0-9]{1,5}", value) else None
     if match := INSTANCE.fullmatch(value):
         yield Fact("instance", match[1], path, text)
     elif (key in NODE_COUNTS and number) or (
@@ -189,7 +189,7 @@ def _of_variable(name: str, value: str, path: Path) -> Iterator[Fact]:
     ):
         devices = len([device for device in value.split(",") if device.strip()])
         yield Fact("devices", devices, path, f"{name} {value}")
-    elif key in ("nproc_per_node", "sm_num_gpus") and value.isdigit():
+    elif key in ("nproc_per_node", "sm_num_gpus") and re.fullmatch(r"[0-9]{1,5}", value):
         yield Fact("gpus", int(value), path, f"{name} {value}")
     if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(value.strip())):
         yield Fact("model", match[1], path, f"{name} {value}")
@@ -235,11 +235,13 @@ def unread_memory(tree: Any, program: Path, read: list[Path]) -> dict[str, Any]:
     They are named to the reader, since what they change is not counted.
     """
     fields = {}
+    prefixes = set(read)
     for path, value in leaves(tree):
+        if not path or not OF_MEMORY.search(snake(path[-1])):
+            continue
         near = shared(path, program) >= min(len(program), 1)
         told = value not in (None, "", False, [], 0, "0", "false", "none")
-        key = ".".join(snake(name) for name in path)
-        known = any(path[: len(prefix)] == prefix for prefix in read)
-        if near and told and not known and path and OF_MEMORY.search(snake(path[-1])):
-            fields[key] = value
+        known = any(path[:length] in prefixes for length in range(len(path) + 1))
+        if near and told and not known:
+            fields[".".join(snake(name) for name in path)] = value
     return fields

@@ -64,10 +64,11 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
                 seen.add(told)
     services = [readings for readings in services if _says_enough(readings)] or services
     services = [readings for readings in services if _names_model(readings)] or services
+    settings = [_settings(readings) for readings in services]
     services = [
         readings
-        for place, readings in enumerate(services)
-        if not any(_is_part(readings, other) for other in services[place + 1 :] + services[:place])
+        for readings, own in zip(services, settings, strict=True)
+        if not any(own.items() < more.items() for more in settings)  # on no other machine
     ]
     if not services:
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
@@ -83,12 +84,6 @@ def _names_model(readings: list[Reading]) -> bool:
         )
         for reading in readings
     )
-
-
-def _is_part(readings: list[Reading], other: list[Reading]) -> bool:
-    """Whether the fields of one run are some of another's, on no other machine."""
-    own, more = _settings(readings), _settings(other)
-    return own.items() < more.items()
 
 
 def _settings(readings: list[Reading]) -> dict[str, str]:
@@ -129,8 +124,8 @@ def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
     instances = [choice for choice in choices if "instance" in choice]
     if instances:
         choices = instances
-    distinct = [choice for place, choice in enumerate(choices) if choice not in choices[:place]]
-    return [known | choice for choice in distinct[:MOST_CHOICES]] or [known]
+    distinct = list(dict.fromkeys(tuple(choice.items()) for choice in choices))
+    return [known | dict(choice) for choice in distinct[:MOST_CHOICES]] or [known]
 
 
 def _read_paths(facts: list[Fact], programs: list[Program]) -> list[Path]:

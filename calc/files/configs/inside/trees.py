@@ -1,6 +1,5 @@
 """The text of a file of any form as nested values."""
 
-import json
 import re
 from pathlib import PurePath
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from calc.files.configs.inside.docker import dockerfile_tree
 from calc.files.configs.inside.python_tree import python_tree
 from calc.files.configs.problem import DEEPEST, ConfigProblem
-from calc.files.configs.texts import format_of, read_json, read_toml
+from calc.files.configs.texts import format_of, read_json, read_mapping, read_toml
 from calc.files.configs.yaml_text import read_yaml_documents
 
 PROPERTIES = (".properties", ".env", ".cfg", ".ini", ".conf")
@@ -81,14 +80,9 @@ def _tree(text: str, file: str, form: str) -> Any:
 
 def _notebook(text: str, file: str) -> dict[str, Any]:
     """The code cells of a notebook: Python, and the commands after ! and %%bash."""
-    cells = json.loads(text).get("cells", [])
     python: list[str] = []
     shell: list[str] = []
-    for cell in cells if isinstance(cells, list) else []:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        source = cell.get("source", "")
-        lines = "".join(source if isinstance(source, list) else [str(source)]).split("\n")
+    for lines in _code_cells(text, file):
         whole = lines[0].startswith(("%%bash", "%%sh", "! "))
         for line in lines:
             magic = MAGIC.match(line)
@@ -97,16 +91,25 @@ def _notebook(text: str, file: str) -> dict[str, Any]:
     return tree | ({"run": "\n".join(shell)} if shell else {})
 
 
-def python_of_notebook(text: str) -> str:
+def python_of_notebook(text: str, file: str) -> str:
     """The Python of a notebook's code cells, its commands left out."""
-    cells = json.loads(text).get("cells", [])
+    lines = [line for cell in _code_cells(text, file) for line in cell]
+    return "\n".join(line for line in lines if not MAGIC.match(line))
+
+
+def _code_cells(text: str, file: str) -> list[list[str]]:
+    """The lines of each code cell of a notebook; raises ConfigProblem where it is none."""
+    notebook = read_mapping(text, file, "JSON")
+    cells = notebook.get("cells")
     sources = [
-        "".join(source if isinstance(source := cell.get("source", ""), list) else [str(source)])
-        for cell in cells
+        cell.get("source", "")
+        for cell in (cells if isinstance(cells, list) else [])
         if isinstance(cell, dict) and cell.get("cell_type") == "code"
     ]
-    lines = [line for source in sources for line in source.split("\n")]
-    return "\n".join(line for line in lines if not MAGIC.match(line))
+    return [
+        "".join(map(str, source if isinstance(source, list) else [source])).split("\n")
+        for source in sources
+    ]
 
 
 def _with_embedded(tree: Any, file: str, left: list[int] | None = None, depth: int = 0) -> Any:
