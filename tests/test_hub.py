@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -18,7 +20,10 @@ from pages import opened, page_text, pasted
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
+from calc.files import hub
+from calc.files.door import REFUSALS
 from calc.files.hub import model_of, read_repository
+from calc.files.request import PASTED, request_of
 from calc.models.huggingface.config import ConfigError, read_config_text
 
 ROOT = Path(__file__).parents[1]
@@ -161,6 +166,53 @@ def test_where_the_library_is_missing_the_page_says_to_paste(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     app = pasted(opened(), "https://huggingface.co/acme/Our-9B")
     assert ["paste its config.json instead" in error.value for error in app.error] == [True]
+
+
+def hub_of(download):
+    """A huggingface_hub whose every download is this function."""
+    kinds = ("GatedRepoError", "RepositoryNotFoundError", "LocalEntryNotFoundError")
+    errors = {kind: type(kind, (Exception,), {}) for kind in (*kinds, "EntryNotFoundError")}
+    return SimpleNamespace(errors=SimpleNamespace(**errors), hf_hub_download=download)
+
+
+def test_a_hub_that_never_answers_is_given_up_in_one_sentence(monkeypatch):
+    answers = Event()
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub_of(lambda *_, **__: answers.wait()))
+    assert hub.MOST_SECONDS <= 3
+    monkeypatch.setattr(hub, "MOST_SECONDS", 0.01)
+    try:
+        with pytest.raises(ConfigError, match=r"did not answer within 0.01 seconds; paste .*\.$"):
+            read_repository("an-org/one", CATALOGS)
+    finally:
+        answers.set()
+
+
+NO_REQUESTS = (
+    "serve and/or tune a/b tests",
+    "train/test split of qwen/foo-8b on 1 h100",
+    "acme/Our-9B",
+)
+
+
+@pytest.mark.parametrize("text", [*NO_REQUESTS, "base_model: acme/Our-9B\nadapter: lora\n"])
+def test_words_with_a_slash_are_never_sent_to_the_hub(monkeypatch, text):
+    sent = []
+    monkeypatch.setitem(
+        sys.modules, "huggingface_hub", hub_of(lambda *names, **_: sent.append(names))
+    )
+    with suppress(*REFUSALS):
+        request_of([(PASTED, text.encode())], CATALOGS)
+    assert sent == []
+
+
+def test_an_address_of_the_hub_is_sent_there(monkeypatch):
+    sent = []
+    monkeypatch.setitem(
+        sys.modules, "huggingface_hub", hub_of(lambda *names, **_: sent.append(names))
+    )
+    with suppress(*REFUSALS):
+        request_of([(PASTED, b"serve https://huggingface.co/acme/Our-9B")], CATALOGS)
+    assert sent[0] == ("acme/Our-9B", "config.json")
 
 
 CATALOGS = catalogs()
