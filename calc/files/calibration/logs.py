@@ -19,10 +19,10 @@ from calc.files.oom.sizes import in_bytes
 from calc.files.oom.snapshots import peaks_of
 
 MOST_CHARACTERS, MOST = 4_000_000, 1e15  # of a text; of a figure
-MOST_DOCUMENTS, MOST_PART_CHARACTERS = 500, 40_000_000  # of one JSON text; of all its parts
+MOST_DOCUMENTS, MOST_PART_CHARACTERS = 500, 8_000_000  # of one JSON text; of all its parts
 TOO_MANY = (
-    f"This text holds more than {MOST_DOCUMENTS} benchmarks or JSON documents; give those of the "
-    "plan alone."
+    f"This text holds more than {MOST_DOCUMENTS} benchmarks or JSON documents, or more than "
+    f"{MOST_PART_CHARACTERS / 1e6:.0f} MB of them; give those of the plan alone."
 )
 MEBIBYTES = re.compile(r"\s*(\d{1,9})(?: MiB)?\s*")
 NUMBER = r"(?P<value>-?\d[\d,]{0,15}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?)"

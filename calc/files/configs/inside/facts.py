@@ -221,12 +221,14 @@ def near_facts(facts: list[Fact], path: Path, others: list[Path]) -> list[Fact]:
 
     A fact that stands nearer to another program is that program's.
     """
-    near = [
-        fact
-        for fact in facts
-        if all(shared(fact.path, path) >= shared(fact.path, other) for other in others)
-    ]
-    return sorted(near, key=lambda fact: -shared(fact.path, path))
+    of_others = {other[:steps] for other in others for steps in range(1, len(other) + 1)}
+    near = []
+    for fact in facts:
+        steps = shared(fact.path, path)
+        one_further = fact.path[: steps + 1]
+        if len(one_further) == steps or one_further not in of_others:
+            near.append((steps, fact))
+    return [fact for _, fact in sorted(near, key=lambda each: -each[0])]
 
 
 def unread_memory(tree: Any, program: Path, read: list[Path]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ DOCKERFILE = re.compile(r"(?:#[^\n]*\n|\s|ARG [^\n]*\n)*FROM\s+\S+", re.I)
 MAGIC = re.compile(r"^\s*[!%]+(?:bash\b|sh\b)?")
 EMBEDDED = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w./-]{1,60}:(?:\s|$)")
 MOST_EMBEDDED = 8  # texts within a text that are read as YAML
+MOST_PARTS = 5_000  # mappings of a file, however deep
 
 
 def file_form(text: str, file: str) -> str:
@@ -50,7 +51,18 @@ def tree_of(text: str, file: str) -> dict[str, Any]:
         raise ConfigProblem(
             f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); correct it there."
         ) from None
+    if _parts(tree) > MOST_PARTS:
+        raise ConfigProblem(
+            f"{file}: this file holds more than {MOST_PARTS:,} parts; give the service alone."
+        )
     return tree if isinstance(tree, dict) else {"values": tree}
+
+
+def _parts(tree: Any) -> int:
+    """How many mappings a tree holds, itself among them."""
+    if isinstance(tree, dict):
+        return 1 + sum(map(_parts, tree.values()))
+    return sum(map(_parts, tree)) if isinstance(tree, list) else 0
 
 
 def _tree(text: str, file: str, form: str) -> Any:
