@@ -2,7 +2,7 @@
 recorded.
 
 `make test` ends with what moved against it. A wanted change is recorded anew in its own commit:
-python tests/grid.py --record
+PYTHONPATH=. .venv/bin/python tests/grid.py --record
 """
 
 import argparse

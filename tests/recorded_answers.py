@@ -1,6 +1,6 @@
 """Recorded answers: drawn jobs of every kind of work with the numbers and ids of their answers.
 
-Record a wanted change in its own commit: python tests/recorded_answers.py --record
+Record a wanted change in its own commit: PYTHONPATH=. .venv/bin/python tests/recorded_answers.py --record
 """
 
 import argparse
