@@ -32,7 +32,7 @@ run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
 	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
-	@MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
+	@MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=16777216 $(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
 
 serve: .venv/ready-run
 	@bash .serve/serve.sh

@@ -37,6 +37,7 @@ keep_running() {
 }
 
 export MALLOC_ARENA_MAX=2  # every session's thread takes memory from the same few arenas, so what one frees the next can use
+export MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=16777216  # large arrays go back to the system when they are freed
 servers=""
 for ((number = 0; number < processes; number++)); do
   keep_running $((first + number)) &

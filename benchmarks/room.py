@@ -1,11 +1,16 @@
 """A room full of people on one process: how fast each change is answered, what a session holds,
 whether anything grows.
 
-    python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the
-    same run python -m benchmarks.room --churn 500                              memory after so many
-    sessions came and went python -m benchmarks.room --minutes 30                             25
-    people for so long, some going and some coming python -m benchmarks.room --large 3
-    new small jobs while somebody asks for 512 instances
+    python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]
+        against the bare page in the same run
+    python -m benchmarks.room --churn 500
+        memory after so many sessions came and went
+    python -m benchmarks.room --minutes 30
+        25 people for so long, some going and some coming
+    python -m benchmarks.room --large 3
+        new small jobs while somebody asks for 512 instances
+    python -m benchmarks.room --texts 3
+        first pages while somebody pastes texts that cost much to read
 
 Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the
 machine may be shared.
@@ -25,6 +30,7 @@ from benchmarks.visitor import Visitor
 from calc.files.link.link import VERSION
 
 THINK_SECONDS = 5
+FIELD = "Paste or say anything"  # where a text is pasted
 SOAKING, AT_ONCE, CHANGES_OF_ONE = 25, 20, 3
 SMALL = {"v": VERSION, "goal": "train", "model": "llama-3.2-1b"}
 LARGE = {  # what is asked for, the field that makes each job new
@@ -43,6 +49,17 @@ LARGE = {  # what is asked for, the field that makes each job new
         "requests_per_second",
         2_000,
     ),
+}
+
+PASTED = {  # texts that cost much to read
+    "variables doubled": "\n".join(["A=aaaaaaaa", *["A=$A$A"] * 26]),
+    "keys nested": "[model]\n" + ".".join(["a"] * 100_000) + " = 1\n",
+    "references of YAML": "base_model: gpt2\n"
+    + "".join(f"k{n}: {f'${{k{n + 1}}}' * 12}\n" for n in range(8))
+    + f"k8: {'x' * 40}\n",
+    "lists of YAML": "base_model: gpt2\nx: [" + "[]," * 300_000 + "]",
+    "words": "llama 3.1 8b on 8 h100 " * 40_000,
+    "failures of a log": "Tried to allocate 2 GiB " * 40_000,
 }
 
 
@@ -183,6 +200,38 @@ async def _opened(server, job):
     return seconds
 
 
+async def _beside_a_text(server, rounds):
+    numbers = count(1)
+
+    async def first_page():
+        return await _opened(server, SMALL | {"run_tokens": 1e9 + next(numbers)})
+
+    await first_page()
+    for name, text in PASTED.items():
+        alone, waited, seconds = [], [], []
+        for number in range(rounds):
+            visitor = Visitor(server.address, number)
+            await visitor.open()
+            alone += [await first_page() for _ in range(3)]
+            reading = asyncio.create_task(visitor.write(FIELD, f"{text}\n# {number}"))
+            while not reading.done():
+                waited.append(await first_page())
+            seconds.append(await reading)
+            await visitor.close()
+        later = max(waited) - median(alone)
+        print(
+            f"{name:20} {median(seconds):7.2f} {1e3 * median(alone):9,.0f} "
+            f"{1e3 * median(waited):11,.0f} {1e3 * max(waited):8,.0f} {1e3 * later:11,.0f}"
+        )
+
+
+def texts(rounds):
+    """How much later a first page is drawn while another visitor pastes a text."""
+    print("text                 seconds  alone ms  beside p50     most  most later")
+    with Server() as server:
+        asyncio.run(_beside_a_text(server, rounds))
+
+
 async def _beside_a_large_job(server, rounds):
     numbers = count(1)
 
@@ -217,9 +266,13 @@ def large_jobs(rounds):
 
 def main():
     """Compare, or churn, or soak, or ask beside a large job."""
-    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, large=0)
+    arguments = options(
+        __doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0, large=0, texts=0
+    )
     if arguments.large:
         large_jobs(arguments.large)
+    elif arguments.texts:
+        texts(arguments.texts)
     elif arguments.churn:
         churn(arguments.churn)
     elif arguments.minutes:

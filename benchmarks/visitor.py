@@ -45,6 +45,7 @@ class Visitor:
         self.address, self.query, self.dice = address, query, random.Random(seed)
         self.values = {}  # id -> (field of the state, value)
         self.choices = {}  # id -> (field, what may be chosen)
+        self.text_areas = {}  # label -> id
         self.page, self.errors = "", 0
 
     async def open(self):
@@ -68,6 +69,13 @@ class Visitor:
         name = self.dice.choice(list(self.choices))
         field, options = self.choices[name]
         self.values[name] = (field, self.dice.choice(options))
+        begun = time.perf_counter()
+        await self._run()
+        return time.perf_counter() - begun
+
+    async def write(self, label, text):
+        """Write into a field of several lines; the time until the script has run. [s]"""
+        self.values[self.text_areas[label]] = ("string_value", text)
         begun = time.perf_counter()
         await self._run()
         return time.perf_counter() - begun
@@ -103,6 +111,8 @@ class Visitor:
         """Count an error box; remember a widget and what may be chosen in it."""
         kind = element.WhichOneof("type")
         self.errors += kind == "exception"
+        if kind == "text_area":
+            self.text_areas[element.text_area.label] = element.text_area.id
         if kind in CHOICES and not getattr(element, kind).disabled:
             field, options_of = CHOICES[kind]
             if options := options_of(getattr(element, kind)):

@@ -79,8 +79,7 @@ PAIRS_AT_ONCE = (
 class Combinations(NamedTuple):
     """The candidates, a column per figure; how many were tried; the fault that all share.
 
-    `smallest_bytes`: the least memory of a layout where none fits; else NaN. `crossed`: what was
-    worked out for all pairs.
+    `smallest_bytes`: the least memory of a layout where none fits; else NaN.
     """
 
     grid: Grid
@@ -88,7 +87,6 @@ class Combinations(NamedTuple):
     tried: int
     smallest_bytes: float
     problem: str
-    crossed: Crossed | None = None  # None where they are too many to keep
 
     @property
     def size(self) -> int:
@@ -128,16 +126,13 @@ def combinations(grid: Grid, job: Job, catalogs: Catalogs) -> Combinations:
             np.nan,
             not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs),
         )
-    fitting, done = 0, 0
+    fitting = 0
     parts: list[Columns] = []
     for part in crossed.parts(PAIRS_AT_ONCE):
-        done += len(part.layout)
         fitting += _keep_fitting(part)
         parts += candidates_of(part, grid, sold, job)
-    kept = part if done <= PAIRS_AT_ONCE else None
-    return Combinations(
-        grid, together(parts), tried, np.nan if fitting else float(np.nanmin(memory)), "", kept
-    )
+    smallest_bytes = np.nan if fitting else float(np.nanmin(memory))
+    return Combinations(grid, together(parts), tried, smallest_bytes, "")
 
 
 def together(parts: list[Columns]) -> Columns:

@@ -160,7 +160,7 @@ def ranked_candidates(
             break
     if combined.problem or not combined.size:
         return None, combined
-    return ranking.ranking(combined.candidates, combined.grid, job, combined.crossed), combined
+    return ranking.ranking(combined.candidates, combined.grid, job), combined
 
 
 def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:

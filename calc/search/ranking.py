@@ -9,7 +9,6 @@ import numpy as np
 
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
-from calc.crossed import Crossed
 from calc.evaluate import Columns
 from calc.job.columns import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
 from calc.job.job import Job
@@ -51,9 +50,6 @@ class Ranking(NamedTuple):
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
-    crossed: Crossed | None = (
-        None  # what was worked out for all pairs; None where they were too many to keep
-    )
 
     @property
     def qualifying(self) -> np.ndarray:
@@ -61,7 +57,7 @@ class Ranking(NamedTuple):
         return np.flatnonzero(self.classes == QUALIFIES)
 
 
-def ranking(candidates: Columns, grid: Grid, job: Job, crossed: Crossed | None = None) -> Ranking:
+def ranking(candidates: Columns, grid: Grid, job: Job) -> Ranking:
     """Candidates ranked under the limits of a settled job; nothing is estimated again."""
     limits = limits_of(candidates, job)
     return Ranking(
@@ -71,7 +67,6 @@ def ranking(candidates: Columns, grid: Grid, job: Job, crossed: Crossed | None =
         limits,
         classes(candidates, job, limits),
         plainness(candidates, grid, job),
-        crossed,
     )
 
 
