@@ -350,7 +350,7 @@ def prompts_queue_seconds(
 ):
     """Mean wait for the prompts before: λ E[s²] / 2 (1 − ρ), their chunks' steps counted. [s]
 
-    Source: the Pollaczek-Khinchine formula, Kleinrock 1975, Queueing Systems 1, section 5.6.
+    Source: the Pollaczek-Khinchine formula, Kleinrock 1975, Queueing Systems 1, chapter 5.
     """
     square = mean_prompt_seconds * (
         mean_prompt_seconds * prefill_squares_ratio + 2 * chunk_steps_seconds

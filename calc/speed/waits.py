@@ -215,7 +215,7 @@ def slot_wait_seconds(arrivals_per_second, arrivals_load_ratio):
     """Wait of those that find no free slot: 1 over the answers a second to spare. [s]
 
     That of M/M/k: sequences share the steps, and processor sharing is insensitive to the spread of
-    answers. Source: Kleinrock 1975, Queueing Systems 1, section 3.5; Kelly 1979, Reversibility and
+    answers. Source: Kleinrock 1975, Queueing Systems 1, chapter 3; Kelly 1979, Reversibility and
     Stochastic Networks, section 3.3.
     """
     return arrivals_load_ratio / (arrivals_per_second * (1 - arrivals_load_ratio))
@@ -248,7 +248,7 @@ def prompts_spread_ratio(
     That of a delay busy period: λ E[s²] T / (1 − ρ)². Sequences pile up behind prompts: steps are
     longer by x = ρ' / (1 − ρ) of what the prompts of the request itself take, and by those that
     piled up before, which pass in T (1 − ρ) / (1 − ρ − ρ'). Source: Kleinrock 1975, Queueing
-    Systems 1, section 5.8; the linear noise approximation, van Kampen 2007, Stochastic Processes in
+    Systems 1, chapter 5; the linear noise approximation, van Kampen 2007, Stochastic Processes in
     Physics and Chemistry, chapter X.
     """
     squares = arrivals_per_second * mean_prompt_seconds**2 * prefill_squares_ratio
@@ -296,7 +296,7 @@ def backlog_variance(
 ):
     """Variance of the time of a request's backlog, with what comes while it runs. [s^2]
 
-    Source: the delay busy period, Kleinrock 1975, Queueing Systems 1, section 5.8.
+    Source: the delay busy period, Kleinrock 1975, Queueing Systems 1, chapter 5.
     """
     squares = arrivals_per_second * mean_prompt_seconds**2 * prefill_squares_ratio
     free = 1 - prefill_busy_ratio

@@ -25,6 +25,7 @@ class Field:
     to: str = ""
     words: dict = field(default_factory=dict)  # word -> value
     default: Any = None  # the tool's, as a file would write it
+    times: float = 1  # the column's value for a number of 1
     sets: dict = field(default_factory=dict)  # part -> value, settled by its presence
     idle_at: Sequence = ()  # values that change nothing
     changes: str = ""  # of an open field: memory, where it is known to change that

@@ -6,7 +6,6 @@ from typing import Any
 
 from calc.files.configs.fields import Field
 from calc.files.configs.problem import ConfigProblem
-from calc.units import GIB
 
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 LETTERS = {f"{name}_proj": name for name in PROJECTIONS} | {"output_proj": "o", "Wqkv": "q+k+v"}
@@ -38,9 +37,9 @@ def read_value(meaning: Field, value: Any, where: str) -> Any:
     """The value for the scenario, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
-    if meaning.read in ("count", "number", "steps", "gib"):
+    if meaning.read in ("count", "number", "steps"):
         number = _number(meaning, value, where)
-        return number * GIB if number and meaning.read == "gib" else number
+        return number * meaning.times if number and meaning.times != 1 else number
     if meaning.read == "words":
         word = as_word(value)
         if word in meaning.words:
@@ -76,7 +75,7 @@ def _number(meaning: Field, value: Any, where: str) -> float | None:
         number = float("nan")
     if isinstance(value, bool | list | dict) or not (isfinite(number) and text.isascii()):
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
-    if meaning.read in ("number", "gib"):
+    if meaning.read == "number":
         return number
     if number == -1 or (meaning.read == "steps" and not number):  # -1: the tool chooses
         return None
