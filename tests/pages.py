@@ -21,6 +21,7 @@ PAGES = (
     "pay",
     "tuned",
     "team",
+    "actual",
     "shelf",
     "explore",
     "method",

@@ -71,6 +71,7 @@ NOT_TABLES = {
     "quality",
 }
 READ_ELSEWHERE = {
+    "bill_files",
     "capacity",
     "config_fields",
     "launch_files",

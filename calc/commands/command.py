@@ -48,6 +48,9 @@ COMMANDS = {
     "oom": Command("oom", "Explain an out-of-memory message with the estimate of its run."),
     "calibrate": Command("calibrate", "Compare your own runs with their plan."),
     "diff": Command("diff", "List what changed between two plans."),
+    "actual": Command(
+        "actual", "Compare a bill that came with the plans, and say why they differ."
+    ),
     "gate": Command("gate", "Check a plan against limits, for use in CI."),
     "solve": Command("solve", "Find the largest batch, context or number of users that works."),
     "simulate": Command("simulate", "Simulate a model's own class on this machine without a GPU."),

@@ -1,0 +1,119 @@
+"""`python -m calc actual`: a bill that came, beside the plans that were made."""
+
+import argparse
+import sys
+from datetime import date
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import cells_of, plan_rows, write_result
+from calc.files.bills.read import bill_of_file
+from calc.files.bills.small import typed_amount
+from calc.files.csv.writer import write_csv
+from calc.files.streams import written
+from calc.plan.actual import Actual, actual, runway, with_attempts
+from calc.plan.bill_lines import BillLines, joined_bills, within
+from calc.plan.plan_bill import plan_bill
+from calc.say.actual import report
+from calc.scenarios.problems import TableError, quoted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `actual`."""
+    parser.epilog = (
+        "Lines belong to a plan by the tags plan, team and project, else by instance type and "
+        "region. Nothing leaves this machine."
+    )
+    bill = (
+        "an AWS Cost and Usage Report (2.0 or legacy), a FOCUS export, a CSV of Cost Explorer, or a "
+        "CSV with usd and hours; CSV or Parquet, also gzip"
+    )
+    parser.add_argument("bills", metavar="BILL", nargs="*", help=bill)
+    plans = "CSV of the planned scenarios"
+    parser.add_argument("--plans", metavar="plans.csv", required=True, help=plans)
+    parser.add_argument("--usd", type=float, metavar="USD", help="dollars, instead of a file")
+    hours = "hours of all instances together, beside --usd"
+    parser.add_argument("--hours", type=float, metavar="HOURS", default=0.0, help=hours)
+    parser.add_argument("--plan", metavar="NAME", default="", help="the plan of --usd")
+    parser.add_argument("--from", metavar="DAY", dest="first_day", default="", help="first day")
+    parser.add_argument("--to", metavar="DAY", dest="last_day", default="", help="last day")
+    assign = (
+        "the plan of lines that were asked about, as in 'p5.48xlarge, us-east-1=chat'; nothing "
+        "behind the = where they belong to no plan"
+    )
+    parser.add_argument("--assign", metavar="LINES=PLAN", action="append", default=[], help=assign)
+    budget = "budget in USD that began with the bill; says when it ends at this rate"
+    parser.add_argument("--budget", type=float, metavar="USD", help=budget)
+    table = "also write a row for each plan as CSV"
+    parser.add_argument("--table", metavar="FILE", help=table)
+    attempts = "also write the plans with the attempts that the bill shows, for later estimates"
+    parser.add_argument("--attempts", metavar="FILE", help=attempts)
+
+
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write what was paid beside what was planned, and why; returns 0."""
+    today = date.today()
+    plans = plan_bill(plan_rows(options.plans, catalogs))
+    for row in plans[plans["problem"] != ""].itertuples():
+        print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
+    plans = _in_bill(plans[plans["problem"] == ""])
+    bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
+    result = actual(bill, plans, catalogs, today, _assigned(options.assign))
+    left = runway(result, options.budget) if options.budget is not None else None
+    if options.table:
+        with written(options.table) as target:
+            write_csv(result.table, target)
+    if options.attempts:
+        with written(options.attempts) as target:
+            write_csv(_with_attempts(options.plans, plans, result), target)
+    return write_result(
+        options, "".join(f"{sentence}\n" for sentence in report(bill, result, left))
+    )
+
+
+def _in_bill(plans: pd.DataFrame) -> pd.DataFrame:
+    """The ticked rows of a CSV with ticks, else all of them."""
+    ticked = plans["in_bill"] == "yes"
+    return plans[ticked] if ticked.any() else plans
+
+
+def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
+    """The cells of the plans with the attempts that the bill shows."""
+    cells = cells_of(path)
+    seen = with_attempts(plans, result)["attempts"]
+    attempts = cells["attempts"] if "attempts" in cells else pd.Series("", index=cells.index)
+    attempts = attempts.astype(object)
+    attempts.loc[seen.index] = seen
+    return cells.assign(attempts=attempts)
+
+
+def _bill(options: argparse.Namespace) -> BillLines:
+    """The files, or the typed dollars and hours; raises TableError."""
+    if options.bills and options.usd is not None:
+        raise TableError("Give either files of a bill or --usd, not both.")
+    if options.usd is not None:
+        return typed_amount(options.usd, options.hours, options.plan)
+    if not options.bills:
+        raise TableError("actual needs a bill: name its files, or give --usd and --hours.")
+    return joined_bills(bill_of_file(path) for path in options.bills)
+
+
+def _assigned(words: list[str]) -> dict[str, str]:
+    """Plan by the label of a group of lines; raises TableError."""
+    for word in words:
+        if "=" not in word:
+            raise TableError(
+                f"--assign '{quoted(word)}' names no plan; write it as 'p5.48xlarge, "
+                f"us-east-1=chat'."
+            )
+    parted = [word.rpartition("=") for word in words]
+    return {label.strip(): plan.strip() for label, _, plan in parted}
+
+
+def _day(word: str) -> str:
+    """An ISO day, or empty; raises TableError."""
+    try:
+        return date.fromisoformat(word).isoformat() if word else ""
+    except ValueError:
+        raise TableError(f"'{quoted(word)}' is no day; write it as 2026-11-28.") from None

@@ -1,0 +1,245 @@
+"""What was really paid beside what was planned, and the causes of the difference.
+
+All dollars of machines are compared by GPU-hour at the plan's rate: `price`, `market` and
+`machine` are what the actual hours cost beyond that rate; `hours` and `attempts` are hours beyond
+the plan at that rate. With what was idle, and what no plan counts, they sum to the difference.
+"""
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.bill_lines import (
+    BESIDE,
+    DISCOUNT,
+    IDLE,
+    MACHINE,
+    OTHER,
+    UNSPLIT,
+    BillLines,
+)
+from calc.plan.figures import records
+from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, Matched, match
+from calc.units import YEAR_DAYS, YEAR_MONTHS
+
+MONTH_DAYS = YEAR_DAYS / YEAR_MONTHS
+CAUSES = ("price", "market", "machine", "hours", "attempts", "idle", "other")
+CAUSE_COLUMNS = tuple(f"{cause}_usd" for cause in CAUSES)
+NOT_SPLIT, AS_PLANNED = "not-split", "as-planned"  # where no cause can be named
+SAME_RATIO = 0.02  # a difference within it is none
+BASES = (BY_TAG, ASSIGNED, BY_MACHINE)
+MOST_DAYS = 3650  # of a budget that lasts longer no day is named
+ROUNDING = 1e-6
+
+
+class Actual(NamedTuple):
+    """The plans beside a bill.
+
+    table: a row for each plan, with planned_usd, actual_usd, difference_usd, ratio, planned and
+    actual instance-hours, the dollars of each cause (they sum to the difference; NaN where the bill
+    has no hours), cause (the largest), attempts as planned and attempts_seen, and basis. matched:
+    the lines and what is open. credit_usd, tax_usd: beside the plans. first_day, last_day: of the
+    bill, ISO.
+    """
+
+    table: pd.DataFrame
+    matched: Matched
+    first_day: str
+    last_day: str
+    credit_usd: float
+    tax_usd: float
+
+    @property
+    def billed(self) -> pd.DataFrame:
+        """The plans that have a line in the bill."""
+        return self.table[self.table["lines"] > 0]
+
+    @property
+    def days(self) -> int:
+        """Days of the bill, 0 where it names none."""
+        if not self.first_day:
+            return 0
+        return (date.fromisoformat(self.last_day) - date.fromisoformat(self.first_day)).days + 1
+
+
+class Runway(NamedTuple):
+    """A budget and what is left of it at the bill's rate: dollars, dollars a day, and its end.
+
+    ends_on is None where nothing is spent, or where the budget lasts ten years.
+    """
+
+    budget_usd: float
+    spent_usd: float
+    usd_per_day: float
+    ends_on: date | None
+
+    @property
+    def left_usd(self) -> float:
+        """Dollars of the budget that are left, below 0 where it is overspent. [USD]"""
+        return self.budget_usd - self.spent_usd
+
+
+def actual(
+    bill: BillLines,
+    plans: pd.DataFrame,
+    catalogs: Catalogs,
+    today: date,
+    assigned: Mapping[str, str],
+) -> Actual:
+    """The plans, rows of plan_bill with distinct names, beside the lines of a bill."""
+    matched = match(bill, plans, assigned)
+    last_day = bill.last_day(today) or today.isoformat()
+    first_day = bill.period_starts
+    months = _days(first_day, last_day) / MONTH_DAYS if first_day else 1.0
+    rows = [
+        _compared(row, matched.lines[matched.lines["of_plan"] == row["scenario"]], months, catalogs)
+        for row in records(plans)
+    ]
+    beside = {kind: _usd(bill.lines, kind) for kind in BESIDE}
+    return Actual(pd.DataFrame(rows), matched, first_day, last_day, *beside.values())
+
+
+def runway(result: Actual, budget_usd: float) -> Runway:
+    """How long a budget lasts that began with the bill and is spent at the bill's rate."""
+    spent = float(result.table["actual_usd"].sum())
+    rate = spent / max(result.days, 1)
+    days_left = (budget_usd - spent) / rate if rate > 0 else np.inf
+    last = date.fromisoformat(result.last_day)
+    ends_on = last + timedelta(days=int(days_left)) if abs(days_left) < MOST_DAYS else None
+    return Runway(budget_usd, spent, rate, ends_on)
+
+
+def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:
+    """The plans with the attempts that the bill shows, where it shows them."""
+    seen = result.table["attempts_seen"].to_numpy(dtype=float)
+    return plans.assign(attempts=np.where(np.isnan(seen), plans["attempts"].astype(float), seen))
+
+
+def _compared(row: Row, lines: pd.DataFrame, months: float, catalogs: Catalogs) -> dict[str, Any]:
+    """One plan beside its lines."""
+    planned_usd = planned(row, months)
+    rate = float(row["usd_per_hour"]) / float(row["instances"])  # [USD per instance-hour]
+    planned_hours = planned_usd / rate if rate > 0 else np.nan
+    actual_usd = float(lines["usd"].sum())
+    machines = _machines(row, lines, catalogs)
+    hours = float((machines["hours"] * machines["planned_hours_each"]).sum())
+    is_split = UNSPLIT not in set(lines["counts_as"])
+    causes = _causes(row, lines, machines, rate, planned_hours, hours) if is_split else {}
+    difference = actual_usd - planned_usd
+    seen = _attempts_seen(row, planned_hours, hours) if is_split else np.nan
+    values = {f"{cause}_usd": causes.get(cause, np.nan) for cause in CAUSES}
+    return {
+        "plan": row["scenario"],
+        "team": row.get("team") or "",
+        "planned_usd": planned_usd,
+        "actual_usd": actual_usd,
+        "difference_usd": difference,
+        "ratio": actual_usd / planned_usd if planned_usd > 0 else np.nan,
+        "planned_hours": planned_hours,
+        "actual_hours": float(machines["hours"].sum()) if is_split else np.nan,
+        **values,
+        "cause": _cause(values, difference, planned_usd, is_split),
+        "attempts": float(row["attempts"]) if ends_of(row) else np.nan,
+        "attempts_seen": seen,
+        "lines": len(lines),
+        "basis": next((basis for basis in BASES if basis in set(lines["basis"])), ""),
+    }
+
+
+def planned(row: Row, months: float) -> float:
+    """Dollars of a plan for so many months, a run that is made once in full. [USD]"""
+    if row["is_once"]:
+        return float(row["once_usd"])
+    return float(row["monthly_usd"]) * min(months, float(row["plan_months"]))
+
+
+def _machines(row: Row, lines: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """Machine hours of a plan's lines by instance and market: hours, usd, and how they differ.
+
+    planned_hours_each: hours of the planned instance that have as many GPU-hours as one of these.
+    """
+    own = lines[lines["counts_as"] == MACHINE]
+    hours = own["instance_hours"] + own["wall_hours"] * float(row["instances"])
+    instance = own["instance"].where(own["instance"] != "", row["instance"])
+    market = own["market"].where(own["market"] != "", bill_market(row["market"]))
+    gpus = catalogs.instances["gpus"].astype(float)
+    each = gpus.reindex([*instance, row["instance"]]).to_numpy()
+    return pd.DataFrame(
+        {
+            "hours": hours,
+            "usd": own["usd"],
+            "planned_hours_each": np.nan_to_num(each[:-1] / each[-1], nan=1.0),
+            "is_other_machine": instance != row["instance"],
+            "is_other_market": market != bill_market(row["market"]),
+        }
+    )
+
+
+def bill_market(market: str) -> str:
+    """The market of a plan as lines of a bill name it: all commitments are one."""
+    return "commitment" if MARKETS[market].committed_years else market
+
+
+def _causes(
+    row: Row,
+    lines: pd.DataFrame,
+    machines: pd.DataFrame,
+    rate: float,
+    planned_hours: float,
+    hours: float,
+) -> dict[str, float]:
+    """Dollars of each cause; they sum to the difference. [USD]"""
+    above = machines["usd"] - rate * machines["hours"] * machines["planned_hours_each"]
+    other_machine, other_market = machines["is_other_machine"], machines["is_other_market"]
+    more_hours = hours - planned_hours
+    attempts = _further_attempts(row, planned_hours, more_hours)
+    return {
+        "price": float(above[~other_machine & ~other_market].sum()) + _usd(lines, DISCOUNT),
+        "market": float(above[~other_machine & other_market].sum()),
+        "machine": float(above[other_machine].sum()),
+        "hours": rate * (more_hours - attempts),
+        "attempts": rate * attempts,
+        "idle": _usd(lines, IDLE),
+        "other": _usd(lines, OTHER),
+    }
+
+
+def _further_attempts(row: Row, planned_hours: float, more_hours: float) -> float:
+    """Hours of whole further attempts among the hours beyond a run's plan. [instance-hours]"""
+    if not ends_of(row) or not more_hours > 0:
+        return 0.0
+    each = planned_hours / float(row["attempts"])
+    return float(np.floor(more_hours / each + ROUNDING)) * each
+
+
+def _attempts_seen(row: Row, planned_hours: float, hours: float) -> float:
+    """Attempts at each run that the hours of the bill are worth, at least one; NaN without any."""
+    if not ends_of(row) or not hours > 0 or not planned_hours > 0:
+        return np.nan
+    return float(round(max(hours / planned_hours * float(row["attempts"]), 1.0), 2))
+
+
+def _cause(
+    values: Mapping[str, float], difference: float, planned_usd: float, is_split: bool
+) -> str:
+    """The cause with the largest share in the direction of the difference."""
+    if not abs(difference) > SAME_RATIO * planned_usd:
+        return AS_PLANNED
+    if not is_split:
+        return NOT_SPLIT
+    return max(CAUSES, key=lambda cause: values[f"{cause}_usd"] * np.sign(difference))
+
+
+def _usd(lines: pd.DataFrame, counts_as: str) -> float:
+    return float(lines.loc[lines["counts_as"] == counts_as, "usd"].sum())
+
+
+def _days(first_day: str, last_day: str) -> int:
+    return (date.fromisoformat(last_day) - date.fromisoformat(first_day)).days + 1

@@ -1,0 +1,114 @@
+"""Which plan a line of a bill belongs to: by its tags, else by its machine, else asked."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.evaluate import Row
+from calc.plan.bill_lines import BESIDE, TAGS, BillLines
+from calc.plan.figures import records
+
+NO_PLAN = ""
+BY_TAG, BY_MACHINE, ASSIGNED = "tag", "machine", "assigned"
+NOT_IN_A_TAG = re.compile(r"[^\w .:/=+@-]")  # of a value, EC2 User Guide, tag restrictions
+LONGEST_TAG = 256  # characters of a value
+GROUP = (*TAGS, "instance", "region")  # what decides whose a line is
+
+
+class OpenGroup(NamedTuple):
+    """Lines that several plans may have caused: what they share, their sums, and those plans."""
+
+    label: str
+    usd: float
+    instance_hours: float
+    plans: tuple[str, ...]
+
+
+class Matched(NamedTuple):
+    """Lines with their plan (`of_plan`, empty: none) and how it was found (`basis`).
+
+    open_groups: what must be asked. unplanned: lines of machines or tags that no plan has.
+    """
+
+    lines: pd.DataFrame
+    open_groups: tuple[OpenGroup, ...]
+    unplanned: pd.DataFrame
+
+
+def tag_value(name: str) -> str:
+    """A name as AWS takes it for the value of a tag."""
+    return NOT_IN_A_TAG.sub("-", name).strip()[:LONGEST_TAG]
+
+
+def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> Matched:
+    """Every line with its plan.
+
+    plans: rows with scenario, instance, region and, where they are known, team and project.
+    assigned: plan by the label of a group of lines, NO_PLAN where they are none's.
+    """
+    lines = bill.lines[~bill.lines["counts_as"].isin(BESIDE)].reset_index(drop=True)
+    groups, rows = lines.groupby(list(GROUP), sort=True), records(plans)
+    of_plan = np.full(len(lines), "", dtype=object)
+    basis, open_groups = np.full(len(lines), "", dtype=object), []
+    is_open = np.zeros(len(lines), dtype=bool)
+    for key, places in groups.indices.items():
+        group = dict(zip(GROUP, key, strict=True))
+        label = group_label(group)
+        candidates, how = _candidates(group, rows)
+        if assigned.get(label) in {NO_PLAN, *(row["scenario"] for row in rows)}:
+            of_plan[places], basis[places] = assigned[label], ASSIGNED
+        elif len(candidates) == 1 and how:
+            of_plan[places], basis[places] = candidates[0]["scenario"], how
+        elif candidates:
+            usd, hours = (
+                float(lines.iloc[places][name].sum()) for name in ("usd", "instance_hours")
+            )
+            names = tuple(row["scenario"] for row in candidates)
+            open_groups.append(OpenGroup(label, usd, hours, names))
+            is_open[places] = True
+    lines = lines.assign(of_plan=of_plan, basis=basis)
+    unplanned = lines[(of_plan == "") & ~is_open]
+    return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), unplanned)
+
+
+def group_label(group: Mapping[str, str]) -> str:
+    """What lines share, in short: p5.48xlarge, us-east-1, team nlp; storage and the like."""
+    tags = [f"{tag} {group[tag]}" for tag in TAGS if group[tag]]
+    parts = [group["instance"] or "no machine", group["region"], *tags]
+    return ", ".join(filter(None, parts))
+
+
+def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], str]:
+    """Plans that may have caused lines, and how sure one of them is; empty: it must be asked.
+
+    A tag that names a plan decides. One that names no plan leaves the others' right to be asked. A
+    team or a project leaves its own plans; among these the machine decides.
+    """
+    if group["plan"]:
+        wanted = tag_value(group["plan"]).casefold()
+        named = [row for row in plans if tag_value(row["scenario"]).casefold() == wanted]
+        if named:
+            return named, BY_TAG
+    rest, is_tagged = plans, False
+    for tag in ("team", "project"):
+        theirs = [row for row in rest if _said(row, tag) == group[tag].casefold()]
+        if group[tag] and any(_said(row, tag) for row in plans):
+            rest, is_tagged = theirs, True
+    if group["instance"]:
+        rest = [row for row in rest if _is_there(group, row)]
+    elif not is_tagged:
+        return [], ""
+    return rest, "" if group["plan"] else BY_TAG if is_tagged else BY_MACHINE
+
+
+def _said(row: Row, name: str) -> str:
+    return str(row.get(name) or "").casefold()
+
+
+def _is_there(group: Mapping[str, str], row: Row) -> bool:
+    """Whether a plan has the machine of the lines, in their region where both name one."""
+    regions = {group["region"], row["region"]}
+    return row["instance"] == group["instance"] and (len(regions) == 1 or "" in regions)

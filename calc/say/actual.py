@@ -1,0 +1,174 @@
+"""What was really paid beside what was planned, in sentences."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from calc.evaluate import Row
+from calc.plan.actual import AS_PLANNED, CAUSES, NOT_SPLIT, Actual, Runway
+from calc.plan.bill_lines import BillLines
+from calc.plan.figures import records
+from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, OpenGroup
+from calc.say.numbers import billed_usd, changed_by, counted, is_missing, more, signed
+
+CAUSE_WORDS = {
+    "price": "a price per hour other than planned",
+    "market": "hours on another market than planned",
+    "machine": "another instance type than planned",
+    "hours": "hours beyond the plan",
+    "attempts": "further attempts",
+    "idle": "capacity that was paid and not used",
+    "other": "storage, traffic and fees, which no plan counts",
+}
+FEWER_HOURS = "fewer hours than planned"
+SPLIT = 0.01  # of the planned dollars; smaller causes are not named
+BASIS_WORDS = {
+    BY_TAG: "by tag",
+    BY_MACHINE: "by instance type and region",
+    ASSIGNED: "as you said",
+}
+SHOWN = 5  # groups of lines without a plan, or that are asked about
+ROUNDED = 0.005  # of a ratio that is written as whole per cent
+
+
+def bill_sentence(bill: BillLines, result: Actual) -> str:
+    """FOCUS export: 120,000 lines, 2026-11-01 to 2026-11-30."""
+    days = f", {result.first_day} to {result.last_day}" if result.first_day else ""
+    return f"{' and '.join(bill.formats)}: {counted(bill.lines_read, 'line')}{days}."
+
+
+def headline(result: Actual) -> str:
+    """$12,400 was paid for what was planned at $10,300: 20 % more."""
+    rows = result.billed
+    paid, planned = (float(rows[name].sum()) for name in ("actual_usd", "planned_usd"))
+    if not len(rows):
+        return "No line of the bill belongs to a plan."
+    if not planned > 0:
+        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with."
+    change = _changed(paid / planned)
+    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}."
+
+
+def plan_sentence(row: Row) -> str:
+    """One plan: what it cost, what was planned, and the causes of the difference."""
+    if not row["lines"]:
+        return f"{row['plan']}: no line of the bill belongs to it."
+    paid = f"{row['plan']}: {billed_usd(row['actual_usd'])} paid"
+    found = f" (matched {BASIS_WORDS[row['basis']]})" if row["basis"] else ""
+    if is_missing(row["ratio"]):
+        return f"{paid}{found}; the plan has no price."
+    of_plan = f"{billed_usd(row['planned_usd'])} planned, {_changed(row['ratio'])}{found}"
+    causes = list(_causes(row))
+    if row["cause"] == NOT_SPLIT:
+        causes = ["the bill has no hours, so its causes are not known"]
+    return f"{paid}, {of_plan}" + (f": {'; '.join(causes)}." if causes else ".")
+
+
+def _causes(row: Row) -> Iterator[str]:
+    """Each cause with its dollars, the largest first; none where the plan was kept."""
+    if row["cause"] in (AS_PLANNED, NOT_SPLIT):
+        return
+    amounts = {cause: row[f"{cause}_usd"] for cause in CAUSES}
+    for cause, usd in sorted(amounts.items(), key=lambda one: -abs(one[1])):
+        if abs(usd) > SPLIT * row["planned_usd"]:
+            yield f"{signed(usd, billed_usd)} {_cause_words(cause, usd)}"
+
+
+def _cause_words(cause: str, usd: float) -> str:
+    return FEWER_HOURS if cause == "hours" and usd < 0 else CAUSE_WORDS[cause]
+
+
+def cause_label(row: Row) -> str:
+    """The main cause of one plan in a table."""
+    if not row["lines"]:
+        return "no line in the bill"
+    if row["cause"] == AS_PLANNED:
+        return "as planned"
+    if row["cause"] == NOT_SPLIT:
+        return "not known: the bill has no hours"
+    return _cause_words(row["cause"], row[f"{row['cause']}_usd"])
+
+
+def open_question(group: OpenGroup) -> str:
+    """The question of whose lines these are."""
+    plans = f"{', '.join(group.plans)} or none"
+    return f"{billed_usd(group.usd)} of {group.label}: which plan is it ({plans})?"
+
+
+def open_questions(result: Actual) -> list[str]:
+    """The questions with the most dollars, and how many there are beside them."""
+    groups = result.matched.open_groups
+    questions = [open_question(group) for group in groups[:SHOWN]]
+    rest = groups[SHOWN:]
+    if rest:
+        usd = billed_usd(sum(group.usd for group in rest))
+        questions.append(f"{usd} of {counted(len(rest), 'other group')}: not asked here.")
+    return questions
+
+
+def unplanned_sentences(result: Actual) -> list[str]:
+    """What was paid for machines or tags that no plan has, the largest first."""
+    lines = result.matched.unplanned
+    if not len(lines):
+        return []
+    sums = lines.groupby(["instance", "team"])["usd"].sum().sort_values(ascending=False)
+    parts = [
+        f"{billed_usd(usd)} {instance or 'without a machine'}{f' of {team}' if team else ''}"
+        for (instance, team), usd in sums.head(SHOWN).items()
+    ]
+    more = f" and {counted(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
+    return [f"In no plan: {billed_usd(float(sums.sum()))} ({', '.join(parts)}{more})."]
+
+
+def beside_sentences(result: Actual) -> list[str]:
+    """Tax and credits, which are part of no plan."""
+    amounts = {"tax": result.tax_usd, "credits and refunds": result.credit_usd}
+    parts = [f"{billed_usd(usd)} {name}" for name, usd in amounts.items() if usd]
+    return [f"Not compared: {' and '.join(parts)}."] if parts else []
+
+
+def attempts_sentence(row: Row) -> str:
+    """What the hours of a run say about attempts; empty where they say nothing."""
+    if is_missing(row["attempts_seen"]) or row["attempts_seen"] == row["attempts"]:
+        return ""
+    return (
+        f"{row['plan']}: its hours are worth {row['attempts_seen']:g} attempts; "
+        f"{row['attempts']:g} were planned."
+    )
+
+
+def runway_sentence(left: Runway) -> str:
+    """At this rate the budget ends on 14 March 2027."""
+    spent = f"{billed_usd(left.spent_usd)} of {billed_usd(left.budget_usd)} is spent"
+    if left.left_usd <= 0:
+        over = f" {_day(left.ends_on)}" if left.ends_on else ""
+        return f"{spent}: the budget ended{f' on{over}' if over else ''}."
+    rate = f"{billed_usd(left.usd_per_day)} a day"
+    if left.ends_on is None:
+        return f"{spent}; at {rate} the budget lasts for more than ten years."
+    return f"{spent}; at {rate} the budget ends on {_day(left.ends_on)}."
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
+
+
+def _changed(ratio: float) -> str:
+    """20 % more, 3.2 times as much, as planned."""
+    if abs(ratio - 1) < ROUNDED:
+        return "as planned"
+    return more(ratio) if ratio > 1 else changed_by(ratio - 1)
+
+
+def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
+    """Every sentence on a bill beside its plans, in order."""
+    rows = records(result.table)
+    return [
+        bill_sentence(bill, result),
+        headline(result),
+        *map(plan_sentence, rows),
+        *open_questions(result),
+        *unplanned_sentences(result),
+        *beside_sentences(result),
+        *filter(None, map(attempts_sentence, rows)),
+        *([runway_sentence(left)] if left else []),
+    ]
