@@ -5,7 +5,7 @@ import streamlit as st
 from calc import CatalogError
 from views.frame import top_bar
 from views.frame.menu import pages
-from views.session import address, extra_state, first_run, job_state, undo
+from views.session import address, extra_state, first_run, heap, job_state, undo
 from views.session import catalogs as session_catalogs
 from views.shared import sources
 from views.shared.markdown import plain
@@ -51,3 +51,4 @@ def draw() -> None:
     if page.url_path in WITH_SOURCES:
         sources.to_method("to_sources", label="Formulas and sources of the plan", type="tertiary")
     first_run.note((*vars(job_state.KEYS), *extra_state.assumptions()))
+    heap.give_back()
