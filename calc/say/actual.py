@@ -37,15 +37,15 @@ def bill_sentence(bill: BillLines, result: Actual) -> str:
 
 
 def headline(result: Actual) -> str:
-    """$12,400 was paid for what was planned at $10,300: 20 % more."""
+    """$12,400 was paid for what was planned at $10,300: 20 % more, without a full stop."""
     rows = result.billed
     paid, planned = (float(rows[name].sum()) for name in ("actual_usd", "planned_usd"))
     if not len(rows):
-        return "No line of the bill belongs to a plan."
+        return "No line of the bill belongs to a plan"
     if not planned > 0:
-        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with."
+        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with"
     change = _changed(paid / planned)
-    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}."
+    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}"
 
 
 def plan_sentence(row: Row) -> str:
@@ -112,11 +112,11 @@ def unplanned_sentences(result: Actual) -> list[str]:
         return []
     sums = lines.groupby(["instance", "team"])["usd"].sum().sort_values(ascending=False)
     parts = [
-        f"{billed_usd(usd)} {instance or 'without a machine'}{f' of {team}' if team else ''}"
+        f"{billed_usd(usd)} {f'team {team}, ' if team else ''}{instance or 'no machine'}"
         for (instance, team), usd in sums.head(SHOWN).items()
     ]
     more = f" and {counted(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
-    return [f"In no plan: {billed_usd(float(sums.sum()))} ({', '.join(parts)}{more})."]
+    return [f"In no plan: {billed_usd(float(sums.sum()))} ({'; '.join(parts)}{more})."]
 
 
 def beside_sentences(result: Actual) -> list[str]:
@@ -131,8 +131,8 @@ def attempts_sentence(row: Row) -> str:
     if is_missing(row["attempts_seen"]) or row["attempts_seen"] == row["attempts"]:
         return ""
     return (
-        f"{row['plan']}: its hours are worth {row['attempts_seen']:g} attempts; "
-        f"{row['attempts']:g} were planned."
+        f"{row['plan']}: its hours are worth {row['attempts_seen']:g} attempts, not the "
+        f"{row['attempts']:g} of the plan."
     )
 
 
@@ -164,7 +164,7 @@ def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
     rows = records(result.table)
     return [
         bill_sentence(bill, result),
-        headline(result),
+        f"{headline(result)}.",
         *map(plan_sentence, rows),
         *open_questions(result),
         *unplanned_sentences(result),
