@@ -21,6 +21,7 @@ PAGES = (
     "pay",
     "tuned",
     "team",
+    "teams",
     "actual",
     "shelf",
     "explore",

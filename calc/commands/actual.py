@@ -14,7 +14,7 @@ from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.plan.actual import Actual, actual, runway, with_attempts
 from calc.plan.bill_lines import BillLines, joined_bills, within
-from calc.plan.plan_bill import plan_bill
+from calc.plan.plan_bill import plan_bill, ticked_rows
 from calc.say.actual import report
 from calc.scenarios.problems import TableError, quoted
 
@@ -57,7 +57,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plans = plan_bill(plan_rows(options.plans, catalogs))
     for row in plans[plans["problem"] != ""].itertuples():
         print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
-    plans = _in_bill(plans[plans["problem"] == ""])
+    plans = ticked_rows(plans)
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
     result = actual(bill, plans, catalogs, today, _assigned(options.assign))
     left = runway(result, options.budget) if options.budget is not None else None
@@ -70,12 +70,6 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     return write_result(
         options, "".join(f"{sentence}\n" for sentence in report(bill, result, left))
     )
-
-
-def _in_bill(plans: pd.DataFrame) -> pd.DataFrame:
-    """The ticked rows of a CSV with ticks, else all of them."""
-    ticked = plans["in_bill"] == "yes"
-    return plans[ticked] if ticked.any() else plans
 
 
 def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

@@ -21,10 +21,10 @@ from calc.plan.matching import NO_PLAN
 from calc.say import actual as actual_words
 from calc.say.numbers import billed_usd, is_missing, percent
 from calc.scenarios.problems import quoted
-from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
+from views.compare_and_bill.compare import NOTHING_TO_BILL
+from views.compare_and_bill.teams import plans_in_bill
 from views.session import SESSION, kept, reading
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import present
 from views.shared import tables
 from views.shared.elements import button, points
 from views.shared.markdown import plain
@@ -40,7 +40,7 @@ NONE_OF_THEM = "None of them"
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs, state = session_catalogs.catalogs(), st.session_state
-    plans = _plans(catalogs)
+    plans = plans_in_bill(catalogs)
     if not len(plans):
         title.title("No plan to compare a bill with", anchor=False)
         title.markdown(NOTHING_TO_BILL)
@@ -63,15 +63,6 @@ def draw(title: DeltaGenerator) -> None:
         button("Give another bill", _forget, icon="upload_file", key="actual_forget")
         name, csv = "headroom-actual.csv", partial(to_csv, result.table)
         tables.download("Plans and causes as CSV", csv, name, "actual_csv", type="tertiary")
-
-
-def _plans(catalogs: Catalogs) -> pd.DataFrame:
-    """The answers in the bill, the present one where nothing is kept."""
-    if not kept.kept() and is_missing(present(catalogs).row["memory_bytes"]):
-        return pd.DataFrame()
-    every = compared(catalogs)
-    rows = every.rows.iloc[every.ticked]
-    return rows[rows["problem"] == ""]
 
 
 def _give(plans: pd.DataFrame, catalogs: Catalogs) -> None:
