@@ -1,17 +1,25 @@
 """Team, owner and project from job to bill; budgets; quotas; the gate on all of them."""
 
+import json
+import shlex
 from datetime import date
 
 import pandas as pd
 import pytest
+import yaml
+from bills import as_csv, cur, line
 from examples import written
 from pages import address, opened, page_text, run, title
 from test_compare_page import PLAIN, SERVED
 
+from calc import estimate
 from calc.__main__ import main
 from calc.catalogs.strict_yaml import CatalogError
+from calc.files.bills.read import bill_of
 from calc.files.budgets import budgets_of, own_budgets
+from calc.files.launch.kit import kits
 from calc.plan.budgets import MONTH_DAYS, Budget, by_team, months_in, used, with_gpu_hours
+from calc.plan.matching import match, tag_value
 from calc.plan.ownership import owned_rows
 from calc.plan.quota_use import quota_use
 from calc.say.budgets import use_sentence
@@ -215,3 +223,52 @@ def test_a_file_of_budgets_is_opened_on_the_page_and_forgotten():
     run(app.button(key="budgets_forget").click())
     run(app.file_uploader(key="budgets_file").set_value(("b.yaml", b"budgets: {}", "text/yaml")))
     assert "this is empty" in app.error[0].value
+
+
+def kit_of(row, catalogs, **texts):
+    row = estimate(row, catalogs) | texts
+    return next(kit for kit in kits(row, catalogs) if kit.id == "vllm")
+
+
+SERVED_ROW = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "instance": "g6e.xlarge",
+    "implementation": "vllm",
+    "batch": 8,
+}
+
+
+def tags_of(kit):
+    """The tags of what aws.sh starts, as the AWS CLI gets them from the shell."""
+    words = shlex.split(kit.files["aws.sh"], comments=True)
+    instance, volume = json.loads(words[words.index("--tag-specifications") + 1])
+    assert instance["Tags"] == volume["Tags"]
+    return {tag["Key"]: tag["Value"] for tag in instance["Tags"]}
+
+
+def test_a_kit_tags_what_it_rents_and_the_bill_finds_the_plan_by_it(catalogs):
+    kit = kit_of(SERVED_ROW | {"scenario": "chat #1"}, catalogs, team="nlp", project="search")
+    tags = {"plan": "chat -1", "team": "nlp", "project": "search"}
+    assert tags_of(kit) == tags
+    assert yaml.safe_load(kit.files["sky.yaml"])["resources"]["labels"] == tags
+    bill = bill_of(as_csv(cur([line(instance="g6e.xlarge", tags=tags)])), "bill")
+    plans = pd.DataFrame([SERVICE | {"scenario": "chat #1"}, SERVICE | {"scenario": "chat #2"}])
+    assert match(bill, plans, {}).lines["of_plan"].tolist() == ["chat #1"]
+
+
+def test_a_kit_without_names_has_no_tags(catalogs):
+    kit = kit_of(SERVED_ROW, catalogs)
+    assert "--tag-specifications" not in kit.files["aws.sh"]
+    assert "labels" not in yaml.safe_load(kit.files["sky.yaml"])["resources"]
+
+
+@pytest.mark.parametrize(
+    "text", ["' ; touch trapped ; '", "$(touch trapped)", "a\n`touch trapped`", '"}]; x', "- y: &z"]
+)
+def test_a_hostile_name_is_one_value_of_a_tag(catalogs, text):
+    kit = kit_of(SERVED_ROW, catalogs, team=text, owner=text)
+    assert tags_of(kit) == {"team": tag_value(text), "owner": tag_value(text)}
+    labels = yaml.safe_load(kit.files["sky.yaml"])["resources"]["labels"]
+    assert labels == {"team": tag_value(text), "owner": tag_value(text)}
+    assert not set("'\"$`;\n&{}()") & set(tag_value(text))

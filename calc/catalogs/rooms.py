@@ -11,7 +11,7 @@ OWN, READINGS, BUDGETS = (
 ROOMS = ("edited", "read_off", "calibrated", OWN)
 ROOM_OF = {
     path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))
-} | {READINGS: OWN, BUDGETS: OWN}
+} | {BUDGETS: OWN, READINGS: OWN}
 HISTORY = "edited/history"
 
 
