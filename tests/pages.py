@@ -21,6 +21,7 @@ PAGES = (
     "pay",
     "tuned",
     "team",
+    "load",
     "teams",
     "actual",
     "shelf",

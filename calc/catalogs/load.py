@@ -75,6 +75,7 @@ READ_ELSEWHERE = {
     "capacity",
     "config_fields",
     "launch_files",
+    "load_curves",
     "memory_logs",
     "run_logs",
     "setups",

@@ -1,6 +1,6 @@
 """What was really paid beside what was planned, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 
 from calc.evaluate import Row
@@ -88,10 +88,11 @@ def cause_label(row: Row) -> str:
     return _cause_words(row["cause"], row[f"{row['cause']}_usd"])
 
 
-def open_question(group: OpenGroup) -> str:
-    """The question of whose lines these are."""
+def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) -> str:
+    """The question of whose lines these are; with the names of regions by their id."""
+    shared = ", ".join((regions or {}).get(part, part) for part in group.shared)
     plans = f"{', '.join(group.plans)} or none"
-    return f"{billed_usd(group.usd)} of {group.label}: which plan is it ({plans})?"
+    return f"{billed_usd(group.usd)} of {shared}: which plan is it ({plans})?"
 
 
 def open_questions(result: Actual) -> list[str]:

@@ -56,7 +56,7 @@ def draw(title: DeltaGenerator) -> None:
     title.caption(plain(actual_words.bill_sentence(bill, result)))
     _by_plan(result)
     points([actual_words.plan_sentence(row) for row in records(result.billed)])
-    _questions(result)
+    _questions(result, catalogs)
     _beside(result)
     _attempts(result, plans)
     with st.container(horizontal=True):
@@ -139,11 +139,12 @@ def _money(value: float) -> str:
     return "" if is_missing(value) else billed_usd(value)
 
 
-def _questions(result: Actual) -> None:
+def _questions(result: Actual, catalogs: Catalogs) -> None:
     """Whose lines they are, where several plans may have caused them."""
+    regions = catalogs.regions["name"].to_dict()
     for place, group in enumerate(result.matched.open_groups[: actual_words.SHOWN]):
         st.selectbox(
-            plain(actual_words.open_question(group)),
+            plain(actual_words.open_question(group, regions)),
             [*group.plans, NONE_OF_THEM],
             index=None,
             placeholder="Choose a plan",

@@ -29,6 +29,7 @@ VIEWS = (  # tabs of pages
         "pay",
         "tuned",
         "team",
+        "load",
         "teams",
         "actual",
         "shelf",
