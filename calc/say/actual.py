@@ -6,8 +6,10 @@ from datetime import date
 from calc.evaluate import Row
 from calc.plan.actual import AS_PLANNED, CAUSES, NOT_SPLIT, Actual, Runway
 from calc.plan.bill_lines import BillLines
+from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, OpenGroup
+from calc.say.budgets import budget_name
 from calc.say.numbers import billed_usd, changed_by, counted, is_missing, more, signed
 
 CAUSE_WORDS = {
@@ -147,6 +149,16 @@ def runway_sentence(left: Runway) -> str:
     if left.ends_on is None:
         return f"{spent}; at {rate} the budget lasts for more than ten years."
     return f"{spent}; at {rate} the budget ends on {_day(left.ends_on)}."
+
+
+def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
+    """A team's budget at the bill's rate, with what the bill does not say."""
+    before = (
+        f" What was spent before {first_day} is not in the bill."
+        if first_day > budget.starts.isoformat()
+        else ""
+    )
+    return f"{budget_name(budget)}: {runway_sentence(left)}{before}"
 
 
 def _day(day: date) -> str:

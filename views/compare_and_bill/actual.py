@@ -14,7 +14,7 @@ from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
-from calc.plan.actual import Actual, actual, runway
+from calc.plan.actual import Actual, actual, runway, runway_of_budget
 from calc.plan.bill_lines import BillLines, joined_bills
 from calc.plan.figures import records
 from calc.plan.matching import NO_PLAN
@@ -22,7 +22,7 @@ from calc.say import actual as actual_words
 from calc.say.numbers import billed_usd, is_missing, percent
 from calc.scenarios.problems import quoted
 from views.compare_and_bill.compare import NOTHING_TO_BILL
-from views.compare_and_bill.teams import plans_in_bill
+from views.compare_and_bill.teams import known_budgets, plans_in_bill
 from views.session import SESSION, kept, reading
 from views.session import catalogs as session_catalogs
 from views.shared import tables
@@ -57,7 +57,7 @@ def draw(title: DeltaGenerator) -> None:
     _by_plan(result)
     points([actual_words.plan_sentence(row) for row in records(result.billed)])
     _questions(result, catalogs)
-    _beside(result)
+    _beside(result, plans)
     _attempts(result, plans)
     with st.container(horizontal=True):
         button("Give another bill", _forget, icon="upload_file", key="actual_forget")
@@ -163,7 +163,7 @@ def _assign(key: str, label: str) -> None:
         state[ASSIGNED] = {**state.get(ASSIGNED, {}), label: plan}
 
 
-def _beside(result: Actual) -> None:
+def _beside(result: Actual, plans: pd.DataFrame) -> None:
     """What no plan has, tax and credits, and the budget."""
     sentences = [
         *actual_words.unplanned_sentences(result),
@@ -171,7 +171,11 @@ def _beside(result: Actual) -> None:
     ]
     if sentences:
         st.caption(plain("  \n".join(sentences)))
-    budget = st.number_input(
+    for budget in known_budgets():
+        if left := runway_of_budget(result, plans, budget):
+            sentence = actual_words.budget_sentence(budget, left, result.first_day)
+            st.markdown(plain(sentence))
+    typed = st.number_input(
         "Budget that began with this bill, $",
         0.01,
         value=None,
@@ -182,8 +186,8 @@ def _beside(result: Actual) -> None:
         width=260,
         **SESSION,
     )
-    if budget:
-        st.markdown(plain(actual_words.runway_sentence(runway(result, budget))))
+    if typed:
+        st.markdown(plain(actual_words.runway_sentence(runway(result, typed))))
 
 
 def _attempts(result: Actual, plans: pd.DataFrame) -> None:

@@ -28,7 +28,7 @@ from views.shared.markdown import plain
 
 NAME = "Teams"
 BUDGETS, EDITOR = "team_budgets", "owners"
-ABOUT = """Team, owner and project of each kept answer; they go into links, CSV, the shelf and the tags of launch kits.
+ABOUT = """Team, owner and project of each kept answer. They go into links, CSV files and the shelf, and tag what `python -m calc launch` rents.
 Budgets come from `budgets.yaml` of your own catalogs, or from a file that you open here."""
 KEEP_FIRST = "Keep an answer on Plan to say whose it is."
 NO_TEAM = "no team"
@@ -52,7 +52,7 @@ def draw(title: DeltaGenerator) -> None:
         title.markdown(NOTHING_TO_BILL)
         return
     bill = with_gpu_hours(owned_rows(rows, rows), catalogs)
-    sums, uses = by_team(bill), used(bill, _budgets(), date.today())
+    sums, uses = by_team(bill), used(bill, known_budgets(), date.today())
     title.title(plain(heading(sums, uses)), anchor=False)
     title.caption(ABOUT)
     _owners()
@@ -145,7 +145,7 @@ def _uses(uses: list[Use]) -> None:
         st.progress(use.used_ratio, plain(use_sentence(use)))
 
 
-def _budgets() -> list[Budget]:
+def known_budgets() -> list[Budget]:
     """The budgets of one's own catalogs, and those of the file that was opened here."""
     own, left_out = own_budgets()
     for sentence in left_out:
