@@ -20,6 +20,7 @@ from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
 from shelf.states import State
 from views.compare_and_bill import shelf_states
+from views.compare_and_bill.compared import DECISION
 from views.session import address
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
@@ -146,6 +147,8 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
         st.caption(NOTHING_TO_SAVE)
         return
     answer = plan_words.heading(options, catalogs)
+    if decision := st.session_state.get(DECISION):
+        answer = f"{answer}. Decision: {decision}"
     with st.form("to_shelf"):
         st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
         with st.container(horizontal=True, vertical_alignment="bottom"):
