@@ -9,8 +9,10 @@ from calc.cost.job import ends_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
 from calc.files.traces import curve_of, load_curves, trace_of_file
+from calc.plan.crossover import Purchase, crossings, over_volume
 from calc.plan.figures import records
 from calc.plan.load_day import Load, Trace, load_day
+from calc.say.crossover import crossing_sentences
 from calc.say.load_day import day_sentences, trace_sentence
 from calc.scenarios.problems import TableError
 
@@ -32,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--growth", type=float, default=0.0, metavar="PERCENT", help=growth)
     most = "instances that there are or may be; says in which month they are full"
     parser.add_argument("--most", type=float, metavar="INSTANCES", help=most)
+    volumes = "also write the cost over the tokens of a month, own machines and per token, as CSV"
+    parser.add_argument("--volumes", metavar="FILE", help=volumes)
+    bought = "USD of one instance that is bought, a line of --volumes over 36 months"
+    parser.add_argument("--bought", type=float, metavar="USD", help=bought)
     zero = "run nothing in hours without load"
     parser.add_argument("--to-zero", action="store_true", help=zero)
 
@@ -60,7 +66,14 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     with written(options.output) as target:
         write_csv(day.table, target)
     said = [trace_sentence(trace)] if trace else []
-    for sentence in [*said, *day_sentences(day, load, options.most)]:
+    said += day_sentences(day, load, options.most)
+    if options.volumes:
+        purchase = Purchase(options.bought) if options.bought else None
+        table = over_volume(named[0], catalogs, purchase)
+        with written(options.volumes) as target:
+            write_csv(table, target)
+        said += crossing_sentences(crossings(table))
+    for sentence in said:
         print(sentence, file=sys.stderr)
     return 0
 

@@ -18,11 +18,12 @@ from calc.plan.load_day import Load, LoadDay, Trace, load_day
 from calc.say.load_day import day_sentences, machines_sentence, trace_sentence
 from calc.scenarios.problems import TableError, quoted
 from views.charts.load_day import by_hour
+from views.compare_and_bill import crossover
 from views.compare_and_bill.teams import plans_in_bill
 from views.session import SESSION, reading
 from views.session import catalogs as session_catalogs
 from views.shared import elements, tables
-from views.shared.elements import button, points, segments
+from views.shared.elements import button, closed, points, segments
 from views.shared.markdown import plain
 from views.shared.theme import INKS
 
@@ -65,6 +66,7 @@ def draw(title: DeltaGenerator) -> None:
     points(day_sentences(day, load, most)[1:])
     name, text = "headroom-load-day.csv", partial(to_csv, day.table)
     tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
+    closed(crossover.TITLE, "crossover_open", partial(crossover.draw, row, catalogs))
 
 
 def _services(plans: pd.DataFrame) -> list[Row]:

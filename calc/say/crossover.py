@@ -1,0 +1,34 @@
+"""One's own machines beside a price per token, in sentences."""
+
+from collections.abc import Mapping
+
+from calc.plan.crossover import ALWAYS_ON, BOUGHT, COMMITTED, PER_TOKEN, WHEN_USED
+from calc.say.numbers import count, counted, is_missing
+
+LINE_WORDS = {
+    ALWAYS_ON: "rented all month",
+    WHEN_USED: "rented while used",
+    **{line: f"committed for {counted(years, 'year')}" for line, years in COMMITTED.items()},
+    BOUGHT: "bought",
+    PER_TOKEN: "paid per token",
+}
+NO_ENDPOINT = (
+    "No price per token is known for this model in this region; type one into the assumptions."
+)
+
+
+def crossing_sentences(found: Mapping[str, float]) -> list[str]:
+    """From how many generated tokens of a month each way costs less than the endpoint."""
+    if not found:
+        return [NO_ENDPOINT]
+    return [
+        f"{LINE_WORDS[line].capitalize()}: {_from(found[line])}."
+        for line in LINE_WORDS
+        if line in found
+    ]
+
+
+def _from(tokens: float) -> str:
+    if is_missing(tokens):
+        return "more than per token, up to all that its machines generate"
+    return f"no more than per token from {count(tokens)} generated tokens a month"
