@@ -11,7 +11,10 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from calc.files.csv.tables import dated_csv
 from calc.job.fields import COMPARED
+from calc.say.job import job_sentence
+from calc.search.board import with_answers
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.
@@ -114,6 +117,12 @@ def with_share(app):
     """The app with Share open."""
     app.session_state["share"] = True
     return run(app)
+
+
+def all_columns(options, catalogs, day):
+    """The CSV of Share with all columns."""
+    rows = with_answers(options.answers, options.board, options.rows[0])
+    return dated_csv(rows, catalogs, day, job_sentence(options.job, catalogs))
 
 
 def run(element):

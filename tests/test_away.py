@@ -12,7 +12,7 @@ from streamlit.runtime.state import SafeSessionState, SessionState
     [
         ("number_input", "users", 12, "users", "12"),
         ("number_input", "token_ms", 40.0, "token_seconds", "0.04"),
-        ("segmented_control", "load", "people", "people", "20"),
+        ("selectbox", "load", "people", "people", "20"),
         ("segmented_control", "work", "mine", "have", "8 x h100-80gb-sxm"),
     ],
 )

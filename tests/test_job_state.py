@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc.job.fields import BY_HAND, CHOSEN, JOB
 from calc.scenarios.inputs import inputs_by_name
-from views.plan import shown
+from views.plan import heading
 from views.session import job_state
 from views.sidebar import sidebar
 
@@ -96,7 +96,8 @@ def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_
         ("work", "tune", "bf16"),
         ("method", "full", "bf16 mixed"),
     ):
-        run(app.segmented_control(key=key).set_value(value))
+        chosen = app.segmented_control if key == "work" else app.selectbox
+        run(chosen(key=key).set_value(value))
         chosen = app.pills(key="precision").label.split("auto: ")[1].rstrip("]")
         assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value
     run(app.pills(key="precision").set_value(["bf16"]))
@@ -106,7 +107,8 @@ def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_
         ("method", "qlora", 0),
         ("method", "full", 1),
     ):
-        run(app.segmented_control(key=key).set_value(value))
+        chosen = app.segmented_control if key == "work" else app.selectbox
+        run(chosen(key=key).set_value(value))
         assert app.session_state["precision"] == ["bf16"] * possible, value
         assert possible or "bf16 is not possible" in " ".join(info.value for info in app.info)
 
@@ -221,7 +223,7 @@ def test_people_and_a_context_stand_for_requests_and_their_lengths():
         ("requests_per_second", {"requests_per_second": "1"}),
         ("people", {"people": "200"}),
     ):
-        run(app.segmented_control(key="load").set_value(load))
+        run(app.selectbox(key="load").set_value(load))
         loads = {
             name: address(app)[name] for name in ("people", "requests_per_second", "tokens_total")
         }
@@ -280,13 +282,9 @@ def test_weights_are_called_published_where_somebody_known_publishes_them():
         ("gpt2", ["8 bits", "16 bits", "4 bits"]),
     ):
         app = opened(goal="serve", model=model)
-        assert app.segmented_control(key="fewest_bits").options == labels, model
-        assert app.segmented_control(key="fewest_bits").value == "published"
-        run(
-            app.segmented_control(key="fewest_bits").set_value(
-                "4" if model != "gpt-oss-20b" else "8"
-            )
-        )
+        assert app.selectbox(key="fewest_bits").options == labels, model
+        assert app.selectbox(key="fewest_bits").value == "published"
+        run(app.selectbox(key="fewest_bits").set_value("4" if model != "gpt-oss-20b" else "8"))
         assert address(app)["fewest_bits"] == ["4" if model != "gpt-oss-20b" else "8"]
 
 
@@ -298,7 +296,7 @@ def test_what_cannot_be_chosen_is_not_asked():
     shown = {
         name: {
             widget.key
-            for kind in ("segmented_control", "number_input", "slider")
+            for kind in ("selectbox", "number_input", "slider")
             for widget in getattr(opened(goal="serve", **query), kind)
         }
         for name, query in {
@@ -332,13 +330,13 @@ def test_a_discount_and_milliseconds_are_fields_of_the_job_in_other_units():
 
 
 def test_on_a_phone_the_job_is_in_a_group_of_the_page(monkeypatch):
-    for module in (sidebar, shown):
+    for module in (sidebar, heading):
         monkeypatch.setattr(module, "is_phone", lambda: True)
     app = opened()
     assert len(app.sidebar.children) == 0
     run(app.button(key="edit_job").click())
     run(app.segmented_control(key="work").set_value("serve"))
-    assert app.segmented_control(key="load").value == "users"
+    assert app.selectbox(key="load").value == "users"
 
 
 def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
@@ -351,6 +349,6 @@ def test_a_cleared_field_keeps_its_value_and_a_cleared_limit_is_none():
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_users_of_an_earlier_link_are_requests_at_once(version):
     app = opened(v=version, goal="serve", users="20", model="llama-3.1-8b")
-    assert app.segmented_control(key="load").value == "users"
+    assert app.selectbox(key="load").value == "users"
     assert app.number_input(key="users").value == 20
     assert "20 requests at once" in job_line(app)

@@ -255,10 +255,10 @@ def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_mon
         r"About \\\$\d+ once: Run 1 billion tokens through Llama 3\.1 8B", title(app)
     )
     turned(app, "plan")
-    run(app.segmented_control(key="load").set_value("users"))
+    run(app.selectbox(key="load").set_value("users"))
     assert "a month" in title(app)
     assert address(app)["token_seconds"] == ["0.07"]  # what was set before stays
-    run(app.segmented_control(key="load").set_value("tokens_total"))
+    run(app.selectbox(key="load").set_value("tokens_total"))
     assert address(app)["tokens_total"] == ["1e9"]
     run(app.text_input(key="tokens_total").set_value("3 images"))
     assert "rite a number of tokens" in app.warning[0].value

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 from examples import catalogs
-from pages import address, opened, run, with_share
+from pages import address, all_columns, opened, run, with_share
 
 from calc.answers.full_answer import full_answer as options
 from calc.files.csv import tables as csv_tables
@@ -18,7 +18,7 @@ from calc.say.job import job_sentence
 from calc.say.near_ties import near_ties_heading
 from calc.say.place import place
 from calc.studies.near_ties import near_ties
-from views.frame import report, share
+from views.frame import report
 from views.shared import answer_words as plan_words
 
 DAY = date(2026, 11, 22)
@@ -106,7 +106,7 @@ def test_share_carries_the_plan_away_from_every_page_and_takes_changes_back():
 
 def test_the_csv_begins_with_the_job_and_is_read_back(answered):
     result, job, _ = answered
-    written = share.csv(result, catalogs(), DAY)
+    written = all_columns(result, catalogs(), DAY)
     table = csv_tables.read_csv(written)
     assert table.columns[0] == "job"
     assert set(table["job"]) == {job}

@@ -7,10 +7,12 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
-from calc.say.choices import MARK, changes_quality, choice_name
-from calc.say.numbers import about, gib, span, three
+from calc.say.answer import service_pace
+from calc.say.choices import MARK, choice_name, quality_note
+from calc.say.numbers import about, gib, is_missing, span, three
 from calc.say.place import place
 from calc.say.problem import problem_text
+from calc.say.setting import arrangement
 from calc.studies.choices import Cell, Choice, cheapest_cell, gpu_hours, is_plan
 from calc.units import GIB
 
@@ -38,9 +40,10 @@ def choices_table(
     """Return the cells as marks of a chart.
 
     Columns: `row`, `column` (names), `row_rank`, `column_rank`, `value` (the measure, NaN without a
-    plan), `text` (the measure in words), `machine`, `detail` (time and GPUs, or why there is no
-    plan), `mark` (plan, cheapest, least or empty), `headline`, `detail_line` and `summary` (texts
-    drawn in a mark) and `cell`, the number of the cell.
+    plan), `text` (the measure in words), `machine`, `layout`, `detail` (time or pace, or why there
+    is no plan), `quality` (what a choice changes in the result), `mark` (plan, cheapest, least or
+    empty), `cell`, the number of the cell, and texts that are drawn in a mark: `figure`,
+    `headline`, `detail_line` and `summary`.
     """
     rows = list(dict.fromkeys(cell.row.id for cell in cells))
     columns = list(dict.fromkeys(cell.column.id for cell in cells))
@@ -57,7 +60,9 @@ def choices_table(
                 for cell, value in zip(cells, values, strict=True)
             ],
             "machine": [place(cell.plan) if cell.plan else "" for cell in cells],
+            "layout": [arrangement(cell.plan, catalogs) if cell.plan else "" for cell in cells],
             "detail": [_detail(cell, catalogs) for cell in cells],
+            "quality": [_quality(cell, plan["work"], catalogs) for cell in cells],
             "cell": range(len(cells)),
         }
     )
@@ -75,9 +80,14 @@ def choices_table(
     )
     return table.assign(
         mark=mark,
-        headline=table["text"]
-        + mark.map({"plan": " · plan", "cheapest": " · cheapest", "least": " · least", "": ""}),
-        detail_line=table["detail"].where(table["value"].notna(), ""),
+        figure=[_figure(measure, value) for value in values],
+        headline=table["text"] + mark.map(lambda word: " · plan" if word == "plan" else ""),
+        detail_line=[
+            "" if is_missing(value) else " · ".join(filter(None, (detail, word)))
+            for value, detail, word in zip(
+                values, table["detail"], mark.replace("plan", ""), strict=True
+            )
+        ],
         summary=[
             " · ".join(filter(None, parts))
             for parts in zip(table["text"], table["detail"], table["machine"], strict=True)
@@ -85,16 +95,31 @@ def choices_table(
     )
 
 
+def _figure(measure: str, value: float) -> str:
+    """Return the measure as short as a narrow cell needs it."""
+    if is_missing(value):
+        return "–"
+    return WORDS[measure](value) if measure in ("usd", "hours") else three(value)
+
+
+def _quality(cell: Cell, work: str, catalogs: Catalogs) -> str:
+    """Return what the two choices of a cell change in the result."""
+    notes = [quality_note(one, work, catalogs) for one in (cell.row, cell.column)]
+    return "; ".join(filter(None, dict.fromkeys(notes)))
+
+
 def _marked(choice: Choice, plan: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Return the name of a choice, with a mark if it changes the quality of the result."""
-    mark = f" {MARK}" if changes_quality(choice, plan["work"], catalogs) else ""
+    mark = f" {MARK}" if quality_note(choice, plan["work"], catalogs) else ""
     return choice_name(choice, catalogs) + mark
 
 
 def _detail(cell: Cell, catalogs: Catalogs) -> str:
-    """Return the time of a run, the words for a service's pace, or why there is no plan."""
+    """Return the time of a run, the pace of a service, or why there is no plan."""
     if cell.refused and cell.refused.obstacle:
         return problem_text(cell.refused.obstacle, cell.refused.resolved, catalogs)
     if cell.plan is None:
         return ""
-    return span(cell.plan["hours"]) if ends_of(cell.plan) else ""
+    if ends_of(cell.plan):
+        return span(cell.plan["hours"])
+    return "" if is_missing(cell.plan["seconds"]) else service_pace(cell.plan)

@@ -6,7 +6,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.say.change import is_unchanged, quality
-from calc.say.numbers import about, longer, percent
+from calc.say.numbers import about, counted, longer, percent
 from calc.say.place import place
 from calc.studies.choices import TIE_RATIO, Cell, Choice, cheapest_cell, is_plan
 
@@ -17,12 +17,17 @@ TITLES = {
     "method": "Method",
     "layout": "Sharding and tensor parallelism",
     "engine": "Serving engine",
+    "replicas": "Tensor parallelism and replicas",
+    "batch": "Micro-batch",
+    "speed": "Speed against cost",
     "load": "Load",
     "context": "Context",
 }
 MARK = "◇"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
+COUNTED = {"gpus": "GPU", "replicas": "replica"}
 FORMS = {
+    "batch": "micro-batch {:,.0f}",
     "tensor_parallel": "tensor parallel {}",
     "sequence_tokens": "{:,.0f} tokens",
     "prompt_tokens": "prompts of {:,.0f} tokens",
@@ -44,23 +49,23 @@ def choice_name(choice: Choice, catalogs: Catalogs) -> str:
     return f"pure {name}" if choice.is_pure else name
 
 
-def changes_quality(choice: Choice, work: str, catalogs: Catalogs) -> bool:
-    """Return whether a source says that a choice changes the quality of the result."""
-    note, _ = quality(dict(choice.sets), catalogs, work == "inference")
-    return bool(note) and not is_unchanged(note, catalogs)
+def quality_note(choice: Choice, work: str, catalogs: Catalogs) -> str:
+    """Return what a source says that a choice changes in the result; empty without a change."""
+    sets = {name: value for name, value in choice.sets if not _is_full_cache(name, value, catalogs)}
+    note, _ = quality(sets, catalogs, work == "inference")
+    return "" if is_unchanged(note, catalogs) else note
 
 
-def quality_note(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
-    """Return what the mark of choices means that change the result; empty without any."""
-    choices = dict.fromkeys(one for cell in cells for one in (cell.row, cell.column))
-    marked = [one for one in choices if changes_quality(one, work, catalogs)]
-    if not marked:
-        return ""
-    notes = [
-        f"{choice_name(one, catalogs)}: {quality(dict(one.sets), catalogs, work == 'inference')[0]}"
-        for one in marked
-    ]
-    return f"{MARK} changes the result: check the quality. {'; '.join(notes)}."
+def mark_words(cells: Sequence[Cell], work: str, catalogs: Catalogs) -> str:
+    """Return what the mark of choices means; empty where none has it."""
+    choices = {one for cell in cells for one in (cell.row, cell.column)}
+    marked = any(quality_note(one, work, catalogs) for one in choices)
+    return f"{MARK} Check the quality." if marked else ""
+
+
+def _is_full_cache(name: str, value: Any, catalogs: Catalogs) -> bool:
+    """Return whether a choice keeps the KV cache in 16 bits, as models are made for."""
+    return name == "kv_precision" and catalogs.precisions["matrix_bytes_each"][value] >= 2
 
 
 def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
@@ -70,8 +75,8 @@ def _value_name(name: str, value: Any, catalogs: Catalogs) -> str:
         return str(getattr(catalogs, CATALOGS[name])["name"].get(value, value))
     if name == "method":
         return METHODS[value]
-    if name == "gpus":
-        return f"{value} GPU" if value == 1 else f"{value} GPUs"
+    if name in COUNTED:
+        return counted(int(value), COUNTED[name])
     return FORMS[name].format(value)
 
 
@@ -91,14 +96,15 @@ def decision(
     if not saved > TIE_RATIO:
         return f"No choice costs less than the plan, {about(plan['usd'])}."
     text = (
-        f"{_cell_name(best, catalogs)} on {place(best.plan)} costs "
+        f"{cell_name(best, catalogs)} on {place(best.plan)} costs "
         f"{about(best.plan['usd'])}, {percent(saved)} less than the plan"
         f"{_time_change(best.plan, plan)}."
     )
     return f"{text} {_without_column_change(cells, job, plan, catalogs)}".strip()
 
 
-def _cell_name(cell: Cell, catalogs: Catalogs) -> str:
+def cell_name(cell: Cell, catalogs: Catalogs) -> str:
+    """Return the choices of a cell: Pure bf16 with Adafactor."""
     names = [choice_name(one, catalogs) for one in (cell.row, cell.column) if one.sets]
     text = " with ".join(names)
     return text[:1].upper() + text[1:]

@@ -41,14 +41,12 @@ def near_ties_heading(types: NearTies, options: Options) -> str:
 
 
 def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
-    """Why they cannot be ranked, what the next costs, and where the answer turns."""
+    """Return why they cannot be ranked, what the next costs, and where the answer turns."""
     if not types.close:
         return ""
     first = types.rows[0]
     parts = (
-        [f"Time is known to ± {_known_to(first)}, so these cannot be ranked."]
-        if types.close > 1 and ends_of(first)
-        else []
+        [f"Time is known to ± {_known_to(first)}."] if types.close > 1 and ends_of(first) else []
     )
     if types.next is not None:
         parts.append(

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from calc.evaluate import Row
+
 ORDERS = ("money", "hour", "fastest", "headroom", "carbon")
 COLUMN = {
     "hour": "usd_per_hour",
@@ -40,8 +42,11 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
     return is_sound(board) & board["seconds"].notna()
 
 
-def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
-    """The answers, and below them the rest of the board: the rows of the CSV."""
-    rows = pd.concat([answers, board.iloc[1:]], ignore_index=True)
+def with_answers(
+    answers: pd.DataFrame, board: pd.DataFrame, chosen: Row | None = None
+) -> pd.DataFrame:
+    """The chosen row if any, the answers, and the rest of the board: the rows of the CSV."""
+    first = [] if chosen is None else [pd.DataFrame([chosen])[answers.columns]]
+    rows = pd.concat([*first, answers, board.iloc[1:]], ignore_index=True)
     compared = [name for name in rows if name not in ("answer", *SAID_OF_ANSWERS)]
     return rows[~rows[compared].astype(str).duplicated()].reset_index(drop=True)

@@ -13,6 +13,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.cells import listed
 from calc.job.resolve import generates
+from calc.layout import replicas
 from calc.search.options import Options, first_row, options
 
 TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
@@ -25,6 +26,8 @@ DEFAULT_CACHE_PRECISION = "bf16"  # an empty kv_precision is 16 bits
 ENGINES = ("vllm", "sglang", "tensorrt-llm", "transformers")
 SHARDINGS = ("none", "zero1", "zero2", "zero3")
 TENSOR_DEGREES = (1, 2, 4, 8)
+REPLICAS = (1, 2, 4, 8)
+BATCHES = (1, 2, 4, 8, 16, 32)  # sequences on a GPU
 GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 METHODS = ("full", "lora", "qlora")
 MULTIPLES = (0.25, 0.5, 1, 2, 4)  # of the job's context or load
@@ -90,9 +93,17 @@ def cell(job: Mapping[str, Any], row: Choice, column: Choice, catalogs: Catalogs
     return Cell(row, column, cell_job, plan, refused)
 
 
+def fixed_by(*choices: Choice) -> dict[str, Any]:
+    """Return the job columns that choices fix; replicas become GPUs of their tensor degree."""
+    fixed = {name: value for choice in choices for name, value in choice.sets}
+    if "replicas" in fixed:
+        fixed["gpus"] = int(fixed.pop("replicas")) * int(fixed["tensor_parallel"])
+    return fixed
+
+
 def job_with(job: Mapping[str, Any], *choices: Choice) -> dict[str, Any]:
     """Return the job with these choices fixed, and without what contradicts them."""
-    fixed = {name: value for choice in choices for name, value in choice.sets}
+    fixed = fixed_by(*choices)
     freed = {WIDTH_LIMIT} if fixed.keys() & {"precision", "optimizer"} else set()
     freed |= {*METHOD_COLUMNS} if "method" in fixed else set()
     freed |= {"people"} if "users" in fixed else set()
@@ -142,6 +153,7 @@ def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Compa
             _counts("tensor_parallel", TENSOR_DEGREES, plan),
         ),
         Comparison("context", _multiples("sequence_tokens", job, plan)),
+        Comparison("batch", _counts("batch", BATCHES, plan)),
     ]
     adapts = job.get("objective", "sft") == "sft" and job.get("method")
     return tuple(one for one in several if one.id != "method" or adapts)
@@ -158,6 +170,11 @@ def _of_serving(
         Comparison("weights-cache", _axis("precision", SERVED_PRECISIONS, plan), columns),
         Comparison("engine", _axis("implementation", engines, plan)),
         Comparison("gpus", _counts("gpus", GPU_COUNTS, plan)),
+        Comparison(
+            "replicas",
+            _counts("tensor_parallel", TENSOR_DEGREES, plan),
+            _counts("replicas", REPLICAS, {"replicas": replicas(plan)}),
+        ),
     ]
     for load in ("users", "requests_per_second"):
         if job.get(load):
@@ -201,6 +218,8 @@ def _present(name: str, job: Mapping[str, Any], plan: Mapping[str, Any]) -> Any:
     """The value that the plan has: its own column, else the job's."""
     if name == "kv_precision":
         return plan.get(name) or DEFAULT_CACHE_PRECISION
+    if name == "replicas":
+        return replicas(plan)
     if name in plan and name not in ("users", "prompt_tokens"):
         return plan[name]
     values = listed(job.get(name))

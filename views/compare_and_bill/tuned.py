@@ -117,7 +117,9 @@ def _questions(job: dict[str, Any], catalogs: Catalogs) -> None:
             number("Hours a month", KEYS.hours_per_month, "730", width=150, max_value=744.0)
         segments("Each is tuned", ROUNDS, "tuned_rounds", **SESSION)
     with right:
-        served.amount(questions.load(may_end=False), LOADS, job, catalogs, "Load of all together")
+        measured = questions.load(may_end=False)
+        served.load_in(measured, LOADS, catalogs, "Load of all together")
+        served.amount(measured, job, catalogs)
         served.lengths(catalogs)
 
 

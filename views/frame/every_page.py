@@ -5,7 +5,7 @@ import streamlit as st
 from calc import CatalogError
 from views.frame import top_bar
 from views.frame.menu import pages
-from views.session import address, extra_state, first_run, job_state, undo
+from views.session import address, extra_state, first_run, job_state, present_plan, undo
 from views.session import catalogs as session_catalogs
 from views.shared import sources
 from views.shared.markdown import plain
@@ -29,6 +29,7 @@ def draw() -> None:
         st.stop()
     first_run.take()
     address.settle(catalogs)
+    present_plan.forget_row_of_other_job()
     undo.note()
     page = st.navigation(pages(), position="top")
     address.write_link(catalogs, page.url_path)

@@ -30,6 +30,7 @@ from views.shared import row_words
 from views.shared.theme import COMPONENT_COLOURS, INKS
 
 MOST_ROWS = 15  # of the board
+CHOSEN = "Chosen"  # a row of the board that is no answer
 HEADS = ("Answer", "Machines", "Cost", "USD per hour", "Memory per GPU", "How set")
 MEMORY = HEADS.index("Memory per GPU")
 BOARD_HEADS = ("Machines", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
@@ -37,17 +38,25 @@ PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basi
 STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 
 
-def markdown(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
-    """The job, the answer, the answers as one table, what limits cost, prices, the link back."""
-    rows = [row for row in options.rows if row["answer"]]
+def markdown(
+    options: Answer, link: str, today: date, catalogs: Catalogs, chosen: Row | None = None
+) -> str:
+    """The job, the answer, the answers as one table, what limits cost, prices, the link back.
+
+    The chosen row, by default the first answer, is the one that it names.
+    """
+    rows = _answers(options, chosen)
     lines = [
         f"## {job_sentence(options.job, catalogs)}",
         "",
-        f"**{plan_words.heading(options, catalogs)}.**",
+        f"**{plan_words.heading(options, catalogs, chosen)}.**",
     ]
     lines += [
         text
-        for line in (_small_line(options, catalogs, today), plan_words.cure(options, catalogs))
+        for line in (
+            _small_line(options, catalogs, today, chosen),
+            plan_words.cure(options, catalogs),
+        )
         if line
         for text in ("", line)
     ]
@@ -64,7 +73,7 @@ def markdown(options: Answer, link: str, today: date, catalogs: Catalogs) -> str
     lines += ["", *(f"- {reason}" for reason in _reasons(rows, catalogs))]
     lines += [
         text
-        for line in (plan_words.limits_cost(options), _how_sure(options))
+        for line in (plan_words.limits_cost(options), _how_sure(options, rows))
         if line
         for text in ("", line)
     ]
@@ -80,18 +89,20 @@ def markdown(options: Answer, link: str, today: date, catalogs: Catalogs) -> str
     return "\n".join(lines)
 
 
-def html(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
+def html(
+    options: Answer, link: str, today: date, catalogs: Catalogs, chosen: Row | None = None
+) -> str:
     """The job, the answers, memory, board, assumptions and dated prices in one file."""
     job = job_sentence(options.job, catalogs)
-    answers = [row for row in options.rows if row["answer"]]
+    answers = _answers(options, chosen)
     board = records(options.board)[:MOST_ROWS] if answers else []
     parts = [
         f"<h1>{escape(job)}</h1>",
         (
-            f"<p><b>{escape(plan_words.heading(options, catalogs))}.</b> "
+            f"<p><b>{escape(plan_words.heading(options, catalogs, chosen))}.</b> "
             f"{escape(plan_words.cure(options, catalogs))}</p>"
         ),
-        f"<p class='note'>{escape(_small_line(options, catalogs, today))}</p>",
+        f"<p class='note'>{escape(_small_line(options, catalogs, today, chosen))}</p>",
         (
             f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. "
             f"{escape(plan_words.tried(options))}.</p>"
@@ -100,7 +111,7 @@ def html(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
         f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
         *(
             f"<p>{escape(line)}</p>"
-            for line in (plan_words.limits_cost(options), _how_sure(options))
+            for line in (plan_words.limits_cost(options), _how_sure(options, answers))
             if line
         ),
     ]
@@ -130,16 +141,25 @@ def html(options: Answer, link: str, today: date, catalogs: Catalogs) -> str:
     )
 
 
-def _small_line(options: Answer, catalogs: Catalogs, today: date) -> str:
+def _answers(options: Answer, chosen: Row | None) -> list[Row]:
+    """The answers, the chosen one first."""
+    answers = [row for row in options.rows if row["answer"]]
+    if chosen is None or not answers:
+        return answers
+    return [chosen, *(row for row in answers if row["answer"] != chosen["answer"])]
+
+
+def _small_line(options: Answer, catalogs: Catalogs, today: date, chosen: Row | None) -> str:
     """Prices of 20 July 2026 · starting (10 min, $9) is included."""
-    return " · ".join(text for text, _ in plan_words.small_line(options, catalogs, today))
+    parts = plan_words.small_line(options, catalogs, today, chosen)
+    return " · ".join(text for text, _ in parts)
 
 
-def _how_sure(options: Answer) -> str:
+def _how_sure(options: Answer, answers: list[Row]) -> str:
     """Four types within 10 %: take the one you can get. Time is known to ± 25 %."""
     if options.problem or options.job.get("have"):
         return ""
-    types, fits = near_ties(options), failure_sentence(options.rows[0], options.board)
+    types, fits = near_ties(options), failure_sentence(answers[0], options.board)
     return " ".join(
         filter(
             None,
@@ -154,12 +174,12 @@ def _reasons(rows: list[Row], catalogs: Catalogs) -> list[str]:
         f" {row_words.obtainable(row, catalogs)}." if row["obtainable"] and _paid([row]) else ""
         for row in rows
     ]
-    return [row["why"] + text for row, text in zip(rows, hard, strict=True)]
+    return [row["why"] + text for row, text in zip(rows, hard, strict=True) if row["why"] or text]
 
 
 def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
     return (
-        titles(row),
+        titles(row) if row["answer"] else CHOSEN,
         row_words.where(row, catalogs, True),
         *_cost(row),
         memory_of(row),
@@ -234,7 +254,7 @@ def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
 
 
 def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
-    """Those of the catalog, or the plan's own where it was set."""
+    """Those of the catalog that the job reads, or the plan's own where it was set."""
     for name, entry in catalogs.assumptions.iterrows():
         set_value: Any = rows[0].get(name) if rows else None
         value = entry["value"] if is_missing(set_value) else set_value

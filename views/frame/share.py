@@ -5,14 +5,12 @@ from functools import partial
 
 import streamlit as st
 
-from calc.answers.full_answer import Answer
 from calc.catalogs.load import Catalogs
-from calc.files.csv import tables as csv_tables
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
 from views.frame import report
 from views.session import address, job_state, undo
-from views.session.present_plan import present
+from views.session.present_plan import Present, present
 from views.shared import answer_words, tables
 from views.shared.elements import button
 
@@ -25,20 +23,23 @@ def popover(catalogs: Catalogs, today: date) -> None:
     with st.popover("Share", type="tertiary", on_change="rerun", key="share") as share:
         if share.open:
             with st.container(width=WIDE):
-                _contents(present(catalogs).options, catalogs, today)
+                _contents(present(catalogs), catalogs, today)
 
 
-def _contents(options: Answer, catalogs: Catalogs, today: date) -> None:
-    link, first = answer_words.link(st.context.url, address.address().query), options.rows[0]
+def _contents(plan: Present, catalogs: Catalogs, today: date) -> None:
+    link, options = answer_words.link(st.context.url, address.address().query), plan.options
     st.caption("Copy the link: it opens this plan with its answer")
     st.code(link, language=None, height=TALL, wrap_lines=True)
     st.caption("Copy the minutes, as Markdown")
     st.code(
-        report.markdown(options, link, today, catalogs), language=None, height=TALL, wrap_lines=True
+        report.markdown(options, link, today, catalogs, plan.row),
+        language=None,
+        height=TALL,
+        wrap_lines=True,
     )
     with st.container(horizontal=True, gap="xsmall"):
-        name = answer_words.file_name(options, "html")
-        page = partial(report.html, options, link, today, catalogs)
+        name = answer_words.file_name(options, "html", today)
+        page = partial(report.html, options, link, today, catalogs, plan.row)
         st.download_button(
             "Report (HTML)",
             page,
@@ -48,9 +49,11 @@ def _contents(options: Answer, catalogs: Catalogs, today: date) -> None:
             icon=":material/download:",
             key="report_html",
         )
-        if first["answer"]:
-            name = answer_words.file_name(options, "csv")
-            tables.download("CSV", partial(csv, options, catalogs, today), name, "csv")
+        if options.rows[0]["answer"]:
+            rows = with_answers(options.answers, options.board, plan.row)
+            name = answer_words.file_name(options, "csv", today)
+            job = job_sentence(options.job, catalogs)
+            tables.scenarios("CSV", rows, name, "csv", catalogs, job)
     with st.container(horizontal=True, gap="xsmall"):
         button(
             "Redo",
@@ -68,9 +71,3 @@ def _contents(options: Answer, catalogs: Catalogs, today: date) -> None:
             type="tertiary",
             key="reset",
         )
-
-
-def csv(options: Answer, catalogs: Catalogs, today: date) -> bytes:
-    """The answers, then the board, each row with the job in words, every input and result."""
-    rows = with_answers(options.answers, options.board)
-    return csv_tables.dated_csv(rows, catalogs, today, job_sentence(options.job, catalogs))

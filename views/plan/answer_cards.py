@@ -13,10 +13,12 @@ from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
 from views.session import is_phone, job_state
-from views.session.present_plan import Present, in_other_bits, over_all
+from views.session.present_plan import OTHER_CHOICES, Present, in_other_bits, look_at, over_all
 from views.session.remembered import remembered
 from views.shared import row_words
 from views.shared.answer_words import pace
+from views.shared.elements import button
+from views.shared.markdown import plain
 from views.shared.theme import BLUE, ORANGE, Ink
 
 HEIGHT, PHONE_HEIGHT, NARROWEST = (
@@ -73,13 +75,13 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
 
 
 def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """A card for each answer, side by side where there is room."""
+    """A card for each answer, side by side where there is room; pressing one shows its answer."""
     if not shown:
         return
     seen: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
-        for card in shown:
-            with st.container(height=_height(), border=False):
+        for number, card in enumerate(shown):
+            with st.container(height=_height(), border=False, key=f"card_{number}"):
                 badge = row_words.obtainable(card.row, catalogs)
                 quota = badge.partition(" ")[0]  # what a new account has of it is said once
                 st.html(
@@ -92,6 +94,15 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
                     )
                 )
                 seen.add(quota)
+                button(plain(card.name), _show, card, key=f"show_card_{number}", width="stretch")
+
+
+def _show(card: Card) -> None:
+    """Callback: everything below starts from the card; one of another job makes that the job."""
+    if card.changes.keys() <= {*OTHER_CHOICES}:
+        look_at(card.row, **card.changes)
+    else:
+        job_state.put(card.changes)
 
 
 def _height() -> int:

@@ -22,6 +22,8 @@ from views.shared.markdown import plain
 from views.shared.row_words import capital
 
 SHOWN = 3
+NAMED = 2  # in the heading of a closed group
+COMPARED = ("precision", "optimizer", "tuning", "kv_precision")  # shown by Compare choices
 PRICED_ELSEWHERE = ("market", "region")  # by the line of what the limits cost
 NOTHING_SAVES = "No change that was tried saves money or memory worth naming."
 
@@ -36,13 +38,9 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     if not len(tried):
         st.markdown(NOTHING_SAVES if fits else NOTHING_FITS)
         return
-    shown = tried.index.isin(_first(tried))
+    shown = tried.index.isin(_first(tried, fits))
     lines(tried[shown], row, market, catalogs)
-    others(tried[~shown], row, market, catalogs)
-    st.caption(
-        "Press a change to use it. Each is estimated by itself and keeps your limits; the "
-        "rest of the plan stays."
-    )
+    others(tried[~shown], row, market, catalogs, is_all=not shown.any())
 
 
 def changes(
@@ -59,13 +57,17 @@ def changes(
     )
 
 
-def others(rest: pd.DataFrame, row: Row, *look: Any) -> bool:
-    """The changes that are not shown first, in a closed group; whether one was pressed."""
+def others(rest: pd.DataFrame, row: Row, *look: Any, is_all: bool = False) -> bool:
+    """The changes that are not shown first, in a closed group; whether one was pressed.
+
+    `is_all`: none is shown before them, so that the group says what is in it.
+    """
     if not len(rest):
         return False
-    with st.expander(
-        counted(len(rest), "more change"), on_change="rerun", key="more_changes"
-    ) as more:
+    names, unnamed = rest["change"].head(NAMED), len(rest) - NAMED
+    label = ", ".join(names) + (f" and {unnamed} more" if unnamed > 0 else "")
+    label = plain(capital(label)) if is_all else counted(len(rest), "more change")
+    with st.expander(label, on_change="rerun", key="more_changes") as more:
         pressed = bool(more.open) and lines(rest, row, *look)
         if (
             more.open
@@ -97,13 +99,13 @@ def lines(
     return pressed
 
 
-def _first(tried: pd.DataFrame) -> list[int]:
-    """The changes shown first: the same work, and the best other work last."""
-    limits = tried["set"].map(lambda change: not change.keys().isdisjoint(PRICED_ELSEWHERE))
-    candidates = tried[~limits]
-    other = candidates.index[~candidates["same_work"] & candidates["same_machine"]][:1].to_list()
-    same = candidates.index[candidates["same_work"]].to_list()
-    return [*same[: SHOWN - len(other)], *other] or tried.index[:SHOWN].to_list()
+def _first(tried: pd.DataFrame, fits: bool) -> list[int]:
+    """The changes shown first: the same work for no more, and not what is compared elsewhere."""
+    elsewhere = {*PRICED_ELSEWHERE, *COMPARED}
+    is_own = tried["same_work"] & tried["set"].map(lambda sets: sets.keys().isdisjoint(elsewhere))
+    if fits:
+        return tried.index[is_own & ~(tried["saved_work_ratio"] < 0)][:SHOWN].to_list()
+    return tried.index[is_own][:SHOWN].to_list() or tried.index[:SHOWN].to_list()
 
 
 def _caption(row: Row) -> str:

@@ -1,6 +1,5 @@
 """Compare choices: the best plan for each choice, as a chart whose cells are buttons."""
 
-from datetime import date
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -11,15 +10,15 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts.choices import choices_table
 from calc.cost.job import ends_of
-from calc.files.csv.tables import dated_csv
 from calc.job.cells import JobRow
-from calc.say.choices import TITLES, decision, quality_note
-from calc.studies.choices import Cell, Comparison, cell, comparisons
+from calc.say.choices import TITLES, decision, mark_words
+from calc.studies.choices import Cell, Comparison, cell, comparisons, fixed_by, is_plan
 from views.charts import choices as charts
-from views.session import SESSION, job_state
-from views.session.present_plan import Present
+from views.plan.choices_table import as_table, kept_name
+from views.plan.speed_against_money import has_speeds, speed_against_money
+from views.session import SESSION, is_phone, job_state, kept
+from views.session.present_plan import Present, look_at
 from views.shared.markdown import plain
-from views.shared.tables import grid
 from views.shared.theme import Ink
 
 MEASURES = {
@@ -28,48 +27,57 @@ MEASURES = {
     "gpu_hours": "GPU-hours",
     "memory_gib": "Memory per GPU",
 }
-LINES = ("gpus", "load", "context")  # comparisons over a number
+LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
+SPEED = "speed"  # the frontier of a service, which the answer already holds
 FIRST_SECONDS, NEXT_SECONDS = 0.25, 0.15  # that one run of the page computes cells for
 AGAIN_SECONDS = 0.3  # until the next run that computes the rest
 KEPT = 16  # comparisons
-ABOUT = "The cheapest plan for each choice. Click a cell to plan with it."
+WIDE = 480  # pixels of the two lists
+TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
 
 
 def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The comparison that is chosen, its sentence, chart and CSV."""
+    """The comparison that is chosen, its sentence, chart and table."""
     several = {one.id: one for one in comparisons(plan.job, plan.row, catalogs)}
-    st.header("Compare choices", anchor=False)
-    st.caption(ABOUT)
-    if st.session_state.get("choices_of") not in several:
-        st.session_state["choices_of"] = next(iter(several))
-    names = MEASURES if ends_of(plan.row) else {"usd": "Cost", "memory_gib": "Memory per GPU"}
-    if st.session_state.get("choices_measure") not in names:
-        st.session_state["choices_measure"] = "usd"
-    with st.container(horizontal=True, key="choices_head"):
-        shown = st.selectbox(
-            "Choice",
-            list(several),
-            format_func=TITLES.__getitem__,
-            key="choices_of",
-            label_visibility="collapsed",
-            **SESSION,
-        )
-        measure = st.selectbox(
-            "Measure",
-            list(names),
-            format_func=names.__getitem__,
-            key="choices_measure",
-            label_visibility="collapsed",
-            **SESSION,
-        )
+    shown, measure = _head([*several, *([SPEED] if has_speeds(plan) else [])], plan)
+    if shown == SPEED:
+        speed_against_money(plan, ink, catalogs)
+        return
     comparison = several[shown]
     found = _found(JobRow.of(plan.job), comparison, catalogs.version)
-    is_complete = _compute(found, comparison, plan.job, catalogs, FIRST_SECONDS)
+    is_complete = _compute(found, comparison, plan, catalogs, FIRST_SECONDS)
 
     def body() -> None:
         _panel(found, comparison, measure, plan, ink, catalogs, is_complete)
 
     st.fragment(body, run_every=None if is_complete else AGAIN_SECONDS)()
+
+
+def _head(ids: list[str], plan: Present) -> tuple[str, str]:
+    """The heading with what is compared and in which unit."""
+    state = st.session_state
+    if state.get("choices_of") not in ids:
+        state["choices_of"] = ids[0]
+    measures = MEASURES if ends_of(plan.row) else {"usd": "Cost", "memory_gib": "Memory per GPU"}
+    if state.get("choices_measure") not in measures:
+        state["choices_measure"] = "usd"
+    look: dict[str, Any] = {"label_visibility": "collapsed", **SESSION}
+    with st.container(horizontal=True, vertical_alignment="center", key="choices_head"):
+        st.header("Compare choices", anchor=False, width="content")
+        with st.container(horizontal=True, wrap=False, gap="xsmall", width=WIDE):
+            shown = st.selectbox(
+                "Choice", ids, format_func=TITLES.__getitem__, key="choices_of", **look
+            )
+            if shown == SPEED:
+                return shown, "usd"
+            measure = st.selectbox(
+                "Measure",
+                list(measures),
+                format_func=measures.__getitem__,
+                key="choices_measure",
+                **look,
+            )
+    return shown, measure
 
 
 @lru_cache(maxsize=KEPT)
@@ -81,7 +89,7 @@ def _found(_job: JobRow, _comparison: Comparison, _version: str) -> dict[int, Ce
 def _compute(
     found: dict[int, Cell],
     comparison: Comparison,
-    job: dict[str, Any],
+    plan: Present,
     catalogs: Catalogs,
     seconds: float,
 ) -> bool:
@@ -91,8 +99,19 @@ def _compute(
         if number not in found:
             if perf_counter() > until:
                 return False
-            found[number] = cell(job, row, column, catalogs)
+            found[number] = cell(plan.job, row, column, catalogs)
     return True
+
+
+def _cells(found: dict[int, Cell], plan: Present) -> list[Cell]:
+    """The cells so far; that of the plan has the row that the page shows."""
+    known = [found[number] for number in sorted(found)]
+    return [
+        Cell(one.row, one.column, one.job, plan.row)
+        if is_plan(one.row, plan.job, plan.row) and is_plan(one.column, plan.job, plan.row)
+        else one
+        for one in known
+    ]
 
 
 def _panel(
@@ -105,77 +124,82 @@ def _panel(
     was_complete: bool,
 ) -> None:
     """Sentence and chart of the cells so far; computes more of them in each run."""
-    if not was_complete and _compute(found, comparison, plan.job, catalogs, NEXT_SECONDS):
+    if not was_complete and _compute(found, comparison, plan, catalogs, NEXT_SECONDS):
         st.rerun()
-    if st.session_state.pop("choice_taken", False):
+    if st.session_state.pop(TAKEN, False):
         st.rerun()
-    cells = [found[number] for number in sorted(found)]
+    cells = _cells(found, plan)
     if was_complete:
-        st.markdown(plain(decision(cells, plan.job, plan.row, catalogs)))
+        words = mark_words(cells, plan.row["work"], catalogs)
+        sentence = decision(cells, plan.job, plan.row, catalogs)
+        st.markdown(plain(" ".join(filter(None, (sentence, words)))))
     else:
         st.progress(
             len(cells) / len(comparison.pairs),
             text=f"{len(cells)} of {len(comparison.pairs)} plans",
         )
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
-    _draw(table, cells, comparison, ink)
+    _draw(table, cells, comparison, ink, catalogs)
     if was_complete:
-        if note := quality_note(cells, plan.row["work"], catalogs):
-            st.caption(plain(note))
-        _as_table(table, cells, comparison, catalogs)
+        as_table(table, cells, comparison, catalogs)
 
 
-def _draw(table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink) -> None:
+def _draw(
+    table: pd.DataFrame, cells: list[Cell], comparison: Comparison, ink: Ink, catalogs: Catalogs
+) -> None:
     """The chart that suits the axes of the comparison."""
     rows = table["row"].nunique()
     if len(comparison.columns) > 1:
-        spec = charts.matrix(ink, rows)
+        spec = charts.matrix(ink, rows, is_phone())
     elif comparison.id in LINES:
-        spec = charts.line(ink)
+        spec = charts.line(ink, is_phone())
     else:
-        spec = charts.bars(ink, rows)
+        spec = charts.bars(ink, rows, is_phone())
     key = f"choices_{comparison.id}"
+    if key not in st.session_state:  # a chart that is drawn anew has nothing pressed
+        st.session_state.pop(f"{key}_pressed", None)
     values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
-    alt = f"{TITLES[comparison.id]}: {values}"
+    is_kept = [one.plan is not None and kept.is_kept(one.plan) for one in cells]
     st.vega_lite_chart(
-        table,
+        table.assign(
+            is_kept=is_kept,
+            tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
+        ),
         spec,
-        alt=alt,
+        alt=f"{TITLES[comparison.id]}: {values}",
         key=key,
         width="stretch",
-        on_select=lambda: _take(key, cells),
-        selection_mode=[charts.CELL],
+        on_select=lambda: _take(key, cells, catalogs),
+        selection_mode=[charts.PICK],
     )
 
 
-def _take(key: str, cells: list[Cell]) -> None:
-    """Callback: the choices of the cell that was clicked are fixed in the job."""
-    chosen = st.session_state[key]["selection"][charts.CELL]
-    if not chosen:
+def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:
+    """Callback: the pressed cell becomes the plan, or its plan is kept for Compare."""
+    number, part = _pressed(key)
+    taken = cells[number] if number < len(cells) else None
+    if taken is None or taken.plan is None:
         return
-    taken = cells[int(chosen[0][charts.CELL])]
-    if taken.plan is None:
-        return
-    job_state.choose(**dict((*taken.row.sets, *taken.column.sets)))
-    st.session_state["choice_taken"] = True
+    if part == charts.TICK:
+        kept.keep_all([taken.plan], [kept_name(taken, catalogs)])
+    else:
+        plan_with(taken)
+    st.session_state[TAKEN] = True
 
 
-def _as_table(
-    table: pd.DataFrame, cells: list[Cell], comparison: Comparison, catalogs: Catalogs
-) -> None:
-    """The same figures as a table, and its plans as a CSV of scenarios."""
-    shown = table[["row", "column", "text", "detail", "machine"]]
-    names = {"row": "Choice", "column": "With", "text": "Value", "detail": "Time", "machine": "On"}
-    with st.expander("As a table", key="choices_table", on_change="rerun") as pane:
-        if not pane.open:
-            return
-        grid(shown.rename(columns=names), {}, TITLES[comparison.id], "choices_rows")
-        st.download_button(
-            f"CSV, {len(cells)} scenarios",
-            lambda: dated_csv(
-                pd.DataFrame([cell.plan for cell in cells if cell.plan]), catalogs, date.today()
-            ),
-            file_name=f"headroom-{comparison.id}-{date.today().isoformat()}.csv",
-            icon=":material/download:",
-            key="choices_csv",
-        )
+def _pressed(key: str) -> tuple[int, str]:
+    """The cell and the part of it whose selection has just changed."""
+    state = st.session_state
+    now = {
+        (int(one[charts.CELL]), str(one[charts.PART]))
+        for one in state[key]["selection"][charts.PICK]
+    }
+    before = state.get(f"{key}_pressed", set())
+    state[f"{key}_pressed"] = now
+    return next(iter((now - before) or (before - now)), (len(now) + len(before) + 10**6, ""))
+
+
+def plan_with(taken: Cell) -> None:
+    """Callback: the choices of a cell are fixed in the job, and its cheapest plan is shown."""
+    job_state.choose(**fixed_by(taken.row, taken.column))
+    look_at(None)

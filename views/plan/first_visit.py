@@ -1,39 +1,40 @@
-"""What a newcomer reads first: what this is, that it is an example, six jobs to start from."""
+"""What a newcomer reads first: what this is, that it is an example, and jobs to start from."""
 
 import streamlit as st
 
 from calc.studies.guide import ReadyJob, ready_jobs
 from views.session import is_phone, job_state, kept
-from views.shared.elements import button, use_in_plan
+from views.shared.elements import use_in_plan
 
 PROMISE = "**GPU memory and AWS cost, before you rent.** This is an example."
+OTHER = "Start from another job"
 
 
 def introduction() -> None:
-    """Until the first change; on a phone one line and a list."""
+    """One line and a list of ready jobs, until the first change."""
     if st.session_state.get("introduced") or kept.kept() or not _is_first():
         return
-    with st.container(border=True, gap="xsmall", key="introduction"):
-        if is_phone():
-            st.markdown(PROMISE)
-            names = dict(enumerate(setup.name for setup in ready_jobs()["setups"]))
-            look = {
-                "label_visibility": "collapsed",
-                "placeholder": "Start from another",
-                "width": "stretch",
-            }
-            use_in_plan(
-                names,
-                "start_from",
-                lambda index: _start(ready_jobs()["setups"][index]),
-                "Start from another",
-                **look,
-            )
-            return
-        st.markdown(f"{PROMISE} Change the job on the left, or start from:")
-        with st.container(horizontal=True, gap="xsmall"):
-            for index, setup in enumerate(ready_jobs()["setups"]):
-                button(setup.name, _start, setup, key=f"setup_{index}")
+    others = {
+        index: setup.name
+        for index, setup in enumerate(ready_jobs()["setups"])
+        if not job_state.is_first_visit(setup.asks)
+    }
+    with st.container(
+        border=True, gap="xsmall", horizontal=True, vertical_alignment="center", key="introduction"
+    ):
+        st.markdown(PROMISE, width="content")
+        look = {
+            "label_visibility": "collapsed",
+            "placeholder": OTHER,
+            "width": "stretch" if is_phone() else 260,
+        }
+        use_in_plan(
+            others,
+            "start_from",
+            lambda index: _start(ready_jobs()["setups"][index]),
+            OTHER,
+            **look,
+        )
 
 
 def _is_first() -> bool:

@@ -7,8 +7,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.job import job_sentence
-from views.plan import shown
-from views.session import address, kept, opened_plan
+from views.plan.keep import keep
+from views.session import address, is_phone, kept, opened_plan
 from views.session.catalogs import rest_on
 from views.session.present_plan import Present
 from views.shared import aged_words
@@ -20,21 +20,24 @@ from views.sidebar import sidebar
 
 
 def heading(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The answer as the title; where nothing keeps every limit, what to do."""
+    """What is shown as the title; where nothing keeps every limit, what to do."""
     options = plan.options
     with st.container(gap="xxsmall", key="heading"):
-        st.title(plain(words.unbroken(words.heading(options, catalogs))), anchor=False)
+        with st.container(
+            horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            title = words.unbroken(words.heading(options, catalogs, plan.row))
+            st.title(plain(title), anchor=False, width="stretch" if is_phone() else "content")
+            if not is_phone():
+                keep(plan)
         st.markdown(plain(job_sentence(options.job, catalogs)))
-        sidebar.edit_job(
-            lambda: shown.keep(plan, "secondary") if plan.row["memory_bytes"] > 0 else None,
-            catalogs,
-        )
+        sidebar.edit_job(lambda: keep(plan, "secondary"), catalogs)
         if parts := [
             _part(text, warns, ink)
-            for text, warns in words.small_line(options, catalogs, date.today())
+            for text, warns in words.small_line(options, catalogs, date.today(), plan.row)
         ]:
             st.markdown(f":small[{' · '.join(parts)}]")
-        if words.calibrated(plan.options.rows[0], catalogs):
+        if words.calibrated(plan.row, catalogs):
             button(
                 "Take the calibration off",
                 rest_on,

@@ -11,7 +11,7 @@ from calc.say.limits import against, free_limits, telling_limits
 from calc.studies.limits_cost import NARROWED, Relaxed
 from calc.studies.stricter_limits import SPEEDS, stricter_limits, stricter_speeds
 from calc.units import DAY_HOURS
-from views.session import extra_state, job_state
+from views.session import is_phone, job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.session.worker import in_worker
@@ -54,11 +54,11 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         for index, limit in enumerate(shown):
             button(
                 plain(against(limit, row, catalogs)),
-                _set,
+                job_state.put,
                 _set_by(limit, options.job),
                 key=f"limit_cost_{index}",
             )
-        if words:
+        if words and not (shown and is_phone()):
             st.markdown(faint(plain(words)), width="content")
 
 
@@ -80,17 +80,6 @@ def _set_by(limit: Relaxed, settled: dict[str, Any]) -> dict[str, Any]:
     return {name: step} if name in LIMITS else {}
 
 
-def _set(fields: dict[str, Any]) -> None:
-    """Callback: the job with other fields."""
-    for name, value in fields.items():
-        if name in job_state.AUTO and not value:
-            job_state.to_auto(name)
-        elif name in vars(job_state.KEYS):
-            job_state.choose(**{name: [value] if name == "batch" else value})
-        else:
-            extra_state.put(name, value)
-
-
 def _changes(cards: list[Card]) -> None:
     """Where no limit is priced: the buttons that make another card the job."""
     other = [card for card in cards if card.press]
@@ -98,4 +87,4 @@ def _changes(cards: list[Card]) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="limits"):
         for index, card in enumerate(other):
-            button(card.press, _set, card.changes, key=f"limit_cost_{index}")
+            button(card.press, job_state.put, card.changes, key=f"limit_cost_{index}")

@@ -27,7 +27,7 @@ TANK, LINE, TEXT_LINE, NAME = (
     174,
 )  # pixels: height of the tank, of a line of names and of text, width of a name
 WIDE, NARROW = 5, 2  # names on a line of the page, and of half of it or of a phone
-WIDE_TEXT, NARROW_TEXT = 2, 4  # lines of text, likewise
+WIDE_TEXT, NARROW_TEXT = 2, 3  # lines of text, likewise
 
 
 def memory(
@@ -82,7 +82,7 @@ def _rests_on(row: Row, ink: Ink) -> str:
         else ""
     )
     text = (
-        f"{sure}Gray: cache, released when needed. Pale: the card. Line: the range, "
+        f"{sure}Gray: cache. Pale: free. Line: the range, "
         f"{row['memory_basis'].replace(': ', ', ', 1)}.{f' Time: {time}.' if time else ''}"
     )
     return (

@@ -22,7 +22,7 @@ from views.shared.markdown import plain
 from views.shared.theme import BLUE, Ink
 
 ROW, HEAD = 33, 30  # pixels
-MEMORY = "Memory, of its card"
+MEMORY = "Memory"
 NUMERIC = ("Cost", "A month", "Time", "A token", "A batch")
 
 

@@ -1,7 +1,6 @@
-"""Of a service the money at each speed: the frontier, with what is shown on it."""
+"""The cost of a service at each speed: the frontier, with what is shown on it."""
 
 import pandas as pd
-import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts.against_time import against_time, within_sight
@@ -16,10 +15,14 @@ from views.shared.theme import Ink
 HEIGHT = 250
 
 
+def has_speeds(plan: Present) -> bool:
+    """Whether a service has answers at several speeds."""
+    return plan.scenario["work"] == "inference" and not plan.options.edge.empty
+
+
 def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The least money for each speed of a token; nothing where no time is known."""
     edge = within_sight(plan.options.edge)
-    st.header("Speed against money", anchor=False)
     labels = [row_words.where(row, catalogs) for row in records(edge)]
     shown = {
         "kind": "now",

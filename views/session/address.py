@@ -57,6 +57,7 @@ def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
         state.pop(name, None)
         if name in choices:
             state[name] = choices[name]
+    state.pop("looked_in", None)
     state.setdefault("sort", ORDERS[0])
 
 

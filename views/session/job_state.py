@@ -4,7 +4,7 @@ A choice that the job leaves free is None or an empty list until the user sets i
 answer's own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -104,6 +104,12 @@ def first_visit() -> dict[str, Any]:
     return {name: _held(name, value) for name, value in FIRST_VISIT.items()}
 
 
+def is_first_visit(asks: Mapping[str, Any]) -> bool:
+    """Whether a ready job is the one that a visitor finds."""
+    first = first_visit()
+    return all(name in first and _held(name, value) == first[name] for name, value in asks.items())
+
+
 def start(choices: dict[str, Any]) -> None:
     """Set the widgets of the first visit, with these choices over its defaults."""
     for name, value in FIRST_VISIT.items():
@@ -117,6 +123,17 @@ def choose(**choices: Any) -> None:
     for name, value in choices.items():
         key = getattr(KEYS, name)
         st.session_state[key] = _held(name, value)
+
+
+def put(fields: Mapping[str, Any]) -> None:
+    """Callback: set fields of the job and assumptions; an empty column is the answer's own."""
+    for name, value in fields.items():
+        if name in AUTO and not value:
+            to_auto(name)
+        elif name in vars(KEYS):
+            choose(**{name: [value] if name == "batch" else value})
+        else:
+            extra_state.put(name, value)
 
 
 def to_auto(*names: Any) -> None:

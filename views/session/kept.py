@@ -64,11 +64,11 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     _set([*kept(), entry])
 
 
-def keep_all(rows: list[Row]) -> None:
-    """Callback: those of the rows that are not kept yet, in one step."""
-    for row in rows:
+def keep_all(rows: list[Row], names: list[str] | None = None) -> None:
+    """Callback: those of the rows that are not kept yet, in one step; `names` of all of them."""
+    for number, row in enumerate(rows):
         if not is_kept(row):
-            keep(row)
+            keep(row, names[number] if names else None)
 
 
 def written_down(row: Row) -> dict[str, Any]:

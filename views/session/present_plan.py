@@ -17,6 +17,7 @@ from views.session import job_state
 from views.session.worker import options
 
 PLACES = ("instance", "gpu")
+LOOKED_IN = "looked_in"  # the job in which a row of the board was chosen
 OTHER_CHOICES = ("fewest_bits", "method", "users", "batch", "have")  # of a card beside the answers
 
 
@@ -65,16 +66,23 @@ def as_set(plan: Present, catalogs: Catalogs) -> Present:
 
 
 def look_at(row: Row | None, **changes: Any) -> None:
-    """Callback: the row that every page starts from, with changes of its job; None: the first."""
+    """Callback: choose the row that every page starts from; None: the first answer.
+
+    An answer is chosen by its role (least-money, knee, easiest) and a variant by its `changes`;
+    both survive a change of the job. A row of the board is chosen by its machines, until the job
+    changes.
+    """
     state = st.session_state
+    state.pop(LOOKED_IN, None)
+    variant = {name: value for name, value in changes.items() if name in OTHER_CHOICES}
     if row is None:
         state.pop("looked", None)
-        return
-    names = ["instance", "market", *_named_by_row()]
-    state["looked"] = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
-    if row.get("answer"):
-        state["looked"]["answer"] = row["answer"]
-    state["looked"] |= {name: value for name, value in changes.items() if name in OTHER_CHOICES}
+    elif variant or row.get("answer"):
+        state["looked"] = variant or {"answer": row["answer"]}
+    else:
+        names = ["instance", "market", *_named_by_row()]
+        given = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
+        state["looked"] = given
 
 
 def _named_by_row() -> list[str]:
@@ -106,17 +114,29 @@ def _with_other_choices(result: Answer, catalogs: Catalogs) -> dict[str, Any] | 
 
 
 def _looked_at(result: Answer) -> dict[str, Any]:
-    """The row chosen on the cards or the board if it is still there, else the first answer."""
+    """The answer of the chosen role, or the chosen row of the board; else the first answer."""
     looked = st.session_state.get("looked") or {}
-    rows = [*result.rows, *records(result.board)] if looked else []
+    for role in str(looked.get("answer", "")).split("+"):
+        for row in result.rows:
+            if role and role in row["answer"].split("+"):
+                return dict(row)
+    if not looked or "answer" in looked:
+        return dict(result.rows[0])
     same = [
         row
-        for row in rows
+        for row in [*result.rows, *records(result.board)]
         if all(row.get(name) == looked.get(name) for name in ("instance", "market"))
     ]
     if not same:
         return dict(result.rows[0])
     return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
+
+
+def forget_row_of_other_job() -> None:
+    """Before the page is drawn: a row of the board ends with the job in which it was chosen."""
+    state, job = st.session_state, job_state.current().job
+    if "instance" in (state.get("looked") or {}) and state.setdefault(LOOKED_IN, job) != job:
+        look_at(None)
 
 
 def _plain(value: float | str) -> float | str:

@@ -14,13 +14,12 @@ from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.rules.notes import resting_sentences, rests_on_runs
-from calc.say.answer import rented_words, why
+from calc.say.answer import rented_words, service_pace, why
 from calc.say.job import machines_of_job
 from calc.say.numbers import (
     about,
     changed_by,
     counted,
-    duration,
     is_missing,
     span,
     spoken_span,
@@ -59,10 +58,7 @@ def pace(row: Row) -> str:
     """36 min of a run, with its range; 46.9 ms a token of a service, or a batch of an encoder."""
     if ends_of(row):
         return span(row["hours"], *hours_range(row))
-    return (
-        f"{duration(row['seconds'])} a "
-        f"{'batch' if is_missing(row['time_per_output_token_seconds']) else 'token'}"
-    )
+    return service_pace(row)
 
 
 def signed(row: Row) -> str:
@@ -77,9 +73,12 @@ def hours_range(row: Row) -> tuple[float, float]:
     return numbers["low_hours"], numbers["high_hours"]
 
 
-def heading(options: Answer, catalogs: Catalogs) -> str:
-    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way."""
-    row, job = options.rows[0], options.job
+def heading(options: Answer, catalogs: Catalogs, chosen: Row | None = None) -> str:
+    """About $49, in 54 minutes, on 1 × p5.48xlarge; without a plan what is in the way.
+
+    It names the chosen row, by default the first answer.
+    """
+    row, job = chosen or options.rows[0], options.job
     if options.obstacle:
         wrong, _ = problem_and_cure(options.obstacle, options.resolved, catalogs)
         return row_words.on_screen(as_heading(wrong))
@@ -105,10 +104,12 @@ def cure(options: Answer, catalogs: Catalogs) -> str:
     return row_words.on_screen(rest)
 
 
-def small_line(options: Answer, catalogs: Catalogs, today: date) -> list[tuple[str, bool]]:
+def small_line(
+    options: Answer, catalogs: Catalogs, today: date, chosen: Row | None = None
+) -> list[tuple[str, bool]]:
     """Under the heading: the age of the prices, starting, spare; each with whether it warns."""
-    row = options.rows[0]
-    if not row["answer"] or options.job.get("have"):
+    row = chosen or options.rows[0]
+    if not options.rows[0]["answer"] or options.job.get("have"):
         return []
     return [
         price_age(row, catalogs, today),
@@ -240,10 +241,10 @@ def unbroken(text: str) -> str:
     return re.sub(r"-(?=\w+\.(\w*xlarge|metal))", "-\u2060", text.replace(" × ", "\u00a0×\u00a0"))
 
 
-def file_name(options: Answer, end: str) -> str:
-    """headroom-llama-3.1-8b-training-2026-11-20.csv: the job and the date of its prices."""
-    job, prices = options.job, options.rows[0]["prices_as_of"]
-    return f"headroom-{job.get('model', 'no-model')}-{job.get('work', 'training')}-{prices or 'no-prices'}.{end}"
+def file_name(options: Answer, end: str, today: date) -> str:
+    """headroom-llama-3.1-8b-training-2026-11-20.csv: the job and the day of the file."""
+    model, work = options.job.get("model", "no-model"), options.job.get("work", "training")
+    return f"headroom-{model}-{work}-{today.isoformat()}.{end}"
 
 
 def link(url: str | None, query: dict[str, list[str]]) -> str:

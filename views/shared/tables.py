@@ -1,6 +1,8 @@
 """Tables and metrics, whose columns take name, meaning and format from the glossary."""
 
 from collections.abc import Callable
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,15 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
+from calc.files.csv.tables import dated_csv, people_csv
 from calc.scenarios.inputs import CATALOG_OF
 from views.session import is_phone
 from views.shared.markdown import plain
 
+ALL_COLUMNS = (
+    "Every input and result. Such a file can be opened again; without them it has the 18 columns "
+    "that people read."
+)
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
 KINDS: dict[str, Any] = {
@@ -45,6 +52,16 @@ def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -
         key=key,
         **look,
     )
+
+
+def scenarios(
+    label: str, rows: pd.DataFrame, file_name: str, key: str, catalogs: Catalogs, job: str = ""
+) -> None:
+    """A button that gives scenarios as the CSV that people read, or with all columns."""
+    every = st.toggle("All columns", key=f"{key}_all", help=ALL_COLUMNS, persist_state="session")
+    write = dated_csv if every else people_csv
+    arguments = (rows, catalogs, date.today(), job) if every else (rows, catalogs, job)
+    download(label, partial(write, *arguments), file_name, key)
 
 
 def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:

@@ -28,7 +28,7 @@ def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -
         for name, values in by_hand.items()
         if name not in (*ASKED_ABOVE, KEYS.objective)
     }
-    pane = st.expander("Set by hand :gray[· else automatic]", on_change="rerun", key="by_hand")
+    pane = st.expander("Set by hand", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
             _fields(fields, by_hand, present(catalogs).row, catalogs)

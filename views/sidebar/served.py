@@ -16,7 +16,7 @@ from calc.units import MILLISECONDS
 from views.session import SESSION, extra_state, job_state, questions
 from views.session.job_state import KEYS
 from views.session.present_plan import present
-from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row, scaled
+from views.sidebar.fields import NO_LIMIT, count_field, listed, number, row, scaled
 
 SHARES = {"": "the mean"} | {
     share: words.removesuffix(" requests").removesuffix(" of all")
@@ -33,10 +33,12 @@ LOADS = {
 def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The questions of a service, each with the fields of its answer alone."""
     stored = catalogs.models["stored_precision"][fields["model"]]
-    if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # which settle the format
-        choice("Weights", KEYS.fewest_bits, _weights(fields, catalogs), label_visibility="visible")
     measured, words = questions.load(), measure(fields["model"], 1, catalogs).words
-    amount(measured, LOADS, present(catalogs).job, catalogs)
+    with row():
+        if not (stored or job_state.current().by_hand.get(KEYS.precision)):  # settle the format
+            listed("Weights", KEYS.fewest_bits, _weights(fields, catalogs))
+        load_in(measured, LOADS, catalogs)
+    amount(measured, present(catalogs).job, catalogs)
     if measured == KEYS.tokens_total:
         with row():
             st.text_input(f"{words[1].capitalize()} in all", key=KEYS.tokens_total, **SESSION)
@@ -62,16 +64,14 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
             _shares(fields)
 
 
-def amount(
-    measured: str,
-    words: dict[str, str],
-    job: dict[str, Any],
-    catalogs: Catalogs,
-    label: str = "Load",
-) -> None:
-    """How much the settled job of a service is asked for, in one of these terms."""
+def load_in(measured: str, words: dict[str, str], catalogs: Catalogs, label: str = "Load") -> None:
+    """The terms in which the load of a service is given."""
     state = questions.shown("load", measured, lambda name: questions.take_load(name, catalogs))
-    choice(label, words=words, **state, label_visibility="visible", persist_state=None)
+    listed(label, words=words, **state, persist_state=None)
+
+
+def amount(measured: str, job: dict[str, Any], catalogs: Catalogs) -> None:
+    """How much the settled job of a service is asked for, in these terms."""
     if measured == KEYS.people:
         _people(job, catalogs)
     elif measured == KEYS.users:

@@ -19,7 +19,7 @@ from views.session.present_plan import present
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
-from views.sidebar.fields import NO_LIMIT, choice, count_field, number, row
+from views.sidebar.fields import NO_LIMIT, choice, count_field, listed, number, row
 from views.your_files import field
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
@@ -67,8 +67,9 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             my_gpus.machines(catalogs)
             choice("What to do with them", KEYS.goal, GOALS)
         if fields["goal"] == "tune":
-            choice("Method", KEYS.method, METHODS)
-            _objective(by_hand_now)
+            with row():
+                listed("Method", KEYS.method, METHODS)
+                _objective(by_hand_now)
         _model(catalogs)
         if fields["goal"] == "serve":
             served.load(fields, catalogs)

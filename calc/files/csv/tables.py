@@ -12,6 +12,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
+from calc.files.csv.people import people_table
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
@@ -53,6 +54,11 @@ def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date, job: str = ""
     if job:
         dated.insert(0, "job", job)
     return to_csv(dated)
+
+
+def people_csv(rows: pd.DataFrame, catalogs: Catalogs, job: str = "") -> bytes:
+    """Answered or billed rows as CSV bytes with the columns that people read."""
+    return to_csv(people_table(rows, catalogs, job))
 
 
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,106 @@
+"""Compare choices on Plan: every comparison is drawn, a pressed cell is the plan that it names, a
+ticked one is kept, and its CSV has the columns that people read.
+"""
+
+import io
+
+import pandas as pd
+import pytest
+from examples import catalogs
+from pages import address, opened, run, title
+
+from calc.files.csv.people import COLUMNS
+from calc.files.csv.tables import people_csv
+from calc.say.choices import TITLES
+from calc.say.numbers import about
+from calc.search.options import options
+from calc.studies.choices import Choice, cell, comparisons, fixed_by, is_plan
+from calc.units import GIB
+from views.plan import choices
+from views.session import kept
+
+TUNE = {"work": "training", "model": "llama-3.2-1b"}
+SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
+QUERIES = {
+    "run": {"model": "llama-3.2-1b"},
+    "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
+    "encoder": {"goal": "serve", "model": "bert-base-uncased", "requests_per_second": "5"},
+}
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """A run of the page computes every cell."""
+    monkeypatch.setattr(choices, "FIRST_SECONDS", 60.0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", QUERIES)
+def test_every_comparison_of_a_job_is_drawn(kind):
+    app = opened(v="3", **QUERIES[kind])
+    for name in app.selectbox(key="choices_of").options:
+        app = run(app.selectbox(key="choices_of").set_value(_id_of(name)))
+        assert app.get("vega_lite_chart"), name
+
+
+def _id_of(title_of_comparison):
+    return next(name for name, words in TITLES.items() if words == title_of_comparison)
+
+
+def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
+    app = opened(v="3", **QUERIES["run"])
+    resolved = app.session_state["current_job"].job
+    answer = options(resolved, catalogs())
+    matrix = comparisons(answer.job, answer.rows[0], catalogs())[0]
+    row, column = next(
+        pair
+        for pair in matrix.pairs
+        if not is_plan(pair[0], answer.job, answer.rows[0]) and pair[0].is_pure
+    )
+    promised = cell(answer.job, row, column, catalogs()).plan
+    set_by_hand = {name: [value] for name, value in fixed_by(row, column).items()}
+    after = opened(**address(app), **set_by_hand)
+    assert about(promised["usd"]) in title(after).replace("\\$", "$")
+    assert promised["instance"] in title(after).replace("\u2060", "")
+
+
+def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(at_once):
+    app = opened(v="3", **QUERIES["run"])
+    app.session_state["choices_table"] = True
+    app = run(app)
+    assert app.button(key="choices_keep").disabled
+    names = [element.label for element in app.get("download_button")]
+    assert any("scenarios" in name for name in names)
+    app.session_state["choices_rows"] = {"selection": {"rows": [1, 2], "columns": [], "cells": []}}
+    app = run(app)
+    app = run(app.button(key="choices_keep").click())
+    several = app.session_state["kept"]
+    assert len(several) == 2
+    assert len({entry["name"] for entry in several}) == 2
+    assert all(" with " in entry["name"] for entry in several)
+    assert len(several) <= kept.MOST_KEPT
+
+
+def test_replicas_are_gpus_of_their_tensor_degree():
+    tensor, replicas = Choice("2", (("tensor_parallel", 2),)), Choice("4", (("replicas", 4),))
+    assert fixed_by(tensor, replicas) == {"tensor_parallel": 2, "gpus": 8}
+    answer = options(SERVE, catalogs())
+    found = cell(answer.job, tensor, Choice("1", (("replicas", 1),)), catalogs())
+    assert (found.plan["gpus"], found.plan["tensor_parallel"]) == (2, 2)
+
+
+@pytest.mark.parametrize("job", [TUNE, SERVE], ids=["run", "service"])
+def test_the_csv_that_people_read_has_18_columns_with_the_figures_of_the_rows(job):
+    answer = options(job, catalogs())
+    table = pd.read_csv(io.BytesIO(people_csv(answer.board, catalogs(), "A job")))
+    assert tuple(table.columns) == COLUMNS
+    assert len(COLUMNS) == 18
+    assert set(table["job"]) == {"A job"}
+    assert table["usd"].to_list() == pytest.approx(answer.board["usd"].to_list(), nan_ok=True)
+    assert table["needed_gib"].to_list() == pytest.approx(
+        (answer.board["needed_bytes"] / GIB).to_list(), nan_ok=True
+    )
+    assert table["fits"].to_list() == answer.board["fits"].to_list()
+    priced = table[table["usd"].notna()]
+    assert (priced["usd_low"] <= priced["usd"] * 1.0001).all()
+    assert (priced["usd_high"] >= priced["usd"] * 0.9999).all()

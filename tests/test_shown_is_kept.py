@@ -1,0 +1,73 @@
+"""What is shown is what is kept: heading, frame of the card, memory, Keep and Share name one row,
+whichever answer was chosen and however the job changes after that.
+"""
+
+import re
+
+import pytest
+from pages import address, cards, html_texts, opened, run, title, with_share
+
+from calc.say.numbers import about
+
+JOBS = {
+    "run": {"model": "llama-3.2-1b"},
+    "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
+}
+CHANGES = {
+    "run": ("number_input", "example_tokens", 500),
+    "service": ("number_input", "people", 80),
+}
+
+
+def framed(app):
+    """The titles of the cards whose frame says that they are shown."""
+    return [
+        element.proto.body.split("</div>")[0].rpartition(">")[2]
+        for element in app.get("html")
+        if "border:2px solid" in element.proto.body
+    ]
+
+
+def all_name_one_row(app):
+    """Every place that names the answer names the machines and the cost of the one that is kept."""
+    app = run(app.button(key="keep").click())
+    entry = app.session_state["kept"][-1]
+    where = re.search(r"\d+ × [\w.-]+", title(app).replace("\u2060", "").replace("\xa0", " "))[0]
+    assert entry["scenario"]["instance"] in where
+    assert about(entry["then"]["usd"]) in title(app).replace("\\$", "$")
+    memory = [text.value for text in app.header if text.value.startswith("What is in the memory")]
+    assert where in memory[0].replace("\u2060", "").replace("\xa0", " ")
+    card = next(text for text in cards(app) if text.startswith(tuple(framed(app))))
+    assert about(entry["then"]["usd"]) in card
+    minutes = next(code.value for code in with_share(app).code if code.value.startswith("##"))
+    assert about(entry["then"]["usd"]) in minutes.splitlines()[2]
+    assert where in minutes.splitlines()[2]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_role_is_kept_as_shown_before_and_after_the_job_changes(kind, number):
+    app = opened(v="3", **JOBS[kind])
+    app = run(app.button(key=f"show_card_{number}").click())
+    role = framed(app)
+    assert len(role) == 1
+    widget, key, value = CHANGES[kind]
+    changed = run(getattr(app, widget)(key=key).set_value(value))
+    assert [name[:6] for name in framed(changed)] == [role[0][:6]]
+    again = opened(**address(changed))
+    assert framed(again) == framed(changed)
+    assert title(again) == title(changed)
+    all_name_one_row(changed)
+
+
+def test_a_row_of_the_board_ends_with_the_job_in_which_it_was_chosen():
+    app = opened(v="3", **JOBS["run"])
+    first = title(app)
+    board = [row for row in html_texts(app) if row.startswith("Type, at its best")]
+    other = re.findall(r"\d+ × ([\w.-]+)", board[0].replace("\u2060", ""))[-1]
+    linked = opened(v="3", **JOBS["run"], looked=f"instance~{other}~market~on-demand")
+    assert other in title(linked).replace("\u2060", "")
+    changed = run(linked.number_input(key="example_tokens").set_value(500))
+    assert "looked" not in address(changed)
+    assert title(changed) == title(run(app.number_input(key="example_tokens").set_value(500)))
+    assert first != title(changed)
