@@ -36,7 +36,8 @@ def at_once(monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", QUERIES)
-def test_every_comparison_of_a_job_is_drawn(kind):
+def test_every_comparison_of_a_job_is_drawn(kind, monkeypatch):
+    monkeypatch.setattr(choices, "FIRST_SECONDS", 0.05)
     app = opened(v="3", **QUERIES[kind])
     for name in app.selectbox(key="choices_of").options:
         app = run(app.selectbox(key="choices_of").set_value(_id_of(name)))
