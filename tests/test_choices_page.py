@@ -28,12 +28,6 @@ QUERIES = {
 }
 
 
-@pytest.fixture
-def at_once(monkeypatch):
-    """A run of the page computes every cell."""
-    monkeypatch.setattr(choices, "FIRST_SECONDS", 60.0)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kind", QUERIES)
 def test_every_comparison_of_a_job_is_drawn(kind, monkeypatch):
@@ -65,7 +59,8 @@ def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
     assert promised["instance"] in title(after).replace("\u2060", "")
 
 
-def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(at_once):
+def test_a_ticked_row_of_the_table_is_kept_under_the_name_of_its_choices(monkeypatch):
+    monkeypatch.setattr(choices, "FIRST_SECONDS", 60.0)
     app = opened(v="3", **QUERIES["run"])
     app.session_state["choices_table"] = True
     app = run(app)

@@ -22,15 +22,15 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def figures(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Memory and card in GiB, the share used, the largest component, hours; with their ranges."""
-    memory, card = float(row["memory_bytes"]), float(row["gpu_memory_bytes"])
+    """What must fit and the card in GiB, the share used, the largest component, hours; ranges."""
+    memory, card = float(row["needed_bytes"]), float(row["gpu_memory_bytes"])
     parts = {name: float(row[name]) for name in COMPONENTS}
     largest = max(parts, key=lambda name: parts[name] if parts[name] > 0 else 0.0)
     slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if ends_of(row) else np.nan
     return {
         "memory_gib": memory / GIB,
-        "low_gib": float(row["memory_low_bytes"]) / GIB,
-        "high_gib": float(row["memory_high_bytes"]) / GIB,
+        "low_gib": float(row["needed_low_bytes"]) / GIB,
+        "high_gib": float(row["needed_high_bytes"]) / GIB,
         "card_gib": card / GIB,
         "free_gib": (card - memory) / GIB,
         "over_gib": (memory - card) / GIB,

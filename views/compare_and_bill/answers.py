@@ -89,14 +89,14 @@ def _figures(row: Row, ticked: Row, ink: Ink, catalogs: Catalogs) -> str:
         ("Time", escape(pace(row)), "0 0 140px"),
         ("Against the ticked one", against, "2 1 260px"),
     )
-    grey = f"color:{ink.faint};font-size:13px;margin-bottom:3px"
+    grey = f"color:{ink.faint};font-size:0.81rem;margin-bottom:3px"
     parts = [
         f"<div style='flex:{flex}'><div style='{grey}'>{label}</div>{value}</div>"
         for label, value, flex in cells
     ]
     return (
         f"<div style='display:flex;flex-wrap:wrap;gap:6px "
-        f"24px;font-size:15px;color:{ink.text}'>{''.join(parts)}</div>"
+        f"24px;font-size:0.94rem;color:{ink.text}'>{''.join(parts)}</div>"
     )
 
 

@@ -1,23 +1,16 @@
 """The tab Compare and bill: the kept answers of each job, the ticked ones as a bill."""
 
-from typing import NamedTuple
-
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.aged import then_of
-from calc.plan.bill import billed
-from calc.plan.figures import records
-from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
-from calc.say.answer_name import answer_name
-from calc.say.job import short_job
 from calc.say.numbers import counted, is_missing
 from calc.studies.differences import FEWEST
-from views.compare_and_bill import answers, pay, signing, the_bill
+from views.compare_and_bill import answers, moves, pay, signing, the_bill
+from views.compare_and_bill.bill_charts import answer_charts
+from views.compare_and_bill.compared import Compared, compared
 from views.compare_and_bill.differences import side_by_side
 from views.session import catalogs as session_catalogs
 from views.session import kept
@@ -33,47 +26,6 @@ NOTHING_KEPT = (
 )
 
 NOTHING_TO_BILL = "Nothing is kept, and the job has no plan to bill: change it on Plan."
-
-
-class Compared(NamedTuple):
-    """The answers as billed rows, the same as records, and their jobs with the ticks."""
-
-    rows: pd.DataFrame
-    records: list[Row]
-    jobs: list[JobAnswers]
-
-    @property
-    def ticked(self) -> list[int]:
-        """The places of the answers in the bill."""
-        return [job.ticked for job in self.jobs]
-
-
-def compared(catalogs: Catalogs) -> Compared:
-    """What is kept, or the present answer alone."""
-    rows = plan_bill(kept.rows(catalogs) if kept.kept() else _present(catalogs))
-    jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
-    ticked = {job.ticked for job in jobs}
-    rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
-    return Compared(rows, records(rows), jobs)
-
-
-def _present(catalogs: Catalogs) -> pd.DataFrame:
-    """The answer shown on Plan as the one row; a run of it once."""
-    plan = present(catalogs)
-    is_estimated = not is_missing(plan.row["memory_bytes"])
-    of_job = {
-        "market": plan.market,
-        "job": short_job(plan.job, catalogs),
-        "have": plan.job.get("have") or "",
-        "in_bill": "yes",
-    }
-    row = (
-        plan.row
-        | of_job
-        | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
-    )
-    row |= {"plan_months": 1} if ends_of(row) else {}
-    return billed(pd.DataFrame([row]), catalogs)
 
 
 def draw(title: DeltaGenerator) -> None:
@@ -93,10 +45,13 @@ def draw(title: DeltaGenerator) -> None:
     for job in every.jobs:
         answers.answers_of(job, every.records, ink, catalogs)
     dialog("Rename the answer", answers.RENAMED, answers.rename)
+    answer_charts(every, ink)
     left, right = st.columns(2, gap="large")
     with left:
         the_bill.draw(bill, every.ticked if kept.kept() else [])
+        moves.decision()
     with right:
+        moves.moves_of(bill, ink, catalogs)
         in_bill = [every.records[place] for place in every.ticked]
         signing.cheaper(in_bill, catalogs)
         signing.not_in_it(in_bill)

@@ -23,7 +23,8 @@ from calc.say.numbers import counted, is_missing
 from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
 from calc.search.row_status import rank
-from views.compare_and_bill.compare import compared
+from views.compare_and_bill.bill_charts import wall_switch
+from views.compare_and_bill.compared import compared
 from views.session import catalogs as session_catalogs
 from views.session import kept, reading
 from views.shared import aged_words as aged
@@ -41,20 +42,14 @@ OPEN = "csv_open"
 def csv_out_and_in() -> None:
     """At the right of the tabs: open a CSV, and all that is kept as one, with its bill."""
     catalogs = session_catalogs.catalogs()
+    wall_switch()
     button(
         "Open a CSV", lambda: st.session_state.update({OPEN: True}), type="tertiary", key="open_csv"
     )
     dialog("Open a CSV", OPEN, lambda: _opened(catalogs), width="large")
     if kept.kept():
-        csv = partial(csv_tables.dated_csv, compared(catalogs).rows, catalogs, date.today())
-        tables.download(
-            "CSV",
-            csv,
-            "headroom-kept.csv",
-            "kept_csv",
-            type="tertiary",
-            help="Kept answers with their bill, a row each",
-        )
+        name = f"headroom-kept-{date.today().isoformat()}.csv"
+        tables.scenarios("CSV", compared(catalogs).rows, name, "kept_csv", catalogs)
 
 
 def _opened(catalogs: Catalogs) -> None:

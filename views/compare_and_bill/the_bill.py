@@ -10,8 +10,10 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
-from calc.say.numbers import about, billed_usd, counted, is_missing, percent, usd
+from calc.say.cases import summands
+from calc.say.numbers import about, counted, is_missing, percent, usd
 from calc.scenarios.private_prices import discount_percent
+from views.compare_and_bill.moves import cases_of
 from views.session import SESSION, kept
 from views.session.kept import PLANNED
 from views.shared.elements import closed
@@ -44,17 +46,7 @@ def heading(bill: pd.DataFrame) -> str:
 def draw(bill: pd.DataFrame, places: list[int]) -> None:
     """The lines and their sum; `places` are those of the kept answers, none without any."""
     st.header("The bill", anchor=False)
-    lines = [
-        {"": plain(_what(row)), **{label: _money(row[name]) for name, label in COLUMNS.items()}}
-        for row in records(bill)
-    ]
-    if len(lines) > 1:
-        sums = {
-            label: f"**{_money(bill[name].sum(min_count=1))}**".replace("****", "")
-            for name, label in COLUMNS.items()
-        }
-        lines.append({"": "**Together**", **sums})
-    text_table(lines, "The bill by answer")
+    text_table(lines(bill), "The bill by answer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _discount(records(bill))
         look: dict[str, Any] = {
@@ -73,6 +65,7 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
             width=170,
             **SESSION,
         )
+    cases_of(bill, f"{period}_usd")
     if budget:
         against = against_budget(bill, budget, period)
         st.progress(min(1.0, max(0.0, against["used_ratio"])), plain(_against(against)))
@@ -85,13 +78,34 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         closed("How often, for how long", "planned", lambda: _planned(records(bill), places))
 
 
-def _what(row: Row) -> str:
-    """Full · p5.48xlarge, 1 run, $9 of it for starting; 8 bits · g6e.xlarge, 730 h."""
+def lines(bill: pd.DataFrame) -> list[dict[str, str]]:
+    """A line for each answer and their sum, all in one rounding."""
+    amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
+    result = [
+        {
+            "": plain(_what(row, bill["job"].nunique() > 1)),
+            **{label: plain(texts[place]) for label, (texts, _) in amounts.items()},
+        }
+        for place, row in enumerate(records(bill))
+    ]
+    if len(result) > 1:
+        sums = {
+            label: f"**{plain(total)}**" if total else "" for label, (_, total) in amounts.items()
+        }
+        result.append({"": "**Together**", **sums})
+    return result
+
+
+def _what(row: Row, names_job: bool) -> str:
+    """Full · p5.48xlarge, 1 run, $9 of it for starting; 8 bits · g6e.xlarge, 730 h.
+
+    Among several jobs each names its own first.
+    """
     starting = f"{about(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
     parts = (
-        row["scenario"],
+        f"{row['job']}: {row['scenario']}" if names_job else row["scenario"],
         market,
         _often(row),
         starting,
@@ -119,10 +133,6 @@ def _often(row: Row) -> str:
         ) + f" a month{months}"
     copies = "" if number == 1 else f"{row['runs_per_month']:g} copies, "
     return f"{copies}{row['hours']:,.0f} h{months}"
-
-
-def _money(value: float) -> str:
-    return "" if is_missing(value) else plain(billed_usd(value))
 
 
 def _discount(rows: list[Row]) -> None:

@@ -82,7 +82,7 @@ def tabs_of(
             "Part of the page", titles, key_of(page), label_visibility="collapsed", **SESSION
         )
         if controls:
-            with st.container(horizontal=True, width="content"):
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 controls()
     bodies[tab][1](title)
 

@@ -47,6 +47,8 @@ VIEW_CHOICES = {
 }
 VIEW_INPUTS = {  # of the plan's bill, and of fine-tuning that is served
     "budget_usd": Input("budget_usd", "number", None),
+    "contingency_percent": Input("contingency_percent", "number", None, most=100),
+    "decision": Input("decision", "text"),
     "tuned_models": Input("tuned_models", "count", None, most=1000),
     "tuned_months": Input("tuned_months", "count", None, most=BY_NAME["plan_months"].most),
 }

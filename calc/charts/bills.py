@@ -1,0 +1,86 @@
+"""Tables behind the charts of Compare & bill: kept answers by measure, and what moves the bill."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.plan.cases import case_ratios
+from calc.plan.figures import figures
+from calc.say.cases import FACTORS
+from calc.say.numbers import about, duration, gib, is_missing, span
+from calc.units import GIB
+
+TITLES = {
+    "once": "Cost, once",
+    "month": "Cost a month",
+    "hours": "Time of the run",
+    "token": "Time of a token",
+    "memory": "Memory per GPU, of its card",
+}
+Point = tuple[float, float, float, str]  # value, low and high end, and the value in words
+
+
+def measures(rows: Sequence[Row]) -> list[str]:
+    """Return the measures that at least one of the rows has."""
+    return [name for name in TITLES if len(answers_table(rows, [], name))]
+
+
+def answers_table(rows: Sequence[Row], ticked: Sequence[int], measure: str) -> pd.DataFrame:
+    """Return a bar for each answer that has the measure.
+
+    Columns: label, rank, value, low, high, text, is_ticked.
+    """
+    table = []
+    for place, row in enumerate(rows):
+        if row["problem"]:
+            continue
+        value, low, high, text = _point(row, measure)
+        if not is_missing(value):
+            table.append((row["scenario"], place, value, low, high, text, place in ticked))
+    names = ["label", "rank", "value", "low", "high", "text", "is_ticked"]
+    return pd.DataFrame(table, columns=names)
+
+
+def moves_table(moved: pd.DataFrame, billed_usd: pd.Series) -> pd.DataFrame:
+    """Return the bars of a tornado: label, rank, low, high, base, low_text, high_text."""
+    base_usd = float(billed_usd.sum())
+    return pd.DataFrame(
+        {
+            "label": [FACTORS[name] for name in moved["factor"]],
+            "rank": range(len(moved)),
+            "low": moved["low_usd"],
+            "high": moved["high_usd"],
+            "base": base_usd,
+            "low_text": [_unless(usd, base_usd) for usd in moved["low_usd"]],
+            "high_text": [_unless(usd, base_usd) for usd in moved["high_usd"]],
+        }
+    )
+
+
+def _unless(usd: float, base_usd: float) -> str:
+    """An end of a bar in words; empty where it is the base."""
+    return "" if about(usd) == about(base_usd) else about(usd)
+
+
+def _point(row: Row, measure: str) -> Point:
+    """The measure of a row with its range."""
+    nothing = (float("nan"),) * 3 + ("",)
+    if measure == "memory":
+        low, high = (row[f"needed_{end}_bytes"] / GIB for end in ("low", "high"))
+        needed = row["needed_bytes"] / GIB
+        return needed, low, high, f"{gib(needed)} of {gib(row['gpu_memory_bytes'] / GIB)}"
+    if measure in ("once", "month"):
+        if (measure == "once") != bool(row["is_once"]) or is_missing(row["usd"]):
+            return nothing
+        usd = row["once_usd"] if row["is_once"] else row["monthly_usd"]
+        low, high = case_ratios(row)
+        return usd, usd * low, usd * high, about(usd)
+    if measure == "hours" and ends_of(row):
+        numbers = figures(row)
+        return row["hours"], numbers["low_hours"], numbers["high_hours"], span(row["hours"])
+    if measure == "token" and not ends_of(row):
+        seconds = row["time_per_output_token_seconds"]
+        return seconds, seconds, seconds, "" if is_missing(seconds) else duration(seconds)
+    return nothing

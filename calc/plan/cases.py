@@ -1,0 +1,135 @@
+"""Three cases of a bill, and what moves it: each factor alone, from its low to its high end."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import billed_hours, ends_of
+from calc.cost.markets import spare_of
+from calc.cost.offers import price_line
+from calc.evaluate import Row
+from calc.layout import replicas
+from calc.plan.bill import attempt_usd, on_markets
+from calc.plan.figures import records
+
+CASES = ("low", "base", "high")
+UNCHANGED = (1.0, 1.0)
+ASKED_DISCOUNT = 0.10  # of the factor discount
+LEAST_SHARE = 0.001  # of the bill, below which a factor moves nothing
+Ratios = tuple[float, float]
+
+
+def cases(bill: pd.DataFrame, column: str, contingency_percent: float = 0.0) -> dict[str, float]:
+    """Return the low, base and high case of a bill's column. [USD]
+
+    Low: runs at the fast end of their time and services at the high end of their throughput. High:
+    the other ends, one more attempt at each run, and the contingency on top.
+    """
+    usd = bill[column].to_numpy(dtype=float)
+    priced = ~np.isnan(usd)
+    ratios = np.array([case_ratios(row) for row in records(bill)]).reshape(-1, 2)
+    low, high = (float((usd * ratios[:, end])[priced].sum()) for end in (0, 1))
+    base = float(usd[priced].sum())
+    return {"low": low, "base": base, "high": high * (1 + contingency_percent / 100)}
+
+
+def case_ratios(row: Row) -> Ratios:
+    """Return the low and the high case of a billed row, over its bill."""
+    low, high = time_ratios(row) if ends_of(row) else load_ratios(row)
+    return low, high * attempt_ratios(row)[1]
+
+
+def time_ratios(row: Row) -> Ratios:
+    """Return what a run costs at the fast and at the slow end of its time, over its bill."""
+    if not ends_of(row) or not row["usd"] > 0:
+        return UNCHANGED
+    ends = [row[f"run_{end}_hours"] / row["run_hours"] for end in ("low", "high")]
+    slow = np.array([row["hours"] * ends[1]])
+    billed = [
+        billed_hours(
+            row["market"], np.ones(1), np.array([row["hours"] * end]), slow, row["attempts"]
+        )[0]
+        / row["billed_hours"]
+        for end in ends
+    ]
+    return _known(*billed)
+
+
+def load_ratios(row: Row) -> Ratios:
+    """Return what a service costs at the high and at the low end of its throughput.
+
+    Its working instances grow in steps of the instances that a replica takes.
+    """
+    if ends_of(row) or not row["usd"] > 0:
+        return UNCHANGED
+    working = row["instances"] - spare_of(row)
+    step = max(float(row["instances_needed"] / replicas(row)), 1.0)
+    speeds = [row["tokens_per_second"] / row[f"{end}_tokens_per_second"] for end in ("high", "low")]
+    if not all(math.isfinite(speed) for speed in speeds):
+        return UNCHANGED
+    needed = [max(math.ceil(working * speed / step - 1e-9), 1) * step for speed in speeds]
+    return _known(*((instances + spare_of(row)) / row["instances"] for instances in needed))
+
+
+def attempt_ratios(row: Row) -> Ratios:
+    """Return what one more attempt at a run makes of its bill."""
+    if not ends_of(row) or not row["usd"] > 0:
+        return UNCHANGED
+    return _known(1.0, 1 + attempt_usd(row) / row["usd"])
+
+
+def price_ratios(row: Row, catalogs: Catalogs) -> Ratios:
+    """Return the lowest and the highest price of the history on the row's market, over today's."""
+    line = price_line(catalogs, row["instance"], row["region"])
+    prices = line.loc[line["market"] == row["market"], "usd_per_hour"].dropna()
+    if len(prices) < 2 or row.get("private_usd_per_hour", 0) > 0:
+        return UNCHANGED
+    today = float(prices.iloc[-1])
+    return _known(prices.min() / today, prices.max() / today)
+
+
+def spot_ratios(row: Row, catalogs: Catalogs) -> Ratios:
+    """Return what the row costs on Spot, over its bill."""
+    if row["market"] != "on-demand" or row["have"] or not row["usd"] > 0:
+        return UNCHANGED
+    markets = on_markets(row, catalogs)
+    spot = markets.loc[markets["market"] == "spot", "usd"].dropna()
+    return _known(float(spot.iloc[0]) / row["usd"], 1.0) if len(spot) else UNCHANGED
+
+
+def moves(bill: pd.DataFrame, column: str, catalogs: Catalogs) -> pd.DataFrame:
+    """Return what each factor alone makes of a bill's column: factor, low_usd, high_usd.
+
+    Factors that move nothing are left out; the one that moves most comes first.
+    """
+    factors: Mapping[str, Callable[[Row], Ratios]] = {
+        "hours": time_ratios,
+        "load": load_ratios,
+        "attempts": attempt_ratios,
+        "price": lambda row: price_ratios(row, catalogs),
+        "spot": lambda row: spot_ratios(row, catalogs),
+        "discount": lambda row: UNCHANGED if row["have"] else (1 - ASKED_DISCOUNT, 1.0),
+    }
+    rows = [row for row in records(bill) if row[column] == row[column]]
+    base = sum(row[column] for row in rows)
+    table: list[dict[str, Any]] = []
+    for factor, ratios in factors.items():
+        ends = np.array([ratios(row) for row in rows]).reshape(-1, 2)
+        low, high = (
+            float(sum(row[column] * end for row, end in zip(rows, side, strict=True)))
+            for side in ends.T
+        )
+        table.append({"factor": factor, "low_usd": min(low, high), "high_usd": max(low, high)})
+    frame = pd.DataFrame(table)
+    span = frame["high_usd"] - frame["low_usd"]
+    order = span.sort_values(ascending=False, kind="stable").index
+    return frame.loc[order[span[order] > LEAST_SHARE * base]].reset_index(drop=True)
+
+
+def _known(low: float, high: float) -> Ratios:
+    """The ratios, and no change where one is not known."""
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else UNCHANGED

@@ -1,0 +1,35 @@
+"""Words of a bill's three cases, of what moves it, and sums that add up."""
+
+from collections.abc import Mapping, Sequence
+
+from calc.plan.cases import ASKED_DISCOUNT
+from calc.say.numbers import about, is_missing, percent
+
+FACTORS = {
+    "hours": "Time of the runs",
+    "load": "Throughput of the services",
+    "attempts": "One more attempt at each run",
+    "price": "Price, lowest to highest known",
+    "spot": "All on Spot",
+    "discount": f"A discount of {percent(ASKED_DISCOUNT)}",
+}
+CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
+
+
+def range_words(cases: Mapping[str, float]) -> str:
+    """Return $31 to $95, base $34."""
+    low, base, high = (about(cases[name]) for name in ("low", "base", "high"))
+    return base if low == base == high else f"{low} to {high}, base {base}"
+
+
+def summands(values: Sequence[float]) -> tuple[list[str], str]:
+    """Return amounts and their sum in one rounding, so that what is shown adds up.
+
+    Whole dollars, with cents where an amount is below $10. A missing amount is empty; without any,
+    so is the sum.
+    """
+    known = [value for value in values if not is_missing(value)]
+    digits = 0 if all(abs(value) >= CENTS_BELOW_USD for value in known) else 2
+    texts = ["" if is_missing(value) else f"${value:,.{digits}f}" for value in values]
+    total = sum(round(value, digits) for value in known)
+    return texts, f"${total:,.{digits}f}" if known else ""

@@ -1,0 +1,77 @@
+"""Charts of Compare & bill: an answer a bar, and what moves the bill as a tornado.
+
+`size` is that of the letters in pixels: larger on a wall.
+"""
+
+from typing import Any
+
+import altair as alt
+
+from views.charts.base import ROWS, SIZE, finished, once
+from views.shared.theme import BLUE, ORANGE, Ink
+
+BAND = 2.4  # times the size of the letters
+NARROW, WIDE = 11, 17  # widths of the names, likewise
+
+
+@once
+def answer_bars(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
+    """A bar for each answer, those of the bill darker, with the range as a line.
+
+    Reads calc.charts.bills.answers_table.
+    """
+    y = _labels(ink, size, NARROW)
+    x = alt.X("value:Q", title=None, stack=None).axis(None).scale(zero=True)
+    opacity = alt.condition("datum.is_ticked", alt.value(0.85), alt.value(0.35))
+    layers = [
+        ROWS.mark_bar(height=1.1 * size, cornerRadius=3, color=BLUE).encode(
+            x=x, y=y, opacity=opacity
+        ),
+        ROWS.mark_rule(color=ink.text, strokeWidth=size / 8).encode(
+            x=_place("low"), x2="high:Q", y=y
+        ),
+        ROWS.mark_text(align="left", dx=8, fontSize=size, fontWeight=600, color=ink.text).encode(
+            x=_place("high"), y=y, text="text:N"
+        ),
+    ]
+    return finished(alt.layer(*layers), title, ink, height={"step": BAND * size})
+
+
+@once
+def tornado(ink: Ink, title: str, size: int = SIZE) -> dict[str, Any]:
+    """The bill with each factor at its two ends, around the line of today's.
+
+    Reads calc.charts.bills.moves_table.
+    """
+    y = _labels(ink, size, WIDE)
+    x = alt.X("low:Q", title=None).axis(None).scale(zero=False, padding=5 * size)
+    bar = ROWS.mark_bar(height=1.1 * size, cornerRadius=3)
+    layers = [
+        bar.encode(x=x, x2="base:Q", y=y, color=alt.value(BLUE)),
+        bar.encode(x=_place("base"), x2="high:Q", y=y, color=alt.value(ORANGE)),
+        ROWS.mark_rule(color=ink.text).encode(x=_place("base")),
+        ROWS.mark_text(align="right", dx=-6, fontSize=size, color=ink.text).encode(
+            x=_place("low"), y=y, text="low_text:N"
+        ),
+        ROWS.mark_text(align="left", dx=6, fontSize=size, color=ink.text).encode(
+            x=_place("high"), y=y, text="high_text:N"
+        ),
+    ]
+    return finished(alt.layer(*layers), title, ink, height={"step": BAND * size})
+
+
+def _place(column: str) -> alt.X:
+    """A place on the axis that is not drawn; Vega needs to be told so in every layer."""
+    return alt.X(f"{column}:Q", title=None).axis(None)
+
+
+def _labels(ink: Ink, size: int, width: int) -> alt.Y:
+    """The names of the bars, in the order of the table."""
+    return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelFontSize=size,
+        labelLimit=width * size,
+        labelColor=ink.text,
+        labelPadding=8,
+        ticks=False,
+        domain=False,
+    )

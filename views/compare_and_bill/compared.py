@@ -1,0 +1,58 @@
+"""What is compared: the kept answers as billed rows with their jobs, or the present answer."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.plan.bill import billed
+from calc.plan.figures import records
+from calc.plan.plan_bill import JobAnswers, answers_by_job, plan_bill
+from calc.say.answer_name import answer_name
+from calc.say.job import short_job
+from calc.say.numbers import is_missing
+from views.session import kept
+from views.session.present_plan import present
+
+
+class Compared(NamedTuple):
+    """The answers as billed rows, the same as records, and their jobs with the ticks."""
+
+    rows: pd.DataFrame
+    records: list[Row]
+    jobs: list[JobAnswers]
+
+    @property
+    def ticked(self) -> list[int]:
+        """The places of the answers in the bill."""
+        return [job.ticked for job in self.jobs]
+
+
+def compared(catalogs: Catalogs) -> Compared:
+    """What is kept, or the present answer alone."""
+    rows = plan_bill(kept.rows(catalogs) if kept.kept() else _present(catalogs))
+    jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
+    ticked = {job.ticked for job in jobs}
+    rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
+    return Compared(rows, records(rows), jobs)
+
+
+def _present(catalogs: Catalogs) -> pd.DataFrame:
+    """The answer shown on Plan as the one row; a run of it once."""
+    plan = present(catalogs)
+    is_estimated = not is_missing(plan.row["memory_bytes"])
+    of_job = {
+        "market": plan.market,
+        "job": short_job(plan.job, catalogs),
+        "have": plan.job.get("have") or "",
+        "in_bill": "yes",
+    }
+    row = (
+        plan.row
+        | of_job
+        | {"scenario": answer_name(plan.row, catalogs) if is_estimated else plan.row["model"]}
+    )
+    row |= {"plan_months": 1} if ends_of(row) else {}
+    return billed(pd.DataFrame([row]), catalogs)

@@ -1,0 +1,66 @@
+"""The three cases of the bill, what moves it, and the decision of the meeting."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.load import Catalogs
+from calc.charts.bills import moves_table
+from calc.plan.cases import cases, moves
+from calc.say.cases import range_words
+from views.charts.bills import tornado
+from views.compare_and_bill.bill_charts import letters
+from views.session import SESSION
+from views.session.remembered import remembered
+from views.shared.elements import draw
+from views.shared.markdown import plain
+from views.shared.theme import Ink
+
+HOW = (
+    "Low: the fast end of each run, the high end of the throughput of each service. High: the "
+    "other ends, one more attempt at each run, and the contingency."
+)
+PERIOD = "year_usd"
+DECISION = "decision"
+LONGEST_DECISION = 160
+PLACEHOLDER = "What, because of what, by whom, against which budget"
+
+
+def cases_of(bill: pd.DataFrame, column: str) -> None:
+    """The bill of a period as a range, with a contingency on top."""
+    look: dict[str, Any] = {"step": 5.0, "format": "%g", "placeholder": "0", "width": 150}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        percent = st.number_input(
+            "Contingency, %", 0.1, 100.0, value=None, key="contingency_percent", **look, **SESSION
+        )
+        found = cases(bill, column, percent or 0.0)
+        st.markdown(plain(f"**Low to high: {range_words(found)}**"), help=HOW, width="content")
+
+
+def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:
+    """What each factor alone makes of the bill of 12 months."""
+    names = ("scenario", "usd", "market", "paid_ratio", PERIOD, "have")
+    table = remembered(
+        "moves",
+        (bill[list(names)].to_csv(), catalogs.version),
+        lambda: moves_table(moves(bill, PERIOD, catalogs), bill[PERIOD]),
+    )
+    if not len(table):
+        return
+    st.header("What moves it", anchor=False)
+    ends = "; ".join(
+        f"{row['label']} {row['low_text']} {row['high_text']}" for row in table.to_dict("records")
+    )
+    draw(tornado(ink, "12 months", letters()), table, f"What moves the bill: {ends}", "moves")
+
+
+def decision() -> None:
+    """One line that report, minutes, link and shelf carry away."""
+    st.text_input(
+        "Decision",
+        key=DECISION,
+        max_chars=LONGEST_DECISION,
+        placeholder=PLACEHOLDER,
+        **SESSION,
+    )
