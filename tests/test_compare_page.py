@@ -50,9 +50,9 @@ def cells(app):
 
 
 def lines(app):
-    """The bill as it stands in its table."""
+    """The bill as it stands in its table, without the jobs in brackets."""
     return [
-        [str(cell).replace("\\", "").strip("*") for cell in row]
+        [re.sub(r" \(.*\)$", "", str(cell).replace("\\", "").strip("*")) for cell in row]
         for row in app.table[0].value.to_numpy()
     ]
 

@@ -1,4 +1,4 @@
-"""Tables behind the charts of Compare & bill: kept answers by measure, and what moves the bill."""
+"""Tables behind the charts of Compare & bill: answers by measure, and what moves them."""
 
 from collections.abc import Sequence
 

@@ -13,6 +13,10 @@ FACTORS = {
     "spot": "All on Spot",
     "discount": f"A discount of {percent(ASKED_DISCOUNT)}",
 }
+HOW_CASES = (
+    "Low: the fast end of each run, the high end of the throughput of each service. High: the "
+    "other ends, one more attempt at each run, and the contingency."
+)
 CENTS_BELOW_USD = 9.995  # an amount with cents, and with it all others
 
 

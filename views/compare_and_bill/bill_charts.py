@@ -1,4 +1,4 @@
-"""Charts of the kept answers, those of the bill darker; for a wall larger, one below the other."""
+"""Charts of the kept answers, those of the bill darker; on a wall one below the other."""
 
 import streamlit as st
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import pandas as pd
+import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
@@ -15,6 +16,8 @@ from calc.say.job import short_job
 from calc.say.numbers import is_missing
 from views.session import kept
 from views.session.present_plan import present
+
+DECISION = "decision"  # of the meeting, in one line
 
 
 class Compared(NamedTuple):
@@ -36,6 +39,8 @@ def compared(catalogs: Catalogs) -> Compared:
     jobs = answers_by_job(rows["job"].tolist(), (rows["in_bill"] == "yes").tolist())
     ticked = {job.ticked for job in jobs}
     rows["in_bill"] = ["yes" if place in ticked else "no" for place in range(len(rows))]
+    if decision := st.session_state.get(DECISION):
+        rows = rows.assign(decision=decision)
     return Compared(rows, records(rows), jobs)
 
 

@@ -8,21 +8,17 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts.bills import moves_table
 from calc.plan.cases import cases, moves
-from calc.say.cases import range_words
+from calc.say.cases import HOW_CASES, range_words
 from views.charts.bills import tornado
 from views.compare_and_bill.bill_charts import letters
+from views.compare_and_bill.compared import DECISION
 from views.session import SESSION
 from views.session.remembered import remembered
 from views.shared.elements import draw
 from views.shared.markdown import plain
 from views.shared.theme import Ink
 
-HOW = (
-    "Low: the fast end of each run, the high end of the throughput of each service. High: the "
-    "other ends, one more attempt at each run, and the contingency."
-)
 PERIOD = "year_usd"
-DECISION = "decision"
 LONGEST_DECISION = 160
 PLACEHOLDER = "What, because of what, by whom, against which budget"
 
@@ -35,7 +31,9 @@ def cases_of(bill: pd.DataFrame, column: str) -> None:
             "Contingency, %", 0.1, 100.0, value=None, key="contingency_percent", **look, **SESSION
         )
         found = cases(bill, column, percent or 0.0)
-        st.markdown(plain(f"**Low to high: {range_words(found)}**"), help=HOW, width="content")
+        st.markdown(
+            plain(f"**Low to high: {range_words(found)}**"), help=HOW_CASES, width="content"
+        )
 
 
 def moves_of(bill: pd.DataFrame, ink: Ink, catalogs: Catalogs) -> None:

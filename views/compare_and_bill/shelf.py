@@ -18,6 +18,7 @@ from calc.say.numbers import changed_by, counted, is_missing, percent
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
+from views.compare_and_bill.compared import DECISION
 from views.session import address
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
@@ -141,6 +142,8 @@ def putting(run: Run, options: Answer, catalogs: Catalogs) -> None:
         st.caption(NOTHING_TO_SAVE)
         return
     answer = plan_words.heading(options, catalogs)
+    if decision := st.session_state.get(DECISION):
+        answer = f"{answer}. Decision: {decision}"
     with st.form("to_shelf"):
         st.markdown(plain(f"{job_sentence(options.job, catalogs)} {answer}."))
         with st.container(horizontal=True, vertical_alignment="bottom"):

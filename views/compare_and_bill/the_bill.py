@@ -1,5 +1,6 @@
 """The bill of the ticked answers: once, a month, 12 months; discount and budget."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -8,11 +9,13 @@ import streamlit as st
 from calc.cost.job import ends_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.plan.cases import cases
 from calc.plan.figures import records
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget
-from calc.say.cases import summands
+from calc.say.cases import HOW_CASES, range_words, summands
 from calc.say.numbers import about, counted, is_missing, percent, usd
 from calc.scenarios.private_prices import discount_percent
+from views.compare_and_bill.compared import DECISION
 from views.compare_and_bill.moves import cases_of
 from views.session import SESSION, kept
 from views.session.kept import PLANNED
@@ -78,19 +81,19 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
         closed("How often, for how long", "planned", lambda: _planned(records(bill), places))
 
 
-def lines(bill: pd.DataFrame) -> list[dict[str, str]]:
-    """A line for each answer and their sum, all in one rounding."""
+def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
+    """A line for each answer and their sum, all in one rounding; `write` escapes texts."""
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
     result = [
         {
-            "": plain(_what(row, bill["job"].nunique() > 1)),
-            **{label: plain(texts[place]) for label, (texts, _) in amounts.items()},
+            "": write(_what(row, bill["job"].nunique() > 1)),
+            **{label: write(texts[place]) for label, (texts, _) in amounts.items()},
         }
         for place, row in enumerate(records(bill))
     ]
     if len(result) > 1:
         sums = {
-            label: f"**{plain(total)}**" if total else "" for label, (_, total) in amounts.items()
+            label: f"**{write(total)}**" if total else "" for label, (_, total) in amounts.items()
         }
         result.append({"": "**Together**", **sums})
     return result
@@ -99,20 +102,21 @@ def lines(bill: pd.DataFrame) -> list[dict[str, str]]:
 def _what(row: Row, names_job: bool) -> str:
     """Full · p5.48xlarge, 1 run, $9 of it for starting; 8 bits · g6e.xlarge, 730 h.
 
-    Among several jobs each names its own first.
+    Among several jobs each names its own at the end.
     """
     starting = f"{about(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
     parts = (
-        f"{row['job']}: {row['scenario']}" if names_job else row["scenario"],
+        row["scenario"],
         market,
         _often(row),
         starting,
         own_share(row),
         "on your machines" if row["have"] else "",
     )
-    return ", ".join(filter(None, parts))
+    job = f" ({row['job']})" if names_job else ""
+    return ", ".join(filter(None, parts)) + job
 
 
 def _often(row: Row) -> str:
@@ -155,6 +159,19 @@ def _discount(rows: list[Row]) -> None:
 
 def _take_discount() -> None:
     kept.take_discount(st.session_state["bill_discount"])
+
+
+def said_of(bill: pd.DataFrame) -> list[str]:
+    """The decision, the bill as a range, and the budget, as a report says them."""
+    state = st.session_state
+    period = state.get("budget_for", "year")
+    found = cases(bill, f"{period}_usd", state.get("contingency_percent") or 0.0)
+    said = [f"Decision: {state.get(DECISION) or 'none yet'}"]
+    said.append(f"{PERIODS[period]}: {range_words(found)}. {HOW_CASES}")
+    if budget := state.get("budget_usd"):
+        against = against_budget(bill, budget, period)
+        said.append(f"Budget {usd(budget)}: {_against(against)}")
+    return said
 
 
 def _against(against: dict[str, float]) -> str:

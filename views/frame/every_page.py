@@ -34,7 +34,7 @@ def draw() -> None:
     page = st.navigation(pages(), position="top")
     address.write_link(catalogs, page.url_path)
     extra_state.keep(vars(job_state.KEYS), page.url_path)
-    top_bar.draw(catalogs)
+    top_bar.draw(catalogs, page.url_path)
     if problem := session_catalogs.problem():
         st.warning(
             plain(problem),

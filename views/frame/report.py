@@ -107,7 +107,7 @@ def html(
             f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. "
             f"{escape(plan_words.tried(options))}.</p>"
         ),
-        _table(HEADS, [_answer_cells(row, catalogs) for row in answers]),
+        table_of(HEADS, [_answer_cells(row, catalogs) for row in answers]),
         f"<ul>{''.join(f'<li>{escape(reason)}</li>' for reason in _reasons(answers, catalogs))}</ul>",
         *(
             f"<p>{escape(line)}</p>"
@@ -121,20 +121,25 @@ def html(
     if board:
         parts += [
             "<h2>Every instance at its best</h2>",
-            _table(BOARD_HEADS, [_board(row, catalogs) for row in board]),
+            table_of(BOARD_HEADS, [_board(row, catalogs) for row in board]),
         ]
         hidden = len(options.board) - len(board)
         parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
     if paid := _paid([*answers, *board]):
-        parts += ["<h2>Prices</h2>", _table(PRICE_HEADS, _prices(paid, catalogs))]
+        parts += ["<h2>Prices</h2>", table_of(PRICE_HEADS, _prices(paid, catalogs))]
     parts += [
         "<h2>What the times and costs assume</h2>",
-        _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
+        table_of(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
     ]
     parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
+    return page_of(job, STYLE, parts)
+
+
+def page_of(title: str, style: str, parts: list[str]) -> str:
+    """A page that opens without a network."""
     head = (
         f"<meta charset='utf-8'><meta name='viewport' "
-        f"content='width=device-width'><title>{escape(job)}</title><style>{STYLE}</style>"
+        f"content='width=device-width'><title>{escape(title)}</title><style>{style}</style>"
     )
     return (
         f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
@@ -214,7 +219,7 @@ def _components(row: Row) -> str:
             f"style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
         )
         parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
-    return _table(("Component", "Size", "Share", "What it is"), parts)
+    return table_of(("Component", "Size", "Share", "What it is"), parts)
 
 
 def _paid(rows: list[Row]) -> list[Row]:
@@ -267,7 +272,8 @@ def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
         yield [escape(str(part)) for part in parts]
 
 
-def _table(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:
+def table_of(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:
+    """A table in HTML; cells are escaped already."""
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

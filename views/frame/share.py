@@ -1,59 +1,89 @@
 """Share: what carries the plan away (link, report, minutes, CSV), Redo, and a fresh start."""
 
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.files.link.short import shortened
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
-from views.frame import report
-from views.session import address, job_state, undo
+from views.compare_and_bill import the_bill
+from views.compare_and_bill.compared import compared
+from views.frame import meeting, report
+from views.session import address, job_state, kept, undo
 from views.session.present_plan import Present, present
 from views.shared import answer_words, tables
 from views.shared.elements import button
 
+COMPARE = "compare"  # the page of kept answers
 TALL, WIDE = 96, 420  # pixels
 START_OVER = "The example again; kept answers stay."
 
 
-def popover(catalogs: Catalogs, today: date) -> None:
-    """What is in it is made when it is opened."""
+def popover(catalogs: Catalogs, today: date, page: str) -> None:
+    """What the page is about, made when it is opened."""
     with st.popover("Share", type="tertiary", on_change="rerun", key="share") as share:
         if share.open:
             with st.container(width=WIDE):
-                _contents(present(catalogs), catalogs, today)
+                link = answer_words.link(st.context.url, shortened(address.address().query))
+                if page == COMPARE and kept.kept():
+                    _of_meeting(link, catalogs, today)
+                else:
+                    _of_plan(present(catalogs), link, catalogs, today)
+                _steps()
 
 
-def _contents(plan: Present, catalogs: Catalogs, today: date) -> None:
-    link, options = answer_words.link(st.context.url, address.address().query), plan.options
-    st.caption("Copy the link: it opens this plan with its answer")
+def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
+    """The comparison, its bill and the decision."""
+    every = compared(catalogs)
+    said = the_bill.said_of(every.rows.iloc[every.ticked])
+    _copied(link, meeting.markdown(every, said, link, today, catalogs))
+    with st.container(horizontal=True, gap="xsmall"):
+        name = f"headroom-compare-{today.isoformat()}"
+        _report(partial(meeting.html, every, said, link, today, catalogs), f"{name}.html")
+        tables.scenarios("CSV", every.rows, f"{name}.csv", "csv", catalogs)
+
+
+def _copied(link: str, minutes: str) -> None:
+    """The link and the minutes."""
+    st.caption("Copy the link: it opens what you see, with its answers")
     st.code(link, language=None, height=TALL, wrap_lines=True)
     st.caption("Copy the minutes, as Markdown")
-    st.code(
-        report.markdown(options, link, today, catalogs, plan.row),
-        language=None,
-        height=TALL,
-        wrap_lines=True,
+    st.code(minutes, language=None, height=TALL, wrap_lines=True)
+
+
+def _report(page: Callable[[], str], name: str) -> None:
+    st.download_button(
+        "Report (HTML)",
+        page,
+        name,
+        mime="text/html",
+        on_click="ignore",
+        icon=":material/download:",
+        key="report_html",
     )
+
+
+def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
+    """The plan with the row that is shown."""
+    options = plan.options
+    _copied(link, report.markdown(options, link, today, catalogs, plan.row))
     with st.container(horizontal=True, gap="xsmall"):
         name = answer_words.file_name(options, "html", today)
         page = partial(report.html, options, link, today, catalogs, plan.row)
-        st.download_button(
-            "Report (HTML)",
-            page,
-            name,
-            mime="text/html",
-            on_click="ignore",
-            icon=":material/download:",
-            key="report_html",
-        )
+        _report(page, name)
         if options.rows[0]["answer"]:
             rows = with_answers(options.answers, options.board, plan.row)
             name = answer_words.file_name(options, "csv", today)
             job = job_sentence(options.job, catalogs)
             tables.scenarios("CSV", rows, name, "csv", catalogs, job)
+
+
+def _steps() -> None:
+    """Redo, and a fresh start."""
     with st.container(horizontal=True, gap="xsmall"):
         button(
             "Redo",

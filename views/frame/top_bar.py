@@ -16,7 +16,7 @@ STYLE, MARK = (
 )
 
 
-def draw(catalogs: Catalogs) -> None:
+def draw(catalogs: Catalogs, page: str) -> None:
     """The same on every page, where it takes one pixel, also before its style has come."""
     ink = INKS[st.context.theme.type or "light"]
     st.logo(MARK.replace("currentColor", ink.text), size="large")
@@ -38,4 +38,4 @@ def draw(catalogs: Catalogs) -> None:
         ),
     ):
         button("Undo", undo.undo, disabled=not undo.can_undo(), type="tertiary", key="undo")
-        share.popover(catalogs, date.today())
+        share.popover(catalogs, date.today(), page)

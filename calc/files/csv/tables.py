@@ -12,7 +12,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
-from calc.files.csv.people import people_table
+from calc.files.csv.people import COLUMNS, people_table
 from calc.files.csv.writer import unmarked, write_csv
 from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
@@ -37,6 +37,8 @@ ANSWERED = frozenset(
         *VERSIONS,
         "instances",
         "in_bill",
+        "decision",
+        *COLUMNS,
     ]
 )
 

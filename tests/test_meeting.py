@@ -1,0 +1,143 @@
+"""Compare & bill where a meeting ends: cases, what moves them, the decision, and what is shared."""
+
+import re
+
+import pytest
+from examples import billed_row, catalogs
+from pages import address, opened, page_text, run, with_share
+
+from calc.charts.bills import answers_table, measures, moves_table
+from calc.cost.job import ends_of
+from calc.files.link import link
+from calc.files.link.short import BROKEN, NAME, expanded, shortened
+from calc.plan.cases import case_ratios, cases, load_ratios, moves, time_ratios
+from calc.plan.figures import records
+from calc.plan.plan_bill import plan_bill
+from calc.say.cases import range_words, summands
+
+COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096"
+RUN = f"plain~market~on-demand~{COMMON}~train_tokens~150000000~plan_months~1"
+EIGHT = f"8-bit~market~on-demand~{COMMON}~train_tokens~150000000~plan_months~1~optimizer~adamw-8bit"
+SERVED = (
+    "served~market~on-demand~work~inference~model~llama-3.1-8b~instance~g6e.xlarge"
+    "~implementation~vllm~batch~8"
+)
+HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3"}
+SERVE = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "instance": "g6e.xlarge",
+    "implementation": "vllm",
+    "batch": 8,
+}
+DECISION = "Take 8-bit AdamW, since it costs less; Ana, against the training budget"
+
+
+@pytest.fixture(scope="module")
+def bill():
+    import pandas as pd
+
+    rows = [billed_row(catalogs(), **HOLD, train_tokens=1e9), billed_row(catalogs(), **SERVE)]
+    frame = pd.DataFrame(rows).assign(have="", scenario=["a", "b"], job=["A", "B"], problem="")
+    return plan_bill(frame)
+
+
+def test_the_base_case_is_the_bill_and_lies_between_low_and_high(bill):
+    found = cases(bill, "year_usd")
+    assert found["base"] == pytest.approx(bill["year_usd"].sum())
+    assert found["low"] <= found["base"] <= found["high"]
+    dearer = cases(bill, "year_usd", 25)
+    assert dearer["high"] == pytest.approx(1.25 * found["high"])
+    assert (dearer["low"], dearer["base"]) == (found["low"], found["base"])
+    assert " to " in range_words(found)
+
+
+def test_a_run_moves_with_its_time_and_attempts_and_a_service_with_its_throughput(bill):
+    trained, served = records(bill)
+    assert ends_of(trained)
+    low, high = time_ratios(trained)
+    assert low == pytest.approx(trained["run_low_hours"] / trained["run_hours"])
+    assert high == pytest.approx(trained["run_high_hours"] / trained["run_hours"])
+    assert case_ratios(trained)[1] == pytest.approx(2 * high, rel=1e-6)  # two attempts for one
+    assert load_ratios(trained) == time_ratios(served) == (1.0, 1.0)
+    assert load_ratios(served)[0] <= 1 <= load_ratios(served)[1]
+
+
+def test_each_factor_moves_the_bill_around_its_base_and_the_largest_comes_first(bill):
+    table = moves(bill, "year_usd", catalogs())
+    base = bill["year_usd"].sum()
+    assert {"hours", "attempts", "discount"} <= set(table["factor"])
+    assert (table["low_usd"] <= base * 1.0001).all()
+    assert (table["high_usd"] >= base * 0.9999).all()
+    spans = table["high_usd"] - table["low_usd"]
+    assert spans.is_monotonic_decreasing
+    drawn = moves_table(table, bill["year_usd"])
+    assert drawn["base"].to_list() == pytest.approx([base] * len(table))
+
+
+def test_charts_hold_every_answer_that_has_the_measure(bill):
+    rows = records(bill)
+    assert measures(rows) == ["once", "month", "hours", "token", "memory"] or measures(rows) == [
+        *("month", "hours", "token", "memory")
+    ]
+    memory = answers_table(rows, [0], "memory")
+    assert memory["is_ticked"].to_list() == [True, False]
+    assert (memory["low"] <= memory["high"]).all()
+
+
+@pytest.mark.parametrize(
+    "values", [[33.93, 7050.4, 12.5], [0.4, 0.4, 0.4], [float("nan"), 49.5, 50.5], []]
+)
+def test_what_is_shown_adds_up(values):
+    texts, total = summands(values)
+    shown = [float(text.strip("$").replace(",", "")) for text in texts if text]
+    assert len(texts) == len(values)
+    assert (sum(shown) if shown else 0) == pytest.approx(
+        float(total.strip("$").replace(",", "") or 0), abs=1e-9
+    )
+
+
+def test_a_short_link_says_the_same_and_a_broken_one_says_so():
+    query = link.compose({"model": "llama-3.1-8b", "kept": []}) | {"kept": [RUN, EIGHT, SERVED]}
+    short = shortened(query)
+    assert list(short) == [NAME]
+    assert len(short[NAME][0]) < len("".join(query["kept"]))
+    assert expanded(short) == (query, "")
+    for text in (short[NAME][0][:-9], "!", "", "é", "eJwDAAAAAAE"):
+        assert expanded({NAME: [text], "v": ["3"]}) == ({"v": ["3"]}, BROKEN)
+    app = opened(z=short[NAME][0])
+    assert len(app.session_state["kept"]) == 3
+    assert BROKEN in page_text(opened(z="zzz"))
+
+
+def test_the_decision_and_the_bill_leave_the_room_in_minutes_link_and_rows():
+    app = opened("compare", kept=[RUN, EIGHT, SERVED])
+    app = run(app.text_input(key="decision").set_value(DECISION))
+    assert address(app)["decision"] == [DECISION]
+    codes = [code.value for code in with_share(app).code]
+    minutes = next(code for code in codes if code.startswith("## $"))
+    assert DECISION in minutes.splitlines()[2]
+    for name in ("plain", "8-bit", "served"):
+        assert f"| {name} |" in minutes
+    assert "Low: the fast end" in minutes
+    assert "Together" in minutes
+    again = opened(
+        "compare", **{name: text for name, text in address(app).items() if name != "view"}
+    )
+    assert again.text_input(key="decision").value == DECISION
+    amounts = [
+        [float(number.replace(",", "")) for number in re.findall(r"\$([\d,.]+)", str(row[-1]))]
+        for row in app.table[0].value.to_numpy()
+    ]
+    *lines, together = [amount[0] for amount in amounts if amount]
+    assert sum(lines) == pytest.approx(together)
+
+
+def test_a_wall_has_larger_letters_and_no_sidebar():
+    app = opened("compare", kept=[RUN, EIGHT])
+    plain = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+    app = run(app.toggle(key="wall").set_value(True))
+    large = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+    assert len(plain) == len(large) >= 4
+    assert all('"fontSize": 24' in spec for spec in large)
+    assert any("font-size: 22px" in part.proto.body for part in app.get("html"))

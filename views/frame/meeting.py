@@ -1,0 +1,98 @@
+"""Minutes and report of a meeting: decision, answers, bill, cases, budget, then each job."""
+
+from datetime import date
+from html import escape
+
+from calc.catalogs.load import Catalogs
+from calc.charts.bills import TITLES, answers_table, measures
+from calc.evaluate import Row
+from calc.say.numbers import about
+from calc.say.setting import arrangement, setting
+from calc.say.verdict import memory_of
+from views.compare_and_bill import the_bill
+from views.compare_and_bill.compared import Compared
+from views.frame.report import STYLE, page_of, table_of
+from views.shared.answer_words import pace
+
+HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "Memory per GPU")
+BILL_HEADS = ("", *the_bill.COLUMNS.values())
+
+
+def markdown(every: Compared, said: list[str], link: str, today: date, catalogs: Catalogs) -> str:
+    """The minutes; `said` are the decision, the cases and the budget in sentences."""
+    bill = every.rows.iloc[every.ticked]
+    lines = [f"## {the_bill.heading(bill)}", "", *(f"**{text}**\n" for text in said[:1])]
+    lines += _table(HEADS, [_answer(row) for row in every.records])
+    lines += ["", "### The bill", "", *_table(BILL_HEADS, _bill(every))]
+    lines += ["", *(f"- {text}" for text in said[1:])]
+    lines += ["", "### How each is set", ""]
+    lines += [f"- {row['scenario']}: {_set(row, catalogs)}" for row in every.records]
+    lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. The comparison: {link}", ""]
+    return "\n".join(lines)
+
+
+def html(every: Compared, said: list[str], link: str, today: date, catalogs: Catalogs) -> str:
+    """The report in one file, with a bar for every measure of every answer."""
+    bill = every.rows.iloc[every.ticked]
+    title = the_bill.heading(bill)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        *(f"<p><b>{escape(text)}</b></p>" for text in said[:1]),
+        table_of(HEADS, [[*map(escape, _answer(row))] for row in every.records]),
+    ]
+    for name in measures(every.records):
+        parts += [f"<h2>{escape(TITLES[name])}</h2>", _bars(every, name)]
+    rows = [[escape(cell.strip("*")) for cell in row] for row in _bill(every)]
+    parts += ["<h2>The bill</h2>", table_of(BILL_HEADS, rows)]
+    parts += [f"<p>{escape(text)}</p>" for text in said[1:]]
+    settings = [[escape(row["scenario"]), escape(_set(row, catalogs))] for row in every.records]
+    parts += ["<h2>How each is set</h2>", table_of(("Answer", "Set so"), settings)]
+    parts += [
+        f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom.</p>",
+        f"<p><a href='{escape(link, quote=True)}'>Open the comparison</a></p>",
+    ]
+    return page_of(title, STYLE, parts)
+
+
+def _answer(row: Row) -> list[str]:
+    """The cells of a kept answer; of a refused one what is in the way."""
+    ticked = "yes" if row["in_bill"] == "yes" else ""
+    if row["problem"]:
+        return [ticked, row["job"], row["scenario"], row["problem"], "", ""]
+    cost = "yours" if row["have"] else about(row["usd"])
+    return [ticked, row["job"], row["scenario"], cost, pace(row), memory_of(row)]
+
+
+def _set(row: Row, catalogs: Catalogs) -> str:
+    """The layout of an answer and how it is set."""
+    if row["problem"]:
+        return str(row["problem"])
+    return f"{arrangement(row, catalogs)}; {setting(row, catalogs)}"
+
+
+def _bill(every: Compared) -> list[list[str]]:
+    """The lines of the bill and their sum."""
+    bill = every.rows.iloc[every.ticked]
+    return [[*line.values()] for line in the_bill.lines(bill, str)]
+
+
+def _bars(every: Compared, measure: str) -> str:
+    """A measure of the answers as bars that print and need no script."""
+    table = answers_table(every.records, every.ticked, measure)
+    rows = [
+        [
+            escape(row["label"]),
+            f"<progress max='{table['value'].max()}' value='{row['value']}'></progress>",
+            escape(row["text"]),
+        ]
+        for row in table.to_dict("records")
+    ]
+    return table_of(("Answer", "", TITLES[measure]), rows)
+
+
+def _table(heads: tuple[str, ...], rows: list[list[str]]) -> list[str]:
+    """A table in Markdown."""
+    return [
+        f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+        for cells in (heads, ["---"] * len(heads), *rows)
+    ]
