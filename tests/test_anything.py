@@ -44,8 +44,6 @@ TABS = {
         "Precision and task",
         "Methods",
         "Decision guide",
-        "Sizing",
-        "Use cases",
     )
 }
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")

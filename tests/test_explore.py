@@ -15,9 +15,8 @@ from calc.plan.communicated import communicated
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
 from calc.studies.comparisons import over_gpus
-from calc.studies.guide import guide, ready_jobs, tried
+from calc.studies.guide import guide, ready_jobs
 from calc.units import GIB
-from views.session.job_state import FIRST_VISIT
 from views.understand.comparisons_words import leaf as leaf_words
 
 TRAINED = {
@@ -209,7 +208,7 @@ def test_the_plans_own_answer_is_marked_in_the_guide():
     assert [("your plan" in words) for words in shown] == [leaf is planned for leaf in leaves]
 
 
-TABS = ("GPUs", "Precision and task", "Methods", "Decision guide", "Sizing", "Use cases")
+TABS = ("GPUs", "Precision and task", "Methods", "Decision guide")
 
 
 def opened_at(tab, **query):
@@ -253,25 +252,3 @@ def test_a_leaf_of_the_guide_becomes_the_plan():
     run(app.button(key="answer_2").click())
     assert app.session_state["method"] == "qlora"
     assert app.session_state["gpus"] == [1]
-
-
-def test_one_workload_is_tried_in_four_ways_under_a_budget_of_each_hour():
-    fields = {**FIRST_VISIT, "usd_per_hour_most": 20.0}
-    full, recomputed, served, in_int8 = tried("sizing", fields, {}, catalogs())
-    assert [leaf.holds for leaf in (full, recomputed, served, in_int8)] == [False, True, True, True]
-    assert (full.row["recompute"], recomputed.row["recompute"]) == ("none", "full")
-    assert recomputed.row["usd_per_hour"] <= 20 < full.row["usd_per_hour"]
-    assert (served.row["precision"], in_int8.row["precision"]) == ("bf16", "int8")
-    assert in_int8.row["weights_bytes"] < served.row["weights_bytes"]
-
-
-@pytest.mark.parametrize(
-    ("tab", "place", "model"), [("Sizing", 3, "llama-3.2-1b"), ("Use cases", 5, "llama-3.1-70b")]
-)
-def test_a_ready_job_becomes_the_plan_in_one_press(tab, place, model):
-    app = opened_at(tab, model="llama-3.2-1b", regions="us-west-2")
-    lines = app.table[0].value.to_dict("records")
-    run(app.button(key=f"answer_{place}").click())
-    plan = options(app.session_state["current_job"].job, catalogs()).rows[0]
-    assert (plan["work"], plan["model"], plan["region"]) == ("inference", model, "us-west-2")
-    assert f" {plan['instance']}" in lines[place]["Machine"]

@@ -158,12 +158,11 @@ def test_what_cannot_be_estimated_or_run_says_why_and_who_says_so():
     assert "less_than_sm80" in rules["source"].iloc[0]
 
 
-def test_the_plan_and_its_bill_lead_to_formulas_and_sources():
-    for page in ("plan", "compare"):
-        app = opened(page)
-        app.session_state["all_types"] = True
-        run(run(app).button(key="to_sources").click())
-        assert title(app).startswith("Where the ")
+def test_the_plan_leads_to_formulas_and_sources():
+    app = opened()
+    app.session_state["all_types"] = True
+    run(run(app).button(key="to_sources").click())
+    assert title(app).startswith("Where the ")
 
 
 def test_every_form_of_a_block_has_its_words():

@@ -1,12 +1,10 @@
-"""Ready jobs and what each is answered with: the decision guide, the sizing, the use cases."""
+"""Ready jobs and what each is answered with: jobs to start from, and the decision guide."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
 from calc.evaluate import Row
 from calc.job.columns import FIXABLE
-from calc.job.fields import BY_HAND, job_of
 from calc.search.options import Options, on_several_instances, options
 
 FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
@@ -60,17 +58,6 @@ def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
     kind = "serving_questions" if job.get("work") == "inference" else "training_questions"
     return [_leaf(question, free | question.asks, catalogs) for question in ready_jobs()[kind]]
-
-
-def tried(
-    kind: str, fields: Mapping[str, Any], fixed: dict[str, list], catalogs: Catalogs
-) -> list[Leaf]:
-    """The ready jobs of a kind over the fields of a job and the prices that it fixes."""
-    leaves = []
-    for job in ready_jobs()[kind]:
-        by_hand = fixed | {name: [value] for name, value in job.asks.items() if name in BY_HAND}
-        leaves.append(_leaf(job, job_of({**fields, **job.asks}, by_hand), catalogs))
-    return leaves
 
 
 def _leaf(ready: ReadyJob, job: dict[str, Any], catalogs: Catalogs) -> Leaf:

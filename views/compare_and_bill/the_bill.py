@@ -83,10 +83,11 @@ def draw(bill: pd.DataFrame, places: list[int]) -> None:
 
 def lines(bill: pd.DataFrame, write: Callable[[str], str] = plain) -> list[dict[str, str]]:
     """A line for each answer and their sum, all in one rounding; `write` escapes texts."""
+    names_job = "job" in bill and bill["job"].nunique() > 1
     amounts = {label: summands(bill[name].tolist()) for name, label in COLUMNS.items()}
     result = [
         {
-            "": write(_what(row, bill["job"].nunique() > 1)),
+            "": write(_what(row, names_job)),
             **{label: write(texts[place]) for label, (texts, _) in amounts.items()},
         }
         for place, row in enumerate(records(bill))

@@ -7,11 +7,8 @@ from views.frame import top_bar
 from views.frame.menu import pages
 from views.session import address, extra_state, first_run, job_state, present_plan, undo
 from views.session import catalogs as session_catalogs
-from views.shared import sources
 from views.shared.markdown import plain
 from views.sidebar import sidebar
-
-WITH_SOURCES = ("compare",)  # pages whose figures Method explains; Plan has the way below its board
 
 
 def draw() -> None:
@@ -49,6 +46,4 @@ def draw() -> None:
         )
     sidebar.complaints()
     page.run()
-    if page.url_path in WITH_SOURCES:
-        sources.to_method("to_sources", label="Formulas and sources of the plan", type="tertiary")
     first_run.note((*vars(job_state.KEYS), *extra_state.assumptions()))

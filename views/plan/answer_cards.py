@@ -81,7 +81,10 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
     seen: set[str] = set()
     with st.grid(max(len(shown), 2), min_column_width=NARROWEST, key="answer_cards"):
         for number, card in enumerate(shown):
-            with st.container(height=_height(), border=False, key=f"card_{number}"):
+            with st.container(height=_height(), border=False, gap=None, key=f"card_{number}"):
+                with st.container(height=1, border=False, key=f"pick_{number}"):
+                    look = {"key": f"show_card_{number}", "width": "stretch"}
+                    button(plain(card.name), _show, card, **look)
                 badge = row_words.obtainable(card.row, catalogs)
                 quota = badge.partition(" ")[0]  # what a new account has of it is said once
                 st.html(
@@ -94,7 +97,6 @@ def cards(shown: list[Card], plan: Present, ink: Ink, catalogs: Catalogs) -> Non
                     )
                 )
                 seen.add(quota)
-                button(plain(card.name), _show, card, key=f"show_card_{number}", width="stretch")
 
 
 def _show(card: Card) -> None:

@@ -140,8 +140,7 @@ def _panel(
         )
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink, catalogs)
-    if was_complete:
-        as_table(table, cells, comparison, catalogs)
+    as_table(table, cells, comparison, catalogs)
 
 
 def _draw(
@@ -160,18 +159,19 @@ def _draw(
         st.session_state.pop(f"{key}_pressed", None)
     values = "; ".join(table["row"] + " " + table["column"] + " " + table["text"])
     is_kept = [one.plan is not None and kept.is_kept(one.plan) for one in cells]
-    st.vega_lite_chart(
-        table.assign(
-            is_kept=is_kept,
-            tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
-        ),
-        spec,
-        alt=f"{TITLES[comparison.id]}: {values}",
-        key=key,
-        width="stretch",
-        on_select=lambda: _take(key, cells, catalogs),
-        selection_mode=[charts.PICK],
-    )
+    with st.container(height=spec["height"], border=False):  # nothing moves when it is drawn
+        st.vega_lite_chart(
+            table.assign(
+                is_kept=is_kept,
+                tick_text=["Kept for Compare" if one else "Keep for Compare" for one in is_kept],
+            ),
+            spec,
+            alt=f"{TITLES[comparison.id]}: {values}",
+            key=key,
+            width="stretch",
+            on_select=lambda: _take(key, cells, catalogs),
+            selection_mode=[charts.PICK],
+        )
 
 
 def _take(key: str, cells: list[Cell], catalogs: Catalogs) -> None:

@@ -14,10 +14,11 @@ def introduction() -> None:
     """One line and a list of ready jobs, until the first change."""
     if st.session_state.get("introduced") or kept.kept() or not _is_first():
         return
+    every = [*ready_jobs()["setups"], *ready_jobs()["use_cases"]]
     others = {
-        index: setup.name
-        for index, setup in enumerate(ready_jobs()["setups"])
-        if not job_state.is_first_visit(setup.asks)
+        index: ready.name
+        for index, ready in enumerate(every)
+        if not job_state.is_first_visit(ready.asks)
     }
     with st.container(
         border=True, gap="xsmall", horizontal=True, vertical_alignment="center", key="introduction"
@@ -31,7 +32,7 @@ def introduction() -> None:
         use_in_plan(
             others,
             "start_from",
-            lambda index: _start(ready_jobs()["setups"][index]),
+            lambda index: _start(every[index]),
             OTHER,
             **look,
         )

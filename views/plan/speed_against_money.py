@@ -4,6 +4,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.against_time import against_time, within_sight
+from calc.cost.job import ends_of
 from calc.plan.figures import records
 from calc.say.numbers import about
 from views.charts.against_time import cost_against_time
@@ -13,6 +14,7 @@ from views.shared.elements import draw
 from views.shared.theme import Ink
 
 HEIGHT = 250
+HOURS, PACE = "hours of the job", "milliseconds for each {}"
 
 
 def has_speeds(plan: Present) -> bool:
@@ -34,11 +36,14 @@ def speed_against_money(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         [edge[["seconds", "usd"]].assign(kind="frontier", label=labels), pd.DataFrame([shown])],
         ignore_index=True,
     )
-    spec = cost_against_time(
-        ink, f"milliseconds for each {row_words.paced_by(plan.row)}", "USD a month", "", HEIGHT
+    ends = bool(ends_of(plan.row))
+    pace, cost = (
+        HOURS if ends else PACE.format(row_words.paced_by(plan.row)),
+        "USD of the job" if ends else "USD a month",
     )
+    spec = cost_against_time(ink, pace, cost, "", HEIGHT)
     alt = (
         f"{len(edge)} answers that none beats in both, {about(edge['usd'].min())} to "
-        f"{about(edge['usd'].max())} a month"
+        f"{about(edge['usd'].max())}{'' if ends else ' a month'}"
     )
-    draw(spec, against_time(points, trains=False), alt, "speed_against_money")
+    draw(spec, against_time(points, trains=ends), alt, "speed_against_money")

@@ -35,16 +35,6 @@ SENT = {
     "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
     "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
 }
-TRIED = {
-    "sizing": (
-        "The model, the load and the limits of the plan, each row the least money for it. An "
-        "empty budget is no limit."
-    ),
-    "use_cases": (
-        "A typical job of each use case in the regions and on the markets of the plan: the least "
-        "money for it today."
-    ),
-}
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 
 

@@ -2,36 +2,30 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
-from calc.job.fields import SEVERAL
 from calc.memory.moments import components_of
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
 from calc.say.setting import name_of
-from calc.scenarios.inputs import ASSUMED
 from calc.search.row_status import scenario_of
 from calc.studies import comparisons
-from calc.studies.guide import Leaf, guide, tried
+from calc.studies.guide import Leaf, guide
 from views.session import job_state
-from views.session.job_state import KEYS
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.shared.elements import button, open_tabs
 from views.shared.markdown import plain
 from views.shared.tables import NUMBER, columns_of, grid, text_table
 from views.shared.theme import Ink
-from views.sidebar.fields import number
 from views.understand import comparisons_words as words
 from views.understand.comparisons import bars_to_use, gpu_counts, made, over_values
 
 FIRST = "GPUs"
 MOST_GPUS = 64
-PRICES = (*ASSUMED, "private_prices")  # of what is set by hand
 
 
 def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -42,8 +36,6 @@ def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         "Precision and task": lambda: _tasks(plan, ink, catalogs),
         **({"Methods": lambda: _methods(plan, ink, catalogs)} if trains else {}),
         "Decision guide": lambda: _guide(plan, catalogs),
-        "Sizing": lambda: _sizing(plan, catalogs),
-        "Use cases": lambda: _use_cases(plan, catalogs),
     }
     open_tabs(bodies, FIRST, "explore_tab")
 
@@ -122,50 +114,6 @@ def _guide(plan: Present, catalogs: Catalogs) -> None:
         for leaf in leaves
     ]
     _answered("Question", leaves, takes, plan, catalogs)
-
-
-def _sizing(plan: Present, catalogs: Catalogs) -> None:
-    """The model of the plan in four ways side by side, under a budget of each hour."""
-    number("Budget, $ an hour", KEYS.usd_per_hour_most, width=170)
-    fields = job_state.current().fields
-    _tried(
-        "sizing",
-        "Tried as",
-        fields | {"goal": "tune"} if fields["goal"] == "serve" else fields,
-        plan,
-        catalogs,
-    )
-
-
-def _use_cases(plan: Present, catalogs: Catalogs) -> None:
-    """A typical job of each use case, in the regions and on the markets of the plan."""
-    fields = job_state.current().fields
-    _tried(
-        "use_cases",
-        "Use case",
-        job_state.first_visit() | {name: fields[name] for name in SEVERAL},
-        plan,
-        catalogs,
-    )
-
-
-def _tried(kind: str, head: str, fields: dict[str, Any], plan: Present, catalogs: Catalogs) -> None:
-    """Ready jobs over the fields of a job, each with the least money for it."""
-    prices = {
-        name: values for name, values in job_state.current().by_hand.items() if name in PRICES
-    }
-    key = (fields, prices, catalogs.version)
-    with st.spinner("Answering each job"):
-        leaves = remembered(kind, key, lambda: tried(kind, fields, prices, catalogs))
-    st.caption(words.TRIED[kind])
-    kept = {name: values[0] for name, values in prices.items()}
-    _answered(
-        head,
-        leaves,
-        [partial(job_state.start, {**fields, **kept, **leaf.job.asks}) for leaf in leaves],
-        plan,
-        catalogs,
-    )
 
 
 def _answered(
