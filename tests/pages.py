@@ -24,6 +24,8 @@ PAGES = (
     "pay",
     "tuned",
     "team",
+    "load",
+    "teams",
     "actual",
     "shelf",
     "explore",

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from calc.__main__ import main
 from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
-from calc.plan.actual import CAUSE_COLUMNS, actual, runway, with_attempts
+from calc.plan.actual import CAUSE_COLUMNS, actual, runway, runway_of_budget, with_attempts
+from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import tag_value
 from calc.say import actual as said
@@ -177,7 +178,7 @@ def test_a_bill_of_the_present_month_is_compared_to_its_last_day(catalogs):
         date(2026, 11, 3),
         {},
     )
-    assert (result.first_day, result.last_day, result.days) == ("2026-11-01", "2026-11-02", 2)
+    assert (result.first_day, result.last_day) == ("2026-11-01", "2026-11-02")
     assert of(result, "chat")["ratio"] == pytest.approx(1)
 
 
@@ -200,6 +201,20 @@ def test_a_budget_ends_at_the_bill_s_rate(catalogs):
     assert left.ends_on == date(2027, 2, 8)  # 70 days after 30 November
     assert runway(result, 1e9).ends_on is None
     assert runway(result, 2000).ends_on == date(2026, 11, 20)
+
+
+def test_a_team_s_budget_ends_at_the_rate_of_its_plans(catalogs):
+    """November has $1,500 of nlp; $50 a day leave 90 days of $6,000."""
+    result = compared(catalogs, [chat(usd=1500.0, hours=750.0), tune(usd=900.0, hours=18.0)])
+    nlp = Budget("q4", "nlp", "", date(2026, 10, 1), date(2027, 3, 31), 6000.0, None)
+    left = runway_of_budget(result, PLANS, nlp)
+    assert (left.spent_usd, left.usd_per_day, left.ends_on) == (1500, 50, date(2027, 2, 28))
+    assert said.budget_sentence(nlp, left, result.first_day) == (
+        "q4 (team nlp, to 31 March 2027): $1,500 of $6,000 is spent; at $50 a day the budget ends "
+        "on 28 February 2027. What was spent before 2026-11-01 is not in the bill."
+    )
+    assert runway_of_budget(result, PLANS, nlp._replace(usd=None)) is None
+    assert runway_of_budget(result, PLANS, nlp._replace(starts=date(2027, 1, 1))) is None
 
 
 def test_attempts_are_fed_back(catalogs):

@@ -5,6 +5,9 @@ from bills import as_csv, cur, focus, line
 from pages import address, opened, page_text, run, title
 from test_compare_page import PLAIN, SERVED
 
+from calc.files.link.link import VIEWS
+from views.session.tabs import TABS
+
 SEARCH = SERVED.replace("served", "search", 1).replace("llama-3.1-8b", "qwen2.5-7b")
 
 
@@ -17,6 +20,10 @@ def given(app, *files):
 def shown(app):
     """The cells of the table of plans."""
     return [[str(cell).replace("\\", "") for cell in row] for row in app.table[0].value.to_numpy()]
+
+
+def test_the_tabs_that_a_link_may_open_are_those_of_the_pages():
+    assert {*VIEWS} == {tab for tabs in TABS.values() for tab in tabs}
 
 
 @pytest.mark.long
@@ -39,6 +46,7 @@ def test_a_bill_is_shown_beside_the_kept_plans_and_its_attempts_are_taken():
     assert title(app) == "What did it really cost?"
 
 
+@pytest.mark.long
 def test_a_bad_file_costs_one_sentence_and_loses_nothing():
     app = opened("actual", kept=[PLAIN])
     given(app, ("plans.csv", b"model,usd\ngpt2,3\n"))

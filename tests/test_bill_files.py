@@ -1,6 +1,7 @@
 """Files of bills: the same lines of every format, what counts as what, and bad files."""
 
 import gzip
+import json
 
 import bills
 import pandas as pd
@@ -97,6 +98,18 @@ def test_a_discount_is_counted_once(is_net, usd):
     for row, net in zip(rows, (88.0, 0.0), strict=True) if is_net else ():
         row["line_item_net_unblended_cost"] = net
     assert bill_of(as_csv(rows), "f").lines["usd"].sum() == pytest.approx(usd)
+
+
+def test_a_focus_export_of_another_generator_names_machines_in_its_details():
+    rows = focus([line(1, 55.0, 2.0), line(1, 3.0, 9.0, instance="", usage="storage")])
+    for row, details in zip(rows, ({"InstanceType": "p5.48xlarge"}, {}), strict=True):
+        del row["x_UsageType"]
+        row["SkuPriceDetails"] = json.dumps(details)
+    bill = bill_of(as_csv(rows), "f")
+    assert sums(bill) == {("machine", "on-demand"): (55.0, 2.0), ("other", ""): (3.0, 0.0)}
+    for row in rows:
+        del row["SkuPriceDetails"]
+    assert sums(bill_of(as_csv(rows), "f")) == {("other", ""): (58.0, 0.0)}
 
 
 COST_EXPLORER = b"""Instance Type,p5.48xlarge($),g6e.xlarge($),No Instance Type($),Total costs($)

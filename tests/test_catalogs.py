@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import FILES, CatalogError, add_models
 from calc.catalogs.prices import SAGEMAKER, price_table
-from calc.catalogs.rooms import FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of, schema_of
+from calc.catalogs.rooms import BUDGETS, FOLDER, OWN, READINGS, ROOM_OF, ROOMS, path_of, schema_of
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
 from views.shared.answer_words import day_text, price_age
@@ -177,10 +177,11 @@ def test_every_catalog_stands_in_its_room_and_in_the_readme_and_names_its_schema
     """
     there = {(path.parents[1].name, path.stem) for path in FOLDER.glob("*/schema/*.json")}
     assert {(path.parent.name, path.stem) for path in FOLDER.glob("*/*.yaml")} | {
-        (OWN, READINGS)
+        (OWN, READINGS),
+        (OWN, BUDGETS),
     } == there
     assert {(room, name) for name, room in ROOM_OF.items()} == there
-    for name in ROOM_OF.keys() - {READINGS}:
+    for name in ROOM_OF.keys() - {BUDGETS, READINGS}:
         assert (
             path_of(name).read_text("utf-8").partition("\n")[0]
             == f"# yaml-language-server: $schema=schema/{name}.json"

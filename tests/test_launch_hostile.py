@@ -30,6 +30,7 @@ from calc.models.foreign import (
     visible,
 )
 from calc.models.huggingface.config import ConfigError
+from calc.plan.ownership import OWNERSHIP
 from calc.scenarios.inputs import BY_NAME
 
 CASES = recorded("cases/launch.json")
@@ -52,7 +53,11 @@ HOSTILE = [
 ]
 # Columns that take any text, and the region, which no table is looked up by.
 FREE_TEXTS = [
-    *("region", *(name for name, one in BY_NAME.items() if one.kind == "text" and not one.catalog)),
+    *(
+        "region",
+        *OWNERSHIP,
+        *(name for name, one in BY_NAME.items() if one.kind == "text" and not one.catalog),
+    ),
 ]
 STUBS = (
     *("uv", "curl", "aws", "accelerate", "torchrun", "python", "python3", "vllm", "trtllm-serve"),

@@ -8,6 +8,8 @@ import pytest
 from examples import catalogs, published, recorded
 
 from calc import estimate
+from calc.__main__ import main
+from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.explain import LogProblem, explained, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
@@ -241,3 +243,79 @@ def test_json_other_text_and_long_hostile_text_are_answered_in_bounded_time():
     assert {"a10g", "l4"} <= set(cards_of_capacity(21.96 * GIB, catalogs()))
     assert {"h100-80gb-sxm", "a100-80gb-sxm"} <= set(cards_of_capacity(79.1 * GIB, catalogs()))
     assert cards_of_capacity(8 * GIB, catalogs()) == []
+
+
+SGLANG_START = (
+    "server_args=ServerArgs(model_path='meta-llama/Llama-3.1-70B-Instruct', tp_size=4, "
+    "mem_fraction_static=0.87, context_length=None, chunked_prefill_size=8192)\n"
+    "[TP0] Load weight begin. avail mem=78.58 GB\n[TP0] Load weight end. mem usage=33.17 GB.\n"
+    "[TP0] KV Cache is allocated. #tokens: 215000, K size: 15.40 GB, V size: 15.40 GB\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (
+            SGLANG_START,
+            "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-70B-Instruct "
+            "--tp-size 4 --mem-fraction-static 0.87 --chunked-prefill-size 8192",
+        ),
+        (
+            "non-default args: {'model': 'Qwen/Qwen3-32B', 'max_model_len': 8192, 'x': [1]}",
+            "vllm serve --model Qwen/Qwen3-32B --max-model-len 8192",
+        ),
+        (
+            "V1 LLM engine (v0.9.1) with config: model='Qwen/Qwen3-8B', dtype=torch.bfloat16, "
+            "max_seq_len=4096, quantization=None\nmore",
+            "vllm serve --model Qwen/Qwen3-8B --dtype bfloat16 --max-model-len 4096",
+        ),
+        (
+            'text_generation_launcher: Args { model_id: "a/b", num_shard: Some(2), dtype: None }',
+            "text-generation-launcher --model-id a/b --num-shard 2",
+        ),
+        ("server_args=ServerArgs(model_path='a/b', ", ""),
+        ("non-default args: {'model': }", ""),
+    ],
+)
+def test_an_engine_prints_its_own_command(text, command):
+    assert command_in_log(text) == command
+
+
+def test_a_healthy_log_needs_no_plan(tmp_path, capsys):
+    """The card, the model and the layout come from what the engine prints."""
+    log = tmp_path / "sglang.log"
+    log.write_text(SGLANG_START)
+    assert main(["oom", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "model llama-3.1-70b" in out
+    assert "Nothing ran out" in out
+    assert "| KV cache | 30.80 |" in out
+    assert main(["calibrate", str(log)]) in (0, 2)
+    assert "add the plan that it ran" not in capsys.readouterr().err
+
+
+def test_an_error_without_a_plan_has_its_cause_and_what_helps(tmp_path, capsys):
+    log = tmp_path / "error.log"
+    log.write_text(f"  logits = logits.float()\n{message(7.83, 21.99, 3.4, 17.6, 0.68)}")
+    assert main(["oom", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "was for the logits" in out
+    assert "- A fused or chunked loss" in out
+    assert "memory |" not in out
+    assert "python -m calc oom LOG RUN" in out
+    assert main(["calibrate", str(log)]) == 2
+    assert "calibrate LOG plan.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("exitcode  : -9 (pid: 1)", "More host memory"),
+        ("Not enough memory to handle 8192 prefill tokens.", "Fewer tokens in one prefill"),
+        ("No available memory for the cache blocks", "A larger share of the card"),
+        (message(1, 2, 0.5, 1, 0.1), "Activation checkpointing"),
+    ],
+)
+def test_what_helps_follows_from_what_ran_out(text, cure):
+    assert cures_by_cause(text)[0].startswith(cure)

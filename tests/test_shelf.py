@@ -30,6 +30,7 @@ from shelf.plans import (
     taken_off,
     versions,
 )
+from shelf.states import history, newest_states, set_state
 
 MARK = "O'Brien; DROP TABLE headroom_plans; 模型 <b> :name %s ?"
 PLAN = {
@@ -103,7 +104,8 @@ def run(request, tmp_path):
     if request.param == "file":
         return stores.in_file(tmp_path / "shelf.sqlite3")
     run = stores.in_database(request.getfixturevalue("database"))
-    run("DROP TABLE IF EXISTS headroom_plans", {})
+    for table in ("headroom_plans", "headroom_states"):
+        run(f"DROP TABLE IF EXISTS {table}", {})
     return run
 
 
@@ -233,3 +235,78 @@ def test_what_cannot_be_reached_is_one_sentence_without_its_password(tmp_path):
         newest(run)
     assert "secret" not in str(raised.value)
     assert "ana" not in str(raised.value)
+
+
+def proposed(run, name="tune", **texts):
+    return set_state(run, name, "proposed", "Ana", "v1", None, **texts)
+
+
+def test_a_state_comes_back_with_its_history(run):
+    assert newest_states(run) == {}
+    first = proposed(run, team="nlp")
+    second = set_state(
+        run, "tune", "approved", "Bo", "v1", first, team="nlp", budget="nlp-q4", note=MARK
+    )
+    assert newest_states(run) == {"tune": second}
+    assert history(run, "tune") == [second, first]
+    assert (second.set_by, second.budget, second.note) == ("Bo", "nlp-q4", MARK)
+    proposed(run, "serve")
+    assert set(newest_states(run)) == {"tune", "serve"}
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (["approved"], "not proposed yet"),
+        (["proposed", "running"], "it can become approved or rejected, not running"),
+        (["proposed", "rejected", "approved"], "it can become proposed"),
+        (["proposed", "proposed"], "not proposed"),
+        (["no such state"], "not no such state"),
+    ],
+)
+def test_a_state_follows_only_what_it_may_follow(run, path, words):
+    state = None
+    for step in path[:-1]:
+        state = set_state(run, "tune", step, "Ana", "v1", state)
+    with pytest.raises(ShelfError, match=words):
+        set_state(run, "tune", path[-1], "Ana", "v1", state)
+
+
+def test_a_whole_life_and_a_name_that_is_missing_or_too_long(run):
+    state = None
+    for step in ("proposed", "approved", "running", "done", "proposed"):
+        state = set_state(run, "tune", step, "Ana", "v1", state)
+    assert [past.state for past in history(run, "tune")][::-1][:2] == ["proposed", "approved"]
+    for name, words in ((" ", "needs the name"), ("x" * 99, "at most 40")):
+        with pytest.raises(ShelfError, match=words):
+            set_state(run, "tune", "approved", name, "v1", state)
+    with pytest.raises(ShelfError, match="The budget has 99 characters"):
+        set_state(run, "tune", "approved", "Ana", "v1", state, budget="b" * 99)
+
+
+def test_of_sixteen_who_decide_at_once_one_decides_and_the_others_are_told(run):
+    first = proposed(run)
+
+    def decide(number):
+        state = "approved" if number % 2 else "rejected"
+        try:
+            return set_state(run, "tune", state, f"person {number}", "v1", first)
+        except ShelfError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as people:
+        outcomes = list(people.map(decide, range(16)))
+    (decided,) = [outcome for outcome in outcomes if not isinstance(outcome, str)]
+    others = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    assert newest_states(run) == {"tune": decided}
+    assert len(history(run, "tune")) == 2
+    told = (
+        f"{decided.set_by} has set tune to {decided.state} meanwhile; look at it, and decide again."
+    )
+    assert set(others) == {told}
+
+
+def test_two_who_propose_at_once_make_one_proposal(run):
+    proposed(run)
+    with pytest.raises(ShelfError, match="Ana has set tune to proposed meanwhile"):
+        proposed(run)

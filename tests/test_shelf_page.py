@@ -12,6 +12,7 @@ from pages import address, job_line, opened, run, title, turned
 
 from shelf import stores
 from shelf.plans import MOST_SHOWN, newest, save, take_off, versions
+from shelf.states import newest_states
 
 NAME = "[Plan](http://example.com) $x$ <b>"
 
@@ -192,3 +193,25 @@ def test_a_shelf_out_of_reach_costs_one_sentence_and_no_other_page(monkeypatch, 
     assert "a link holds the whole plan without it" in texts(app)
     turned(app, "plan")
     assert job_line(app).startswith("Fine-tune all weights of GPT-2 on ")
+
+
+def test_a_plan_is_proposed_approved_against_a_budget_and_filtered_by_state_and_team(
+    shelf, monkeypatch
+):
+    owned = "mine~team~nlp~market~on-demand~model~gpt2~gpu~l4"
+    app = opened("shelf", model="gpt2", kept=owned)
+    put(app, "Ours", "Ana")
+    put(app, "Theirs", "Ana")
+    assert app.dataframe[0].value[["state", "team"]].values.tolist() == [["proposed", "nlp"]] * 2
+    app.text_input(key="state_by").set_value("Bo")
+    app.text_input(key="state_budget").set_value("nlp-q4")
+    run(app.button(key="state_approved").click())
+    assert "**approved** by Bo" in texts(app)
+    assert "against nlp-q4" in texts(app)
+    run(app.selectbox(key="shelf_state").set_value("proposed"))
+    assert app.dataframe[0].value["name"].tolist() == ["Ours"]
+    monkeypatch.setenv("HEADROOM_APPROVERS", "Cleo, Dan")
+    app.text_input(key="state_by").set_value("Bo")
+    run(app.button(key="state_approved").click())
+    assert "Bo may not decide here" in texts(app)
+    assert newest_states(shelf)["Ours"].state == "proposed"

@@ -93,6 +93,18 @@ def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
         ("LoRA of llama-3.1-8b, rank 32, 10k examples of 500 tokens", {"examples": 10_000}),
         ("two nodes, 8 gpus each, H100: pretrain llama-3.1-8b on 1T tokens", {"gpus": 16}),
         ("serve qwen3-8b, prompt 4k, answer 200, 16 users at once", {"prompt_tokens": 4096}),
+        ("serve qwen3-8b, 1_200 requests/min, 500 in, 100 out", {"requests_per_second": 20}),
+        ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_seconds": 1.5}),
+        ("qwen3-8b, ttft p99 < 1.5 s, 20 users", {"first_token_percentile": "99"}),
+        ("grpo of qwen3-4b, 64 prompts a step, 16 generations", {"prompts_per_step": 64}),
+        ("lora of qwen3-8b, 10M tokens, 4 H100, 100 GPU hours", {"gpu_hours_most": 100}),
+        ("tune qwen2.5-vl-7b on 15k images with 300 tokens of text each", {"example_tokens": 300}),
+        (
+            "we run llama 3.3 70b today (2 x p4d, $40k a month).\nNext: 45 users at once",
+            {"model": "llama-3.3-70b", "users": 45, "instance": None, "usd_most": None},
+        ),
+        ("serve mistral medium to 20 users at once", {"model": None, "users": 20}),
+        ("serve qwen3-110b to 20 users at once", {"model": None, "users": 20}),
     ],
 )
 def test_numbers_land_in_their_columns(text, columns):

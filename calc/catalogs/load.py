@@ -25,7 +25,7 @@ from calc.catalogs.model_types import (
 )
 from calc.catalogs.prices import capacity_table, endpoint_table, price_table, storage_table
 from calc.catalogs.references import check_blocks, check_families, check_references, check_support
-from calc.catalogs.rooms import FOLDER, READINGS, ROOM_OF, label_of, path_of, schema_of
+from calc.catalogs.rooms import BUDGETS, FOLDER, READINGS, ROOM_OF, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.tables import by_card, instance_table, reading_table, table_of
@@ -75,14 +75,18 @@ READ_ELSEWHERE = {
     "capacity",
     "config_fields",
     "launch_files",
+    "load_curves",
     "memory_logs",
     "run_logs",
     "setups",
     "vocabulary",
     READINGS,
+    BUDGETS,
 }
 FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
-BESIDE = sorted(READ_ELSEWHERE - {"capacity", READINGS})  # read by functions marked `read_once`
+BESIDE = sorted(
+    READ_ELSEWHERE - {"capacity", READINGS, BUDGETS}
+)  # read by functions marked `read_once`
 READERS: list[Any] = []  # these functions and what they make of the files, each with its cache
 
 

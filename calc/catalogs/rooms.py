@@ -3,14 +3,15 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
-OWN, READINGS = (
+OWN, READINGS, BUDGETS = (
     "own",
     "calibration",
-)  # the room of what an installation may add, and its one catalog
+    "budgets",
+)  # the room of what an installation may add, and its catalogs
 ROOMS = ("edited", "read_off", "calibrated", OWN)
 ROOM_OF = {
     path.stem: room for room in ROOMS[:-1] for path in sorted((FOLDER / room).glob("*.yaml"))
-} | {READINGS: OWN}
+} | {BUDGETS: OWN, READINGS: OWN}
 HISTORY = "edited/history"
 
 

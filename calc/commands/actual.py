@@ -10,12 +10,13 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import cells_of, plan_rows, write_result
 from calc.files.bills.read import bill_of_file
 from calc.files.bills.small import typed_amount
+from calc.files.budgets import budgets_of_file
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
-from calc.plan.actual import Actual, actual, runway, with_attempts
+from calc.plan.actual import Actual, actual, runway, runway_of_budget, with_attempts
 from calc.plan.bill_lines import BillLines, joined_bills, within
-from calc.plan.plan_bill import plan_bill
-from calc.say.actual import report
+from calc.plan.plan_bill import plan_bill, ticked_rows
+from calc.say.actual import budget_sentence, report
 from calc.scenarios.problems import TableError, quoted
 
 
@@ -45,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--assign", metavar="LINES=PLAN", action="append", default=[], help=assign)
     budget = "budget in USD that began with the bill; says when it ends at this rate"
     parser.add_argument("--budget", type=float, metavar="USD", help=budget)
+    budgets = "YAML of the teams' budgets; says when each ends at this rate"
+    parser.add_argument("--budgets", metavar="FILE", help=budgets)
     table = "also write a row for each plan as CSV"
     parser.add_argument("--table", metavar="FILE", help=table)
     attempts = "also write the plans with the attempts that the bill shows, for later estimates"
@@ -57,7 +60,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     plans = plan_bill(plan_rows(options.plans, catalogs))
     for row in plans[plans["problem"] != ""].itertuples():
         print(f"{options.plans}: {row.scenario}: {row.problem}", file=sys.stderr)
-    plans = _in_bill(plans[plans["problem"] == ""])
+    plans = ticked_rows(plans)
     bill = within(_bill(options), _day(options.first_day), _day(options.last_day))
     result = actual(bill, plans, catalogs, today, _assigned(options.assign))
     left = runway(result, options.budget) if options.budget is not None else None
@@ -67,15 +70,11 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.attempts:
         with written(options.attempts) as target:
             write_csv(_with_attempts(options.plans, plans, result), target)
-    return write_result(
-        options, "".join(f"{sentence}\n" for sentence in report(bill, result, left))
-    )
-
-
-def _in_bill(plans: pd.DataFrame) -> pd.DataFrame:
-    """The ticked rows of a CSV with ticks, else all of them."""
-    ticked = plans["in_bill"] == "yes"
-    return plans[ticked] if ticked.any() else plans
+    sentences = report(bill, result, left)
+    for budget in budgets_of_file(options.budgets) if options.budgets else ():
+        if lasting := runway_of_budget(result, plans, budget):
+            sentences.append(budget_sentence(budget, lasting, result.first_day))
+    return write_result(options, "".join(f"{sentence}\n" for sentence in sentences))
 
 
 def _with_attempts(path: str, plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

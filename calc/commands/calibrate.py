@@ -8,11 +8,17 @@ from pathlib import Path
 from calc.catalogs.load import Catalogs, with_readings
 from calc.commands.command import UNUSABLE, pasted_text, plan_rows, write_result
 from calc.evaluate import Row
+from calc.files.brought import brought
 from calc.files.calibration.entries import calibration_text, entries_of_readings
 from calc.files.calibration.logs import MOST_CHARACTERS, runs
 from calc.files.calibration.readings import RunReading, readings_of_runs
+from calc.files.oom.alone import command_in_log
 from calc.files.oom.explain import LogProblem
+from calc.files.oom.logs import logged_figures
+from calc.files.oom.parts import on_card
 from calc.plan.figures import records
+
+TABLES = (".csv", ".parquet")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,20 +29,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "snapshot"
     )
     parser.add_argument("logs", metavar="LOG", nargs="+", help=logs)
-    parser.add_argument("plan", metavar="plan.csv", help="CSV of the scenarios that were run")
+    parser.usage = "%(prog)s [-h] [-o OUTPUT] [--model-config PATH] LOG [LOG ...] [plan.csv]"
+    parser.epilog += (
+        " plan.csv: the scenarios that were run; without it, the commands that the logs print."
+    )
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write what the logs say of the plan's rows; 2 where none says anything."""
     catalogs = with_readings(catalogs, {})
-    rows = records(plan_rows(options.plan, catalogs))
+    *logs, last = options.logs
+    plan = last if logs and last.lower().endswith(TABLES) else ""
+    logs = logs if plan else options.logs
+    rows = records(plan_rows(plan, catalogs)) if plan else []
     kept: list[RunReading] = []
-    for log in options.logs:
-        read, why = _readings(Path(log), rows, catalogs)
+    for log in logs:
+        read, why = _readings(Path(log), rows or [_row_in_log(log, catalogs)], catalogs)
         kept += read
         for sentence in why:
             print(f"{log}: {sentence}", file=sys.stderr)
     return write_result(options, calibration_text(entries_of_readings(kept))) if kept else UNUSABLE
+
+
+def _row_in_log(log: str, catalogs: Catalogs) -> Row:
+    """The estimate of the command that a log prints of its run, on the card that it names."""
+    text = pasted_text(log, MOST_CHARACTERS)
+    command = command_in_log(text)
+    run = brought([(log, command.encode())], catalogs) if command else None
+    if run is None or run.lacks_model:
+        raise LogProblem(
+            f"{log}: the log does not print the command of its run with a model of the catalog; "
+            "add the plan that it ran: python -m calc calibrate LOG plan.csv."
+        )
+    return on_card(run.row, logged_figures(text).get("card"), run.catalogs)
 
 
 def _readings(log: Path, rows: list[Row], catalogs: Catalogs) -> tuple[list[RunReading], list[str]]:

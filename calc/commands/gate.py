@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, plan_rows, write_result
+from calc.commands.gate_room import add_room_arguments, broken_together, is_asked
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import records
@@ -25,16 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hours-most", type=float, metavar="HOURS", help=hours)
     hourly = "maximum cost in USD of one hour of all instances"
     parser.add_argument("--usd-per-hour-most", type=float, metavar="USD", help=hourly)
+    add_room_arguments(parser)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
-    if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {
-        None
-    }:
+    if not (options.fits or is_asked(options)) and {
+        options.usd_most,
+        options.hours_most,
+        options.usd_per_hour_most,
+    } == {None}:
         raise TableError(
-            "gate has nothing to check; name --fits, --usd-most, --hours-most or "
-            "--usd-per-hour-most."
+            "gate has nothing to check; name --fits, --usd-most, --hours-most, "
+            "--usd-per-hour-most, --budgets or --quota."
         )
     rows = plan_rows(options.plan, catalogs)
     sentences = [
@@ -42,6 +46,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
         for row in records(rows)
         for sentence in _broken(row, options)
     ]
+    sentences += broken_together(rows, options, catalogs) if is_asked(options) else []
     write_result(
         options,
         "".join(f"{sentence}\n" for sentence in sentences)

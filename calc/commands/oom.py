@@ -7,8 +7,10 @@ from calc.answers.advice import advise
 from calc.catalogs.load import Catalogs
 from calc.commands.command import pasted_text, plan_rows, write_result
 from calc.commands.imports import named_files
+from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.brought import brought
+from calc.files.oom.alone import command_in_log, cures_by_cause
 from calc.files.oom.engine import engine_cures
 from calc.files.oom.explain import explained, origin
 from calc.files.oom.logs import logged_figures
@@ -18,6 +20,12 @@ from calc.plan.figures import records
 from calc.say.change import MACHINES, NOTHING_FITS, effect
 
 CHANGES = 5
+WHAT_HELPS = "What helps there, the gentlest first"
+WITHOUT_PLAN = (
+    "The log prints no command of its run: add its config, its command or a plan "
+    "(python -m calc oom LOG RUN), and each part stands beside its estimate, each cure with "
+    "what it saves."
+)
 ENGINE_OPTIONS = "With options of the engine, on the machine you have"
 
 
@@ -25,8 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `oom`."""
     log = "text: the message, memory_summary or an engine's log"
     parser.add_argument("log", metavar="LOG", help=log)
-    run = "CSV of a scenario, or the configs of the run joined by +"
-    parser.add_argument("run", metavar="RUN", help=run)
+    run = (
+        "CSV of a scenario, or the configs of the run joined by +; without it, the command that "
+        "the log prints of its run"
+    )
+    parser.add_argument("run", metavar="RUN", nargs="?", default="", help=run)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -37,6 +48,8 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
 def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     text = pasted_text(log, 4 * MOST_CHARACTERS)
+    if not run:
+        return _alone(log, text, catalogs)
     reading: list[str] = []
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
@@ -52,6 +65,27 @@ def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
         "\n".join([f"# {log} and {run}", "", *reading, *explained_lines(text, row, catalogs)])
         + "\n"
     )
+
+
+def _alone(log: str, text: str, catalogs: Catalogs) -> str:
+    """The text of a log without a plan, beside the command that it prints if it prints one."""
+    lines = [f"# {log}", ""]
+    if command := command_in_log(text):
+        run = brought([(log, command.encode())], catalogs)
+        if not run.lacks_model:
+            lines += [*run.told.lines(), "", *explained_lines(text, run.row, run.catalogs)]
+            return "\n".join(lines) + "\n"
+    row = estimate({"model": ""}, catalogs, solve=False)
+    explanation = explained(text, row, catalogs)
+    lines += [f"- {one}" for one in (origin(explanation, catalogs), *explanation.sentences)]
+    if explanation.parts:
+        lines += ["", "| part | measured, GiB |", "|---|---|"]
+        lines += [
+            f"| {part.name} | {part.in_gib()['measured_gib']:.2f} |" for part in explanation.parts
+        ]
+    if explanation.failed:
+        lines += ["", f"## {WHAT_HELPS}", "", *(f"- {cure}." for cure in cures_by_cause(text))]
+    return "\n".join([*lines, "", WITHOUT_PLAN]) + "\n"
 
 
 def explained_lines(text: str, row: Row, catalogs: Catalogs) -> list[str]:

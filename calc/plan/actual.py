@@ -25,11 +25,10 @@ from calc.plan.bill_lines import (
     UNSPLIT,
     BillLines,
 )
+from calc.plan.budgets import MONTH_DAYS, Budget
 from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, Matched, match
-from calc.units import YEAR_DAYS, YEAR_MONTHS
 
-MONTH_DAYS = YEAR_DAYS / YEAR_MONTHS
 CAUSES = ("price", "market", "machine", "hours", "attempts", "idle", "other")
 CAUSE_COLUMNS = tuple(f"{cause}_usd" for cause in CAUSES)
 NOT_SPLIT, AS_PLANNED = "not-split", "as-planned"  # where no cause can be named
@@ -60,13 +59,6 @@ class Actual(NamedTuple):
     def billed(self) -> pd.DataFrame:
         """The plans that have a line in the bill."""
         return self.table[self.table["lines"] > 0]
-
-    @property
-    def days(self) -> int:
-        """Days of the bill, 0 where it names none."""
-        if not self.first_day:
-            return 0
-        return (date.fromisoformat(self.last_day) - date.fromisoformat(self.first_day)).days + 1
 
 
 class Runway(NamedTuple):
@@ -109,11 +101,30 @@ def actual(
 def runway(result: Actual, budget_usd: float) -> Runway:
     """How long a budget lasts that began with the bill and is spent at the bill's rate."""
     spent = float(result.table["actual_usd"].sum())
-    rate = spent / max(result.days, 1)
-    days_left = (budget_usd - spent) / rate if rate > 0 else np.inf
-    last = date.fromisoformat(result.last_day)
+    return _runway(budget_usd, spent, result.first_day or result.last_day, result.last_day)
+
+
+def _runway(budget_usd: float, spent_usd: float, first_day: str, last_day: str) -> Runway:
+    rate = spent_usd / _days(first_day, last_day)
+    days_left = (budget_usd - spent_usd) / rate if rate > 0 else np.inf
+    last = date.fromisoformat(last_day)
     ends_on = last + timedelta(days=int(days_left)) if abs(days_left) < MOST_DAYS else None
-    return Runway(budget_usd, spent, rate, ends_on)
+    return Runway(budget_usd, spent_usd, rate, ends_on)
+
+
+def runway_of_budget(result: Actual, plans: pd.DataFrame, budget: Budget) -> Runway | None:
+    """How long a team's budget lasts at the bill's rate; None without dollars or common days.
+
+    Only the bill's lines count: what was spent before its first day is not known.
+    """
+    first, last = result.first_day, result.last_day
+    begins, ends = max(first, budget.starts.isoformat()), min(last, budget.ends.isoformat())
+    if budget.usd is None or not first or begins > ends:
+        return None
+    names = [row["scenario"] for row in records(plans) if budget.is_of(row)]
+    lines = result.matched.lines
+    inside = lines["of_plan"].isin(names) & lines["day"].between(begins, ends)
+    return _runway(budget.usd, float(lines.loc[inside, "usd"].sum()), begins, ends)
 
 
 def with_attempts(plans: pd.DataFrame, result: Actual) -> pd.DataFrame:

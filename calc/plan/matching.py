@@ -21,10 +21,15 @@ GROUP = (*TAGS, "instance", "region")  # what decides whose a line is
 class OpenGroup(NamedTuple):
     """Lines that several plans may have caused: what they share, their sums, and those plans."""
 
-    label: str
+    shared: tuple[str, ...]
     usd: float
     instance_hours: float
     plans: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """What they share, as `--assign` takes it: p5.48xlarge, us-east-1, team nlp."""
+        return ", ".join(self.shared)
 
 
 class Matched(NamedTuple):
@@ -56,7 +61,8 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
     is_open = np.zeros(len(lines), dtype=bool)
     for key, places in groups.indices.items():
         group = dict(zip(GROUP, key, strict=True))
-        label = group_label(group)
+        shared = group_parts(group)
+        label = ", ".join(shared)
         candidates, how = _candidates(group, rows)
         if assigned.get(label) in {NO_PLAN, *(row["scenario"] for row in rows)}:
             of_plan[places], basis[places] = assigned[label], ASSIGNED
@@ -67,18 +73,18 @@ def match(bill: BillLines, plans: pd.DataFrame, assigned: Mapping[str, str]) -> 
                 float(lines.iloc[places][name].sum()) for name in ("usd", "instance_hours")
             )
             names = tuple(row["scenario"] for row in candidates)
-            open_groups.append(OpenGroup(label, usd, hours, names))
+            open_groups.append(OpenGroup(shared, usd, hours, names))
             is_open[places] = True
     lines = lines.assign(of_plan=of_plan, basis=basis)
     unplanned = lines[(of_plan == "") & ~is_open]
     return Matched(lines, tuple(sorted(open_groups, key=lambda one: -one.usd)), unplanned)
 
 
-def group_label(group: Mapping[str, str]) -> str:
-    """What lines share, in short: p5.48xlarge, us-east-1, team nlp; storage and the like."""
+def group_parts(group: Mapping[str, str]) -> tuple[str, ...]:
+    """What lines share, in short: p5.48xlarge, us-east-1, team nlp."""
     tags = [f"{tag} {group[tag]}" for tag in TAGS if group[tag]]
     parts = [group["instance"] or "no machine", group["region"], *tags]
-    return ", ".join(filter(None, parts))
+    return tuple(filter(None, parts))
 
 
 def _candidates(group: Mapping[str, str], plans: list[Row]) -> tuple[list[Row], str]:

@@ -68,6 +68,13 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def ticked_rows(bill: pd.DataFrame) -> pd.DataFrame:
+    """The ticked rows of a bill with ticks, else all of them; those with a problem left out."""
+    bill = bill[bill["problem"] == ""]
+    ticked = bill["in_bill"] == "yes"
+    return bill[ticked] if ticked.any() else bill
+
+
 def against_budget(bill: pd.DataFrame, budget_usd: float, period: str) -> dict[str, float]:
     """The bill of a period against a budget: usd, left_usd (below 0: over it) and used_ratio."""
     total = float(bill[f"{period}_usd"].sum())

@@ -1,13 +1,15 @@
 """What was really paid beside what was planned, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 
 from calc.evaluate import Row
 from calc.plan.actual import AS_PLANNED, CAUSES, NOT_SPLIT, Actual, Runway
 from calc.plan.bill_lines import BillLines
+from calc.plan.budgets import Budget
 from calc.plan.figures import records
 from calc.plan.matching import ASSIGNED, BY_MACHINE, BY_TAG, OpenGroup
+from calc.say.budgets import budget_name
 from calc.say.numbers import billed_usd, changed_by, counted, is_missing, more, signed
 
 CAUSE_WORDS = {
@@ -37,15 +39,15 @@ def bill_sentence(bill: BillLines, result: Actual) -> str:
 
 
 def headline(result: Actual) -> str:
-    """$12,400 was paid for what was planned at $10,300: 20 % more."""
+    """$12,400 was paid for what was planned at $10,300: 20 % more, without a full stop."""
     rows = result.billed
     paid, planned = (float(rows[name].sum()) for name in ("actual_usd", "planned_usd"))
     if not len(rows):
-        return "No line of the bill belongs to a plan."
+        return "No line of the bill belongs to a plan"
     if not planned > 0:
-        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with."
+        return f"{billed_usd(paid)} was paid; no plan has a price to compare it with"
     change = _changed(paid / planned)
-    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}."
+    return f"{billed_usd(paid)} was paid for what was planned at {billed_usd(planned)}: {change}"
 
 
 def plan_sentence(row: Row) -> str:
@@ -88,10 +90,11 @@ def cause_label(row: Row) -> str:
     return _cause_words(row["cause"], row[f"{row['cause']}_usd"])
 
 
-def open_question(group: OpenGroup) -> str:
-    """The question of whose lines these are."""
+def open_question(group: OpenGroup, regions: Mapping[str, str] | None = None) -> str:
+    """The question of whose lines these are; with the names of regions by their id."""
+    shared = ", ".join((regions or {}).get(part, part) for part in group.shared)
     plans = f"{', '.join(group.plans)} or none"
-    return f"{billed_usd(group.usd)} of {group.label}: which plan is it ({plans})?"
+    return f"{billed_usd(group.usd)} of {shared}: which plan is it ({plans})?"
 
 
 def open_questions(result: Actual) -> list[str]:
@@ -112,11 +115,11 @@ def unplanned_sentences(result: Actual) -> list[str]:
         return []
     sums = lines.groupby(["instance", "team"])["usd"].sum().sort_values(ascending=False)
     parts = [
-        f"{billed_usd(usd)} {instance or 'without a machine'}{f' of {team}' if team else ''}"
+        f"{billed_usd(usd)} {f'team {team}, ' if team else ''}{instance or 'no machine'}"
         for (instance, team), usd in sums.head(SHOWN).items()
     ]
     more = f" and {counted(len(sums) - SHOWN, 'other group')}" if len(sums) > SHOWN else ""
-    return [f"In no plan: {billed_usd(float(sums.sum()))} ({', '.join(parts)}{more})."]
+    return [f"In no plan: {billed_usd(float(sums.sum()))} ({'; '.join(parts)}{more})."]
 
 
 def beside_sentences(result: Actual) -> list[str]:
@@ -131,8 +134,8 @@ def attempts_sentence(row: Row) -> str:
     if is_missing(row["attempts_seen"]) or row["attempts_seen"] == row["attempts"]:
         return ""
     return (
-        f"{row['plan']}: its hours are worth {row['attempts_seen']:g} attempts; "
-        f"{row['attempts']:g} were planned."
+        f"{row['plan']}: its hours are worth {row['attempts_seen']:g} attempts, not the "
+        f"{row['attempts']:g} of the plan."
     )
 
 
@@ -146,6 +149,16 @@ def runway_sentence(left: Runway) -> str:
     if left.ends_on is None:
         return f"{spent}; at {rate} the budget lasts for more than ten years."
     return f"{spent}; at {rate} the budget ends on {_day(left.ends_on)}."
+
+
+def budget_sentence(budget: Budget, left: Runway, first_day: str) -> str:
+    """A team's budget at the bill's rate, with what the bill does not say."""
+    before = (
+        f" What was spent before {first_day} is not in the bill."
+        if first_day > budget.starts.isoformat()
+        else ""
+    )
+    return f"{budget_name(budget)}: {runway_sentence(left)}{before}"
 
 
 def _day(day: date) -> str:
@@ -164,7 +177,7 @@ def report(bill: BillLines, result: Actual, left: Runway | None) -> list[str]:
     rows = records(result.table)
     return [
         bill_sentence(bill, result),
-        headline(result),
+        f"{headline(result)}.",
         *map(plan_sentence, rows),
         *open_questions(result),
         *unplanned_sentences(result),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.plan.ownership import OWNERSHIP
 from calc.schedule import solver
 from calc.schedule.problem import (
     Placed,
@@ -27,6 +28,7 @@ from calc.units import HOUR_MINUTES
 
 COLUMNS = (
     "run",
+    *OWNERSHIP,
     "model",
     "pool",
     "instance",
@@ -161,6 +163,7 @@ def _runs(placed: list[Placed], problems: Mapping[int, str], problem: Problem) -
     def row(number: int, run: Occurrence) -> dict[str, Any]:
         head = {
             "run": run.name,
+            **{name: str(run.job.get(name) or "") for name in OWNERSHIP},
             "model": run.job["model"],
             "starts": run.starts,
             "deadline": run.deadline,

@@ -46,7 +46,7 @@ from calc.search.places import offers, place_columns
 from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
 from calc.speed.slots import cache_pool_bytes
-from calc.table import Table, distinct, gathered, take
+from calc.table import Table, distinct, take
 
 LAYOUT_STAGES = MEMORY[:1]
 LATER = (  # what runs once memory is known
@@ -69,11 +69,8 @@ ENGINE_OF_CARD = (
     engine_batched_tokens,
 )  # a serving engine's defaults on a card
 FITS = tuple(fit.FITS)
-PAIRS_AT_ONCE = (
-    2**17
-    # of layouts and places, so that the figures of a large job stay in 100 MB and in the
-    # processor's cache
-)
+# Of layouts, and of their pairs with places: what is worked out at once stays within 60 MB.
+LAYOUTS_AT_ONCE, PAIRS_AT_ONCE = 2**12, 2**15
 
 
 class Combinations(NamedTuple):
@@ -258,8 +255,18 @@ def memory_once(table: Table) -> Table:
     gpus = table["training_gpus"]
     alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
     first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
-    once = fullest_place(before_memory(alike.take(first)))
-    return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
+    parts = [
+        _memory_made(alike.take(first[start : start + LAYOUTS_AT_ONCE]))
+        for start in range(0, len(first), LAYOUTS_AT_ONCE)
+    ]
+    once = {name: np.concatenate([part[name] for part in parts]) for name in MEMORY_MADE}
+    return table | {name: once[name].take(copies) for name in MEMORY_MADE}
+
+
+def _memory_made(table: Table) -> dict[str, np.ndarray]:
+    """What memory decides of layouts, a value for each."""
+    made = fullest_place(before_memory(table))
+    return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_MADE}
 
 
 def _by_card_class(

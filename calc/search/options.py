@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from threading import BoundedSemaphore
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ from calc.search.rows import (
 from calc.table import Words
 
 KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
-# A crowded server needs the memory of two jobs' candidates, not of every visitor's.
-AT_ONCE = BoundedSemaphore(2)
+# A crowded server needs the memory of one search, not of one for every visitor.
+ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 CODE_COLUMNS = (
@@ -220,7 +220,7 @@ def _rented(row: JobRow, catalogs: Catalogs) -> Rented | None:
 def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
     """All candidates of a job on so many times as many instances as it allows."""
     job = _resolved(catalogs)(row)
-    with AT_ONCE:
+    with ONE_AT_ONCE:
         return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
 
 

@@ -14,17 +14,17 @@ from calc.files.bills.read import bill_of
 from calc.files.bills.small import typed_amount
 from calc.files.csv.tables import to_csv
 from calc.files.door import REFUSALS
-from calc.plan.actual import Actual, actual, runway
+from calc.plan.actual import Actual, actual, runway, runway_of_budget
 from calc.plan.bill_lines import BillLines, joined_bills
 from calc.plan.figures import records
 from calc.plan.matching import NO_PLAN
 from calc.say import actual as actual_words
 from calc.say.numbers import billed_usd, is_missing, percent
 from calc.scenarios.problems import quoted
-from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
+from views.compare_and_bill.compare import NOTHING_TO_BILL
+from views.compare_and_bill.teams import known_budgets, plans_in_bill
 from views.session import SESSION, kept, reading
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import present
 from views.shared import tables
 from views.shared.elements import button, points
 from views.shared.markdown import plain
@@ -40,7 +40,7 @@ NONE_OF_THEM = "None of them"
 def draw(title: DeltaGenerator) -> None:
     """The tab; its heading goes above the tabs, into `title`."""
     catalogs, state = session_catalogs.catalogs(), st.session_state
-    plans = _plans(catalogs)
+    plans = plans_in_bill(catalogs)
     if not len(plans):
         title.title("No plan to compare a bill with", anchor=False)
         title.markdown(NOTHING_TO_BILL)
@@ -56,22 +56,13 @@ def draw(title: DeltaGenerator) -> None:
     title.caption(plain(actual_words.bill_sentence(bill, result)))
     _by_plan(result)
     points([actual_words.plan_sentence(row) for row in records(result.billed)])
-    _questions(result)
-    _beside(result)
+    _questions(result, catalogs)
+    _beside(result, plans)
     _attempts(result, plans)
     with st.container(horizontal=True):
         button("Give another bill", _forget, icon="upload_file", key="actual_forget")
         name, csv = "headroom-actual.csv", partial(to_csv, result.table)
         tables.download("Plans and causes as CSV", csv, name, "actual_csv", type="tertiary")
-
-
-def _plans(catalogs: Catalogs) -> pd.DataFrame:
-    """The answers in the bill, the present one where nothing is kept."""
-    if not kept.kept() and is_missing(present(catalogs).row["memory_bytes"]):
-        return pd.DataFrame()
-    every = compared(catalogs)
-    rows = every.rows.iloc[every.ticked]
-    return rows[rows["problem"] == ""]
 
 
 def _give(plans: pd.DataFrame, catalogs: Catalogs) -> None:
@@ -148,11 +139,12 @@ def _money(value: float) -> str:
     return "" if is_missing(value) else billed_usd(value)
 
 
-def _questions(result: Actual) -> None:
+def _questions(result: Actual, catalogs: Catalogs) -> None:
     """Whose lines they are, where several plans may have caused them."""
+    regions = catalogs.regions["name"].to_dict()
     for place, group in enumerate(result.matched.open_groups[: actual_words.SHOWN]):
         st.selectbox(
-            plain(actual_words.open_question(group)),
+            plain(actual_words.open_question(group, regions)),
             [*group.plans, NONE_OF_THEM],
             index=None,
             placeholder="Choose a plan",
@@ -171,7 +163,7 @@ def _assign(key: str, label: str) -> None:
         state[ASSIGNED] = {**state.get(ASSIGNED, {}), label: plan}
 
 
-def _beside(result: Actual) -> None:
+def _beside(result: Actual, plans: pd.DataFrame) -> None:
     """What no plan has, tax and credits, and the budget."""
     sentences = [
         *actual_words.unplanned_sentences(result),
@@ -179,7 +171,11 @@ def _beside(result: Actual) -> None:
     ]
     if sentences:
         st.caption(plain("  \n".join(sentences)))
-    budget = st.number_input(
+    for budget in known_budgets():
+        if left := runway_of_budget(result, plans, budget):
+            sentence = actual_words.budget_sentence(budget, left, result.first_day)
+            st.markdown(plain(sentence))
+    typed = st.number_input(
         "Budget that began with this bill, $",
         0.01,
         value=None,
@@ -190,8 +186,8 @@ def _beside(result: Actual) -> None:
         width=260,
         **SESSION,
     )
-    if budget:
-        st.markdown(plain(actual_words.runway_sentence(runway(result, budget))))
+    if typed:
+        st.markdown(plain(actual_words.runway_sentence(runway(result, typed))))
 
 
 def _attempts(result: Actual, plans: pd.DataFrame) -> None:

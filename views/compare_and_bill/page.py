@@ -1,6 +1,16 @@
 """The Compare & bill page: kept answers and their bill, other ways to pay, the shelf."""
 
-from views.compare_and_bill import actual, compare, earlier, pay, shelf, team, tuned
+from views.compare_and_bill import (
+    actual,
+    compare,
+    earlier,
+    load_day,
+    pay,
+    shelf,
+    team,
+    teams,
+    tuned,
+)
 from views.shared.elements import tabs_of
 
 tabs = {
@@ -8,6 +18,8 @@ tabs = {
     "pay": ("Other ways to pay", pay.draw),
     "tuned": ("Fine-tune, then serve", tuned.draw),
     "team": ("Schedule", team.draw),
+    "load": (load_day.NAME, load_day.draw),
+    "teams": (teams.NAME, teams.draw),
     "actual": (actual.NAME, actual.draw),
     "shelf": (shelf.name(), shelf.draw),
 }

@@ -18,6 +18,8 @@ from calc.say.numbers import changed_by, counted, is_missing, percent
 from shelf import plans as shelf_plans
 from shelf import stores
 from shelf.plans import LONGEST, OFF, Plan, Run, ShelfError
+from shelf.states import State
+from views.compare_and_bill import shelf_states
 from views.compare_and_bill.compared import DECISION
 from views.session import address
 from views.session import catalogs as session_catalogs
@@ -87,7 +89,10 @@ def draw(title: DeltaGenerator) -> None:
         return
     heading_place.title(heading(plans), anchor=False)
     if plans:
-        chosen(run, *listed(plans, catalogs), catalogs)
+        plans, states = shelf_states.filtered(run, plans)
+        plan, row = listed(plans, states, catalogs)
+        chosen(run, plan, row, catalogs)
+        shelf_states.panel(run, plan, states)
     else:
         st.markdown(EMPTY)
     if gone := shelf_plans.taken_off(run):
@@ -176,6 +181,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
             urlencode(address.address().query, doseq=True),
             **money,
         )
+        shelf_states.propose(run, plan)
         st.success(
             plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)),
             icon=":material/inventory_2:",
@@ -184,13 +190,17 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
         st.error(plain(str(error)), icon=":material/block:")
 
 
-def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] | None]:
+def listed(
+    plans: list[Plan], states: dict[str, State], catalogs: Catalogs
+) -> tuple[Plan, dict[str, Any] | None]:
     """Lists the plans; returns the chosen or newest plan and its row of today."""
     st.session_state["shelf_seen"] = max(plan.saved_at for plan in plans)
     rows = _rows_now(plans, catalogs)
     of_rows(KEY, [plan.id for plan in plans])
     table = {
         "name": [plan.name for plan in plans],
+        "state": [shelf_states.state_of(states, plan) for plan in plans],
+        "team": [states[plan.name].team if plan.name in states else "" for plan in plans],
         "then": [plan.usd for plan in plans],
         "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
         "moved": [_moved(row) for row in rows],

@@ -5,7 +5,15 @@ import streamlit as st
 from calc import CatalogError
 from views.frame import top_bar
 from views.frame.menu import pages
-from views.session import address, extra_state, first_run, job_state, present_plan, undo
+from views.session import (
+    address,
+    extra_state,
+    first_run,
+    heap,
+    job_state,
+    present_plan,
+    undo,
+)
 from views.session import catalogs as session_catalogs
 from views.shared.markdown import plain
 from views.sidebar import sidebar
@@ -47,3 +55,4 @@ def draw() -> None:
     sidebar.complaints()
     page.run()
     first_run.note((*vars(job_state.KEYS), *extra_state.assumptions()))
+    heap.give_back()

@@ -16,6 +16,7 @@ from calc.job.fields import CHOSEN
 from calc.plan.aged import figures_of
 from calc.plan.bill import billed
 from calc.plan.figures import records
+from calc.plan.ownership import OWNERSHIP
 from calc.say.answer_name import answer_name
 from calc.say.job import short_job
 from calc.scenarios.inputs import DEFAULTS
@@ -51,6 +52,7 @@ def keep(row: Row, name: str | None = None, job: str = "", is_planned: bool = Fa
     texts = {
         "job": job or short_job(asks, catalogs),
         "have": row.get("have") or asks.get("have") or "",
+        **{name: str(row.get(name) or "") for name in OWNERSHIP},
     }
     fields = {field: linkable(text, TEXTS[field]) for field, text in texts.items() if text}
     fields |= {"in_bill": "yes"} if row.get("in_bill") == "yes" else {}
@@ -116,6 +118,14 @@ def rename(index: int, name: str) -> None:
 def plan(index: int, **columns: Any) -> None:
     """Callback: set the runs a month, the months or another column of a kept scenario."""
     _set([_with(entry, columns) if place == index else entry for place, entry in enumerate(kept())])
+
+
+def own(index: int, **owners: str) -> None:
+    """Callback: set the team, owner or project of a kept answer."""
+    texts = {name: linkable(text, TEXTS[name]) for name, text in owners.items()}
+    entry = {name: value for name, value in kept()[index].items() if name not in texts}
+    entry |= {name: text for name, text in texts.items() if text}
+    _set([entry if place == index else other for place, other in enumerate(kept())])
 
 
 def take_discount(percent: float | None) -> None:
@@ -197,7 +207,8 @@ def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFram
         for entry, row in zip(entries, records(frame), strict=True)
     ]
     columns = {
-        name: [entry.get(name, "") for entry in entries] for name in ("market", "have", "in_bill")
+        name: [entry.get(name, "") for entry in entries]
+        for name in ("market", "have", "in_bill", *OWNERSHIP)
     }
     return pd.concat(
         [pd.DataFrame({"job": jobs}), billed(frame.assign(**columns), catalogs)], axis="columns"

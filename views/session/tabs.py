@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 TABS = {  # address of the page -> the ids of its tabs, the first one open at first
-    "compare": ("compare", "pay", "tuned", "team", "actual", "shelf"),
+    "compare": ("compare", "pay", "tuned", "team", "load", "teams", "actual", "shelf"),
     "understand": ("step", "explore", "method"),
     "catalog": ("instances", "models", "prices", "accuracy"),
 }

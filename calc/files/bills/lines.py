@@ -27,7 +27,7 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
     kinds = table.text("kind")
     lines = pd.DataFrame({"day": _days(table.text("starts"), name)})
     lines["usd"], kind_counts, kind_market = _costs(table, kinds, form, name)
-    usage = _by_value(table.text("usage_type"), lambda text: usage_of(text) if text else None)
+    usage = _by_value(table.text("usage_type"), usage_of)
     usage_counts, usage_market = _part(usage, "counts_as"), _part(usage, "market")
     instance = _first_said(_part(usage, "instance"), _instances(table))
     is_hours = _is_hours(table, usage_counts, instance)
@@ -39,8 +39,10 @@ def lines_of(rows: pd.DataFrame, form: BillForm, name: str) -> pd.DataFrame:
     is_unused = table.unused() & np.isin(counts, (MACHINE, OTHER))
     lines["counts_as"] = np.where(is_unused, IDLE, counts)
     lines["instance"] = np.where(np.isin(lines["counts_as"], OF_MACHINES), instance, "")
+    priced = table.priced_market()
+    below_list = np.where(priced == "on-demand", "", priced)
     lines["region"] = table.text("region")
-    lines["market"] = _first_said(kind_market, table.priced_market(), usage_market)
+    lines["market"] = _first_said(kind_market, below_list, usage_market, priced)
     has_hours = np.isin(lines["counts_as"], WITH_HOURS) & is_hours & (kind_counts == MACHINE)
     lines["instance_hours"] = np.where(has_hours, table.number("quantity"), 0.0)
     lines["wall_hours"] = 0.0
@@ -76,10 +78,9 @@ class _Fields:
         )
 
     def priced_market(self) -> np.ndarray:
-        """The market of FOCUS's pricing category where it is another than On-Demand."""
+        """The market of FOCUS's pricing category."""
         markets = bill_files()["pricing_markets"]
-        named = _by_value(self.text("pricing"), lambda word: markets.get(word, ""))
-        return np.where(named == "on-demand", "", named)
+        return _by_value(self.text("pricing"), lambda word: markets.get(word, ""))
 
     def tags(self) -> dict[str, np.ndarray]:
         """The tags, each from its own column or from the pairs, the first that says it."""
@@ -192,7 +193,7 @@ def _texts(column: pd.Series) -> np.ndarray:
 
 def _by_value(values: np.ndarray, make: Any) -> np.ndarray:
     """Each value made into another, once for each distinct one."""
-    codes, distinct = pd.factorize(values)
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
     made = np.empty(len(distinct), dtype=object)
     for place, value in enumerate(distinct):
         made[place] = make(value)
@@ -201,7 +202,7 @@ def _by_value(values: np.ndarray, make: Any) -> np.ndarray:
 
 def _part(usage: np.ndarray, field: str) -> np.ndarray:
     """A field of each usage, empty where there is none."""
-    return _by_value(usage, lambda one: getattr(one, field) if one else "")
+    return _by_value(usage, lambda one: getattr(one, field))
 
 
 def _first_said(*texts: np.ndarray) -> np.ndarray:

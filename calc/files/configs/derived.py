@@ -192,9 +192,13 @@ def _by_tokens(settled: Settled, copies: int | None, sequences_each: int) -> Non
             ("mini_prompts", "generations"),
         )
     unit = int(settled.values.get("sequence_tokens") or 0)
-    if unit and settled.values.get("tokens_each"):  # of each GPU at most, in whole sequences
-        most = int(settled.values["tokens_each"]) * int(settled.values.get("context_parallel", 1))
-        _set(settled, "batch", max(most // (unit * sequences_each), 1), ("tokens_each",))
+    for part, column, several in (
+        ("tokens_each", "batch", sequences_each),
+        ("score_tokens_each", "log_prob_batch", 1),
+    ):
+        if unit and settled.values.get(part):  # of each GPU at most, in whole sequences
+            most = int(settled.values[part]) * int(settled.values.get("context_parallel", 1))
+            _set(settled, column, max(most // (unit * several), 1), (part,))
     for part, column in (("micro_batch_tokens", "batch"), ("step_tokens", "accumulation_steps")):
         tokens = settled.values.get(part)
         if column == "accumulation_steps":

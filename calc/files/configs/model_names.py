@@ -34,6 +34,14 @@ TRAITS = {
 TRAITS |= {"top_experts": "experts_per_token", "gated": "gated_ffn_width", "rms": "rms_norm_width"}
 CACHED = re.compile(r"models--([\w.-]+?)--([\w.-]+)(?:/|$)")  # a folder of the hub's cache
 REVISION = re.compile(r"(?<=[\w.-])@[\w./-]+$")
+SIZED = re.compile(r"\d[bm](?:-a\d+b)?$")  # an id that ends in the size of its model
+OTHER_SHAPES = frozenset(
+    {
+        *("draft", "eagle", "eagle3", "medusa", "speculator", "assistant", "mtp", "dflash"),
+        *("vl", "vision", "omni", "audio", "embedding", "embed", "reranker", "reward", "rm"),
+        *("moe", "pruned", "minitron", "depth", "width", "merge", "frankenmerge", "e5", "tts"),
+    }
+)  # words of names that have other layers than the model they begin from
 OWNERS = re.compile(r"^(meta|nvidia)-")
 STORED = {"bf16": "bf16", "fp16": "fp16", "awq": "awq-4bit", "gptq": "gptq-4bit"}
 STORED |= {"w4a16": "gptq-4bit", "autoround": "gptq-4bit", "w8a8": "int8", "w8a16": "int8"}
@@ -56,7 +64,21 @@ def model_id(name: str, catalogs: Any) -> str:
         if len(matches := several.get(key, [])) == 1:
             return matches[0]
     same = table("copies").get(_plain(tail), "")
-    return same if same in catalogs.models.index else ""
+    if same in catalogs.models.index:
+        return same
+    return _tuned_from(_plain(tail), catalogs) if "/" in name else ""
+
+
+def _tuned_from(name: str, catalogs: Any) -> str:
+    """The model whose id with its size begins or ends a name: hermes-3-llama-3.1-8b; else empty."""
+    if OTHER_SHAPES & set(re.split(r"[-_.]", name)):
+        return ""
+    spelled = name.replace("_", "-")
+    sized = [str(model) for model in catalogs.models.index if SIZED.search(str(model))]
+    within = [
+        model for model in sized if spelled.endswith(f"-{model}") or spelled.startswith(f"{model}-")
+    ]
+    return max(within, key=len, default="")
 
 
 @kept("models")

@@ -88,8 +88,7 @@ def _run(
     stored(settled, catalogs)
     machine(settled, main, catalogs)
     settle_objective(settled, main, *((main.work == "training" and named) or ("", "")))
-    for name in main.rules:
-        _apply(settled, table("rules")[name], main)
+    _apply(settled, [rule for name in main.rules for rule in table("rules")[name]], main)
     derive(settled, main, catalogs)
     _by_sizes(settled, main, catalogs, model)
     if model and not model_id(str(settled.values.get("model") or ""), catalogs):

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from calc.files.configs.fields import table
+from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.values import NoEqual, as_word, whole
 
 
@@ -47,6 +48,15 @@ def infra(value: Any) -> dict:
     if cloud != "aws":
         raise NoEqual
     return {"region": region.partition("/")[0]} if region else {}
+
+
+def slurm_node_gpus(value: Any) -> dict:
+    """The GPUs of a node, and their card if it is named: 8, h100:8, gpu:8 or gpu:h100:8."""
+    *kinds, number = str(value).split(":")
+    if not whole(number):
+        raise NoEqual
+    cards = cards_in(kinds[-1]) if kinds else []
+    return {"gpus_per_node": int(number)} | ({"gpu": cards[0][0]} if cards else {})
 
 
 DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")

@@ -165,7 +165,8 @@ def _referred(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
             break
         first, *others = (word.strip() for word in match[2].split(","))
         target = f"{name.rpartition('.')[0]}{first}" if first.startswith(".") else first
-        meant = fields.get(target, others[0] if others and match[1] == "oc.select" else match[0])
+        default = others[0] if others and match[1] == "oc.select" else match[0]
+        meant = _target(target, fields, default)
         if match[1] in ("mul", "div"):
             meant = _product(match[1], [first, *others], match[0])
         if meant == match[0]:
@@ -181,6 +182,13 @@ def _referred(value: Any, name: str, fields: dict[str, Any], file: str) -> Any:
             )
         value = value.replace(match[0], word)
     return value
+
+
+def _target(path: str, fields: dict[str, Any], default: Any) -> Any:
+    """The field that a path names, also where the fields stand below another file's key."""
+    while path not in fields and path.count(".") > 1:
+        path = path.partition(".")[2]
+    return fields.get(path, default)
 
 
 def _product(function: str, factors: list[str], written: str) -> Any:

@@ -12,6 +12,7 @@ from calc.files.configs.values import whole
 
 LAUNCHERS = (
     "torchrun",
+    "hyperpodrun",
     "torch.distributed.run",
     "torch.distributed.launch",
     "deepspeed",

@@ -12,6 +12,7 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.aged import FIGURES, THEN
 from calc.plan.bill import billed
+from calc.plan.ownership import owned_rows
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.lookups import similar
 from calc.scenarios.problems import Problems, TableError, quoted
@@ -54,6 +55,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     rows = billed(
         rows.assign(market=market.where(is_market, "on-demand").to_numpy(), **of_job), catalogs
     )
+    rows = owned_rows(rows, cells)
     then = {
         name: _number(cells, name) if name in FIGURES else _said(cells, name)
         for name in (*THEN, "prices_as_of")

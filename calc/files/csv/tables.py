@@ -18,6 +18,7 @@ from calc.files.door import one_sentence
 from calc.job.columns import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.plan.aged import VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
+from calc.plan.ownership import OWNERSHIP
 from calc.plan.plan_bill import PAID, PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
@@ -31,6 +32,7 @@ ANSWERED = frozenset(
     [
         *ANSWER_COLUMNS,
         *JOB_BY_NAME,
+        *OWNERSHIP,
         *WAY_COLUMNS,
         *PERIODS,
         *PAID,

@@ -1,5 +1,6 @@
 """The columns of a row in the terms of launch files."""
 
+import json
 import re
 from math import ceil, lcm
 from typing import Any
@@ -11,6 +12,8 @@ from calc.files.launch.shell import Script
 from calc.files.launch.specs import torchtune_recipes
 from calc.layout import replicas
 from calc.models.foreign import MARK
+from calc.plan.matching import tag_value
+from calc.plan.ownership import OWNERSHIP
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
@@ -29,6 +32,7 @@ FAMILY = re.compile(
     r"(llama3_[123]|qwen2_5|[a-z]+\d*)_"
 )  # torchtune's module of a builder: how its name begins
 RENDEZVOUS = Script('--rdzv_backend c10d --rdzv_endpoint "${MASTER_ADDR:-127.0.0.1}:29500" ')
+TAGGED = ("instance", "volume")  # kinds of resources that aws.sh starts
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
@@ -115,6 +119,7 @@ def launch_values(row: Row, catalogs: Catalogs, market: str = "on-demand") -> di
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
         "rendezvous": RENDEZVOUS if nodes > 1 else Script(""),
         **_place(row, catalogs, market, nodes),
+        **_tags(row),
         **_names(values),
         **_sizes(values["model"], catalogs),
     }
@@ -147,6 +152,19 @@ def _place(row: Row, catalogs: Catalogs, market: str, nodes: int) -> dict[str, A
         "priced": _yes(usd),
         "usd_per_hour": usd,
         "limit": Script(f'"MaxPrice": "{float(usd)}", ' if usd else ""),
+    }
+
+
+def _tags(row: Row) -> dict[str, Any]:
+    """The tags of all that is rented: plan, team, owner and project, those that the row has."""
+    named = {"plan": row.get("scenario"), **{name: row.get(name) for name in OWNERSHIP}}
+    tags = {key: value for key, name in named.items() if name and (value := tag_value(str(name)))}
+    each = [{"Key": key, "Value": value} for key, value in tags.items()]
+    specifications = [{"ResourceType": kind, "Tags": each} for kind in TAGGED]
+    return {
+        "tagged": _yes(bool(tags)),
+        "tags": tags or None,
+        "tag_specifications": json.dumps(specifications),
     }
 
 

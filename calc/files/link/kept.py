@@ -15,6 +15,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.job.fields import JOB, is_read, job_fields_of
 from calc.plan.aged import FIGURES, THEN
+from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import number
 
@@ -22,7 +23,8 @@ NAMES = ("kept", "looked", "then")
 SAID_THEN = "then_"
 WORDS_THEN = {"fits": re.compile("yes|tight|no"), "made_on": re.compile(r"\d{4}-\d{2}-\d{2}")}
 VERSION_THEN = re.compile("[0-9a-f]{8}")
-TEXTS = {"job": 120, "have": 120}  # beside a scenario, and how long each may be
+TEXTS = {"job": 120, "have": 120} | dict.fromkeys(OWNERSHIP, LONGEST_OWNER)
+# beside a scenario, and how long each may be
 BETWEEN = "~"  # needs no escape in an address; ids and numbers do not contain it
 MOST_KEPT = 24
 LONGEST_NAME = 60

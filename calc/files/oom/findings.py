@@ -74,6 +74,9 @@ def findings_of_failure(
             f"the card, a process that has since "
             "ended, or fragmented address space."
         )
+    elif total and failure.allocated is None:
+        had = "" if free is None else f": {size(free)} of {size(total)} were free"
+        sentences.append(f"The card was full{had}, and {size(tried)} more did not fit.")
     elif total:
         sentences.append(
             f"The card was full: tensors took {size(allocated)} of {size(total)}, and "

@@ -57,11 +57,8 @@ def _values(kind: dict[str, Any], line: str) -> Iterator[float]:
         pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER), line
     ):
         groups = [group for group in match.groups() if group is not None]
-        yield (
-            in_bytes(*groups[:2])
-            if "{}" in pattern
-            else float(groups[0].replace(",", "")) * kind.get("each", 1)
-        )
+        value = in_bytes(*groups[:2]) if "{}" in pattern else float(groups[0].replace(",", ""))
+        yield value * kind.get("each", 1)
 
 
 def _summary(text: str) -> dict[str, float]:

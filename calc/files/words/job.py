@@ -58,6 +58,7 @@ class _Job:
             "gpu_memory_gb": self._memory,
             "gpus_most": self._gpus_most,
             "quota_vcpus": self._quota,
+            "gpu_hours_most": self._gpu_hours,
             "usd_per_million_tokens": self._per_million,
             "usd_paid_now": lambda value: self.not_counted.append(
                 f"${value:,.10g} that you pay today"
@@ -169,6 +170,18 @@ class _Job:
         self.columns.setdefault(
             "gpus", [count for count in (*CARD_COUNTS, int(value)) if count <= value]
         )
+
+    def _gpu_hours(self, value: float) -> None:
+        gpus = self.columns.get("gpus")
+        if isinstance(gpus, int | float):
+            self.columns.setdefault("hours_most", as_counted(value / gpus))
+            self.assumed.append(f"{value:,.10g} GPU hours as {value / gpus:,.4g} hours of {gpus:g}")
+        else:
+            self._ask(
+                "hours_most",
+                f"A limit of {value:,.10g} GPU hours: on how many GPUs, or within how many hours?",
+                "gpu_hours_most",
+            )
 
     def _quota(self, value: float) -> None:
         vcpus = self.catalogs.instances["vcpus"].astype(float)

@@ -45,6 +45,15 @@ TUNED = frozenset(
 )
 CLOSE = 86  # of 100: a head of a name with a slip of the pen
 LONGEST_NAME = 9  # parts
+VARIANTS = frozenset(
+    {
+        *("small", "medium", "large", "mini", "tiny", "nano", "micro", "base", "nemo", "pro"),
+        *("vision", "omni", "audio", "coder", "code", "math", "embedding", "embed", "reranker"),
+        *("guard", "flash", "max", "plus", "lite", "turbo", "saba", "moe", "vl", "air", "prover"),
+    }
+)  # words that tell one model of a family from another
+NOT_UNKNOWN = frozenset({"code", "large", "small", "base", "max", "math", "audio", "vision"})
+LONGEST_VARIANT = 3  # parts behind the name
 
 
 class NamedModel(NamedTuple):
@@ -55,6 +64,7 @@ class NamedModel(NamedTuple):
     model: str
     choices: tuple[str, ...] = ()
     stored: str = ""  # the format in its name
+    unknown: str = ""  # the name, where the catalog has others of its family alone
 
 
 class Part(NamedTuple):
@@ -226,12 +236,56 @@ def _from(parts: list[Part], place: int, catalogs: Catalogs) -> tuple[NamedModel
         if narrower and not size_seen:
             known, start = narrower, place - 1
             taken.append(size)
+    if other := _unknown_end(parts, end, known, size_seen, catalogs):
+        name = "-".join(
+            part.text for part in parts[place:other] if part.text.isalnum() or "." in part.text
+        )
+        stretch = (parts[start].start, parts[other - 1].end)
+        return NamedModel(
+            *stretch, "", _nearest(parts[place:other], known, catalogs), "", name
+        ), other - place
     choices = _plainest(known, taken, catalogs)
     written = "-".join(part.text for part in parts[place:end])
     stretch = (parts[start].start, parts[end - 1].end)
     if len(choices) == 1:
         return NamedModel(*stretch, choices[0], (), stored_as(written)), end - place
     return NamedModel(*stretch, "", tuple(choices), stored_as(written)), end - place
+
+
+def _unknown_end(
+    parts: list[Part], end: int, known: frozenset[str], size_seen: bool, catalogs: Catalogs
+) -> int:
+    """The end of a name that no model of the family has; 0 where what follows is no name.
+
+    A word such as small or vision right behind the family, or a size that none of it has.
+    """
+    have = {part for model in known for part in parts_of_models(catalogs)[model]}
+    place, variant = end, 0
+    while place < len(parts) and place < end + LONGEST_VARIANT + 1:
+        part = parts[place]
+        if part.start - parts[place - 1].end > 1 or (part.text in "-_" and _is_gap(parts, place)):
+            break
+        if SIZE.fullmatch(part.text):
+            return place + 1 if part.text not in have and not size_seen else variant
+        if part.text in VARIANTS and part.text not in have:
+            joined = part.start == parts[place - 1].end
+            variant = place + 1 if joined or part.text not in NOT_UNKNOWN else variant
+        elif part.text not in ("-", "_") and not re.fullmatch(r"\d+(\.\d+)?", part.text):
+            break
+        place += 1
+    return variant
+
+
+def _nearest(parts: list[Part], known: frozenset[str], catalogs: Catalogs) -> tuple[str, ...]:
+    """Models of a family, the nearest in size first."""
+    size = next((part.text for part in parts if SIZE.fullmatch(part.text)), "")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([bm])", size)
+    wanted = float(match[1]) * (1e9 if match[2] == "b" else 1e6) if match else 0.0
+    parameters = catalogs.models["parameters"].astype(float)
+    ranked = sorted(
+        known, key=lambda model: (abs(parameters[model] - wanted) if wanted else 0, model)
+    )
+    return tuple(ranked[:4])
 
 
 def _apart(parts: list[Part], place: int) -> bool:

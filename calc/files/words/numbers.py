@@ -7,7 +7,7 @@ from calc.catalogs.load import read_once
 from calc.files.words.vocabulary import vocabulary
 
 DIGITS = re.compile(
-    r"\d{1,3}(?:[ \u202f']\d{3})+(?![\d])(?:[.,]\d+)?"  # 20 000, 1'500
+    r"\d{1,3}(?:[ \u202f'_]\d{3})+(?![\d])(?:[.,]\d+)?"  # 20 000, 1'500, 1_000
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)"  # 1,00,000
     r"|\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?"  # 20,000.5
     r"|\d{1,3}(?:\.\d{3})+(?!\d)(?:,\d+)?"  # 20.000,5
@@ -86,7 +86,7 @@ def _single(text: str, place: int) -> Number | None:
 
 def _value(written: str, text: str, end: int, suffix: str) -> float:
     """The value of written digits; one separator before three digits is of thousands."""
-    plain = re.sub(r"[ \u202f']", "", written)
+    plain = re.sub(r"[ \u202f'_]", "", written)
     if re.fullmatch(r"\d{1,2}(,\d{2})+,\d{3}", plain):
         return float(plain.replace(",", ""))
     if re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", plain):

@@ -17,7 +17,14 @@ SAME = {  # roles that are columns of any work
     *("pipeline_parallel", "context_parallel", "expert_parallel", "hours_most", "usd_most"),
     *("layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "spare", "quota_vcpus"),
     *("instances_most", "gpus_most", "prompt_tokens", "answer_tokens", "shared_prompt_tokens"),
-    *("usd_per_million_tokens", "text_gigabytes", "words_total", "gpu_memory_gb"),
+    *(
+        "gpu_hours_most",
+        "prompts_per_step",
+        "usd_per_million_tokens",
+        "text_gigabytes",
+        "words_total",
+        "gpu_memory_gb",
+    ),
     "tokens_per_second",
 }
 OF_LOAD = (

@@ -185,6 +185,18 @@ def _model(
     """The model that is meant; asks where several may be."""
     places = {item.start: number for number, item in enumerate(items) if "MODEL" in item.tags}
     said = [one for one in models if places.get(one.start) not in scopes.aside | scopes.negated]
+    if not said:  # named in what is said of today alone
+        said = [one for one in models if places.get(one.start) not in scopes.negated]
+    if other := next((one for one in said if one.unknown), None):
+        near = ", ".join(other.choices)
+        facts.ask(
+            "model",
+            _text(items, other),
+            other.choices,
+            f"'{_text(items, other)}' is not in the catalog. Which model shall stand for it "
+            f"({near}), or what is its address on the Hugging Face hub?",
+        )
+        return ""
     sure = list(dict.fromkeys(one.model for one in said if one.model))
     if len(sure) == 1:
         facts.put("model", sure[0], next(_text(items, one) for one in said if one.model))

@@ -9,6 +9,8 @@ from calc.files.words.vocabulary import vocabulary
 
 NameEntry = tuple[str, tuple[str, ...], str]
 HARD = frozenset({"end"})
+OURS = frozenset({"we", "our", "wir", "nous", "it"})
+RUNS = frozenset({"run", "runs", "running", "use", "uses", "using", "pay", "paying", "host"})
 
 
 @dataclass
@@ -184,11 +186,18 @@ def _aside(items: list[Item]) -> set[int]:
     aside: set[int] = set()
     stretch: list[int] = []
     before: list[int] = []
+    inside = False  # a parenthesis that a clause put aside has opened
     for place, item in enumerate([*items, Item(0, 0, "", HARD)]):
         if item.tags & {"end", ","}:
             tags = {tag for number in stretch for tag in items[number].tags}
-            if tags & {"aside", "indifferent"}:
+            words = [items[number].text for number in stretch]
+            opened = words.count("(") - words.count(")")
+            if inside:
                 aside |= set(stretch)
+                inside = opened >= 0 and "\n" not in item.text
+            elif tags & {"aside", "indifferent"} or _is_of_today(words, tags):
+                aside |= set(stretch)
+                inside = opened > 0
                 if not any(items[number].tags & {"N", "DUR", "USD", "RATE"} for number in stretch):
                     aside |= set(before) if _points_back(items, stretch) else set()
             before = stretch if "," in item.tags else []
@@ -196,6 +205,11 @@ def _aside(items: list[Item]) -> set[int]:
         else:
             stretch.append(place)
     return aside
+
+
+def _is_of_today(words: list[str], tags: set[str]) -> bool:
+    """Whether a clause says what runs today: we run it on two p4d today."""
+    return "now" in tags and bool(OURS & set(words)) and bool(RUNS & set(words))
 
 
 def _points_back(items: list[Item], stretch: list[int]) -> bool:

@@ -8,7 +8,7 @@ CARD = re.compile(
     r"(?<![a-z0-9])(?:(?P<before>\d{1,3})[ ]?x[ ]?)?(?:(?:nvidia|tesla|gpu|rtx)[-_ ]*)*"
     r"(?P<name>gb300|gb200|b300|b200|h200|h100|a100|l40s|l4|a10g|a10|t4g|t4|v100|rtx[-_ ]?pro[-_ ]?6000"
     r"|rtx[-_ ]?[345]090|[345]090|rtx[-_ ]?6000[-_ ]?ada|mi300x|mi325x|mi355x|mi250x|mi210)"
-    r"(?![a-z0-9])([-_ ]?(?:pcie|sxm\d?|nvl|hbm3e?|80gb|40gb|32gb|16gb|94gb|24gb|mega)(?![a-z0-9])){0,4}"
+    r"(?![a-z0-9])([-_ ]?(?:pcie|sxm\d?|nvl|hbm3e?|80gb?|40gb?|32gb?|16gb?|94gb?|24gb?|mega)(?![a-z0-9])){0,4}"
     r"(?:[-_ ]?(?:x|:|=)[ ]?(?P<after>\d{1,4}))?",
     re.IGNORECASE,
 )
@@ -43,7 +43,7 @@ def cards_in(text: str) -> list[tuple[str, int | None]]:
         name = re.sub(r"[^a-z0-9]", "", match["name"].lower())
         rest = match[0].lower()
         form = next((form for form in ("pcie", "nvl") if form in rest), "")
-        memory = next((size for size in ("80gb", "32gb") if size in rest), "")
+        memory = next((size for size in ("80gb", "32gb") if size[:3] in rest), "")
         spellings = (name + memory + form, name + form, name + memory, name)
         number = match["after"] or match["before"]
         found.append((_id_of(spellings), int(number) if number else None))

@@ -43,7 +43,12 @@ NODE_COUNTS = (
     "n_nodes",
 )
 COPIES = ("replicas", "min_replicas", "replica_count", "initial_instance_count", "num_replicas")
-WORKERS = {"pytorch_replica_specs", "mpi_replica_specs", "worker_group_specs"}  # of one job
+WORKERS = {
+    "replica_specs",
+    "pytorch_replica_specs",
+    "mpi_replica_specs",
+    "worker_group_specs",
+}  # of one job
 CARD_KEYS = re.compile(r"gpu|accelerator|card|resource_?profile|device_type|machine_type")
 MODEL_KEYS = (
     *(
@@ -80,7 +85,7 @@ class Fact(NamedTuple):
     """One statement: its kind, its value, where it stands, and its text.
 
     Kinds: gpus, devices, nodes, copies (numbers); card (ids with a number each); memory (GB of a
-    card); instance; model; engine; variable (name and value).
+    card); instance; model; engine; recipe (the trainer of HyperPod's); variable (name and value).
     """
 
     kind: str
@@ -144,6 +149,8 @@ def _facts(path: Path, value: Any) -> Iterator[Fact]:
     if value is None or isinstance(value, bool):
         return
     yield from _of_machine(key, parents, str(value), path, text)
+    if key == "model_type" and parents[-1:] == ["run"]:  # which trainer a HyperPod recipe runs
+        yield Fact("recipe", str(value), path, text)
     if key in MODEL_KEYS and (match := REPOSITORY.fullmatch(str(value).strip())):
         yield Fact("model", match[1], path, text)
     if key in ENGINE_KEYS and isinstance(value, str):

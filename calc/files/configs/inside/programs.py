@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from calc.files.configs.fields import Tool, table, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.problem import DEEPEST, ConfigProblem
-from calc.files.configs.texts import flat
+from calc.files.configs.texts import flat, resolved
 from calc.files.configs.tool_commands import ANY_TRAINER, engine_of
 
 COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
@@ -22,10 +22,11 @@ SHELLS = ("sh", "bash", "/bin/sh", "/bin/bash", "zsh")
 FLAGS_IN = ("extra_args", "args", "vllm_args", "additional_args")
 LONGEST = 50_000  # characters of a script
 RUNS_SCRIPT = re.compile(
-    r"\b(?:torchrun|accelerate launch|deepspeed|python3?)\s[^\n]{0,400}?(?:\.py\b|-m\s)"
+    r"\b(?:torchrun|hyperpodrun|accelerate launch|deepspeed|python3?)\s[^\n]{0,400}?(?:\.py\b|-m\s)"
 )
 
 
+RECIPE = re.compile(r"(?<![\w])(?P<model>\w+)\.(?P<work>finetune|pretrain)_recipe$")  # of NeMo 2
 MODEL = re.compile(r"[\w.-]+/[\w.-]+")
 IS_SCRIPT = re.compile(r"[\n;|]|&&")
 
@@ -155,6 +156,7 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
     """A mapping that has a tool's own fields, under whatever spelling."""
     try:
         fields = flat({key: value for key, value in node.items() if key != "class"}, "")
+        fields = resolved(fields, "")
     except ConfigProblem:
         return None
     fields = {".".join(map(snake, name.split("."))): value for name, value in fields.items()}
@@ -164,6 +166,10 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
     fields = {_without_prefix(name): value for name, value in fields.items()}
     hint = str(node.get("class", "")).lower()
     called = table("classes").get(str(node.get("class", "")), "")
+    if recipe := RECIPE.search(str(node.get("class", ""))):  # llm.llama31_8b.finetune_recipe
+        fields["recipe_model"] = recipe["model"]
+        if recipe["work"] == "pretrain":
+            fields.setdefault("peft_scheme", "none")
     if called and "0" in fields:
         fields.setdefault("model", fields.pop("0"))
     ranked = []

@@ -63,7 +63,14 @@ class _Script:
                 tree |= self.block(inner_statements or [], depth + 1)
 
     def _sets_key(self, target: ast.expr, value: Any) -> bool:
-        """Whether the target is a key of a known mapping, which then has the value."""
+        """Whether the target is a key or an attribute of a known mapping, which then has it."""
+        if isinstance(target, ast.Attribute):
+            name, _, attribute = ast.unparse(target)[:LONGEST_CODE].partition(".")
+            called = self.names.get(name)
+            if not isinstance(called, dict) or CLASS not in called:
+                return False
+            called[attribute] = value
+            return True
         if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
             return False
         mapping, key = self.names.get(target.value.id), self.value(target.slice)

@@ -31,6 +31,12 @@ GPUS_OF_NODE = (
     *("GPU_COUNT", "SLURM_GPUS_ON_NODE", "NPROC_PER_NODE"),
 )
 NODES_OF_JOB = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM", "LWS_GROUP_SIZE", "NNODES", "WORLD_NODES")
+KNOWN_PARTS = (  # kind of a fact -> the part of a run that it settles
+    ("nodes", "nodes"),
+    ("memory", "card_memory_gb"),
+    ("copies", "copies"),
+    ("recipe", "hyperpod"),
+)
 SHOWN = 3  # of the things that a refusal names
 
 
@@ -105,7 +111,7 @@ def machine_choices(tree: dict[str, Any], file: str) -> list[list[Reading]]:
 def parts_of_machines(facts: list[Fact]) -> list[dict[str, Any]]:
     """The parts of each choice of machine that the facts leave, the nearest fact first."""
     known: dict[str, Any] = {}
-    for kind, part in (("nodes", "nodes"), ("memory", "card_memory_gb"), ("copies", "copies")):
+    for kind, part in KNOWN_PARTS:
         if value := next((fact.value for fact in facts if fact.kind == kind), None):
             known[part] = value
     if workers := sum(fact.value for fact in facts if fact.kind == "workers"):

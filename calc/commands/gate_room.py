@@ -1,0 +1,67 @@
+"""What `gate` checks of all rows together: budgets of teams, and quotas of the account."""
+
+import argparse
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.commands.teams import add_budgets, begin_day, budgets_named
+from calc.plan.budgets import used, with_gpu_hours
+from calc.plan.plan_bill import plan_bill, ticked_rows
+from calc.plan.quota_use import QuotaUse, quota_use
+from calc.say.budgets import exceeded_sentence, quota_sentence
+from calc.scenarios.problems import TableError, quoted
+from calc.scenarios.read import number
+
+
+def add_room_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments on budgets and quotas."""
+    add_budgets(parser)
+    quota = "vCPUs (or blocks) that the account has of a quota, by its code; several times"
+    parser.add_argument("--quota", metavar="CODE=NUMBER", action="append", default=[], help=quota)
+
+
+def is_asked(options: argparse.Namespace) -> bool:
+    """Whether budgets or quotas are to be checked."""
+    return bool(options.budgets or options.quota)
+
+
+def broken_together(
+    rows: pd.DataFrame, options: argparse.Namespace, catalogs: Catalogs
+) -> list[str]:
+    """A sentence for each budget and quota that the rows together exceed; raises TableError."""
+    billed = ticked_rows(plan_bill(rows))
+    sentences = []
+    if options.budgets:
+        bill, begins = with_gpu_hours(billed, catalogs), begin_day(options.begin)
+        uses = used(bill, budgets_named(options.budgets), begins)
+        sentences += [exceeded_sentence(use) for use in uses if use.is_exceeded or use.unpriced]
+    if options.quota:
+        allowed = _allowed(options.quota)
+        uses_of_quotas = quota_use(billed, catalogs)
+        sentences += [
+            quota_sentence(use, allowed.get(use.code))
+            for use in uses_of_quotas
+            if _is_over(use, allowed)
+        ]
+    return sentences
+
+
+def _is_over(use: QuotaUse, allowed: dict[str, float]) -> bool:
+    """Whether rows take more of a quota than there is; one that is not named counts as none."""
+    return use.needed > allowed.get(use.code, 0.0)
+
+
+def _allowed(words: list[str]) -> dict[str, float]:
+    """The number of each quota by its code; raises TableError."""
+    allowed = {}
+    for word in words:
+        code, _, text = word.partition("=")
+        value = number(text)
+        if not value >= 0:
+            raise TableError(
+                f"--quota '{quoted(word)}' is no quota; write it as L-417A185B=192, the vCPUs that "
+                f"the account has of it."
+            )
+        allowed[code.strip()] = value
+    return allowed

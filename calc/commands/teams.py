@@ -1,0 +1,57 @@
+"""`python -m calc teams`: what plans cost by team, and what they take of the teams' budgets."""
+
+import argparse
+import sys
+from datetime import date
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import plan_rows
+from calc.files.budgets import budgets_of_file, own_budgets
+from calc.files.csv.writer import write_csv
+from calc.files.streams import written
+from calc.plan.budgets import Budget, by_team, used, with_gpu_hours
+from calc.plan.plan_bill import plan_bill, ticked_rows
+from calc.say.budgets import use_sentence
+from calc.scenarios.problems import TableError, quoted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `teams`."""
+    parser.add_argument("plan", metavar="plan.csv", help="CSV of scenarios with a column team")
+    add_budgets(parser)
+
+
+def add_budgets(parser: argparse.ArgumentParser) -> None:
+    """Add the file of budgets and the day on which the plans begin."""
+    budgets = "YAML of budgets (default: budgets.yaml of your own catalogs)"
+    parser.add_argument("--budgets", metavar="FILE", help=budgets)
+    begin = "the day on which the plans begin (default: today)"
+    parser.add_argument("--begin", metavar="DAY", default="", help=begin)
+
+
+def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write a row for each team; each budget goes to standard error; returns 0."""
+    bill = with_gpu_hours(ticked_rows(plan_bill(plan_rows(options.plan, catalogs))), catalogs)
+    with written(options.output) as target:
+        write_csv(by_team(bill), target)
+    for use in used(bill, budgets_named(options.budgets), begin_day(options.begin)):
+        print(use_sentence(use), file=sys.stderr)
+    return 0
+
+
+def budgets_named(path: str | None) -> list[Budget]:
+    """The budgets of a file, else of one's own; raises CatalogError or OSError."""
+    if path:
+        return budgets_of_file(path)
+    budgets, left_out = own_budgets()
+    for sentence in left_out:
+        print(sentence, file=sys.stderr)
+    return budgets
+
+
+def begin_day(word: str) -> date:
+    """The day on which plans begin; raises TableError."""
+    try:
+        return date.fromisoformat(word) if word else date.today()
+    except ValueError:
+        raise TableError(f"--begin '{quoted(word)}' is no day; write it as 2026-11-28.") from None

@@ -1,0 +1,130 @@
+"""A log without its plan: the command that it prints, and what helps by cause."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from calc.files.oom.findings import named_tensor
+from calc.files.oom.logs import logged_figures, printed, silent
+from calc.files.oom.sizes import MOST_CHARACTERS
+
+LONGEST_ARGUMENTS = 20_000  # characters of the arguments that an engine prints
+NOTHING_SET = ("", "None", "auto", "[]", "{}")  # values that name no setting
+PRINTED_FIELD = re.compile(r"(\w+): (?:Some\(\s*)?(?:\"([^\"]*)\"|([\w.+-]+))")  # of Rust's {:?}
+HOST = "host memory"
+ENGINE_FIGURES = {"kv_pool", "kv_tokens", "kv_needed", "most_tokens", "free_at_start"}
+OPENING, CLOSING = "([{", ")]}"
+
+
+class Arguments(NamedTuple):
+    """How an engine prints its own arguments: the words before them, their form, its command."""
+
+    before: str
+    form: str  # call, dictionary or debug (Rust)
+    command: str
+
+
+PRINTED_ARGUMENTS = (
+    Arguments("server_args=ServerArgs(", "call", "python -m sglang.launch_server"),
+    Arguments("non-default args: {", "dictionary", "vllm serve"),
+    Arguments("args: Namespace(", "call", "vllm serve"),
+    Arguments("text_generation_launcher: Args {", "debug", "text-generation-launcher"),
+    Arguments("with config: ", "settings", "vllm serve"),
+)
+RENAMED = {"model_tag": "model", "max_seq_len": "max_model_len"}  # of vLLM's configuration
+PASSED = frozenset(
+    {
+        *("model", "model_path", "model_id", "model_tag", "max_model_len", "max_seq_len", "dtype"),
+        *("tensor_parallel_size", "tp_size", "pipeline_parallel_size", "pp_size", "quantization"),
+        *("data_parallel_size", "dp_size", "kv_cache_dtype", "gpu_memory_utilization"),
+        *("mem_fraction_static", "max_num_seqs", "max_num_batched_tokens", "context_length"),
+        *("max_running_requests", "chunked_prefill_size", "num_shard", "max_total_tokens"),
+        *("max_batch_prefill_tokens", "max_input_tokens", "cuda_memory_fraction", "quantize"),
+        *("enforce_eager", "cpu_offload_gb", "block_size", "load_format", "max_input_length"),
+    }
+)  # arguments that change memory, as the engines spell them
+
+
+def command_in_log(text: str) -> str:
+    """The command of the engine that prints its arguments in a log; empty where none does."""
+    text = text[:MOST_CHARACTERS]
+    for arguments in PRINTED_ARGUMENTS:
+        place = text.rfind(arguments.before)
+        if place < 0:
+            continue
+        start = place + len(arguments.before)
+        inside = _inside(text[start : start + LONGEST_ARGUMENTS], arguments.form)
+        settings = _settings(inside, arguments.form)
+        if any(name in settings for name in ("model", "model_path", "model_id", "model_tag")):
+            return _command(arguments.command, settings)
+    return ""
+
+
+def _inside(text: str, form: str) -> str:
+    """The text up to the bracket that closes the arguments, or to the end of the line."""
+    if form == "settings":
+        return text.split("\n", 1)[0]
+    depth = 1
+    for place, mark in enumerate(text):
+        depth += (mark in OPENING) - (mark in CLOSING)
+        if not depth:
+            return text[:place]
+    return ""
+
+
+def _settings(inside: str, form: str) -> dict[str, Any]:
+    """The arguments by name; those without a literal value are left out."""
+    if form == "debug":
+        return {name: text or number for name, text, number in PRINTED_FIELD.findall(inside)}
+    if form == "settings":
+        return {name: value.strip("'") for name, value in re.findall(r"(\w+)=([^,\s]+)", inside)}
+    source = f"f({inside})" if form == "call" else f"f(**{{{inside}}})"
+    try:
+        call = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    if not isinstance(call, ast.Call):
+        return {}
+    if form == "call":
+        pairs: Iterable[tuple[Any, ast.expr]] = [(one.arg, one.value) for one in call.keywords]
+    else:
+        mapping = call.keywords[0].value
+        pairs = (
+            [
+                (getattr(key, "value", None), value)
+                for key, value in zip(mapping.keys, mapping.values, strict=True)
+            ]
+            if isinstance(mapping, ast.Dict)
+            else []
+        )
+    return {str(name): node.value for name, node in pairs if isinstance(node, ast.Constant)}
+
+
+def _command(command: str, settings: dict[str, Any]) -> str:
+    """The settings that change memory, as flags behind the engine's command."""
+    words = []
+    for name, value in settings.items():
+        text = str(value).removeprefix("torch.")
+        if name not in PASSED or text in NOTHING_SET or text in ("False", "false"):
+            continue
+        flag = f"--{RENAMED.get(name, name).replace('_', '-')}"
+        words.append(flag if text in ("True", "true") else f"{flag} {shlex.quote(text)}")
+    return " ".join([command, *words])
+
+
+def cures_by_cause(text: str) -> list[str]:
+    """What helps, by the tensor that a log names, or by the kind of memory that ran out."""
+    cures: dict[str, list[str]] = printed()["cures"]
+    meanings = " ".join(silent(text))
+    figures = logged_figures(text)
+    if "memory of the machine ran out" in meanings:
+        return cures[HOST]
+    if named := named_tensor(text):
+        return cures[named[0]]
+    if "prefill" in meanings:
+        return cures["prefill"]
+    if ENGINE_FIGURES & figures.keys() or "KV cache" in meanings or "cache blocks" in meanings:
+        return cures["KV cache"]
+    return cures["any"]

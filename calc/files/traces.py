@@ -1,0 +1,166 @@
+"""Files of requests as a load over a day: Azure's and BurstGPT's, or one's own."""
+
+import csv
+import gzip
+import io
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import FOLDER, read_document, read_once
+from calc.files.door import one_sentence
+from calc.files.streams import read
+from calc.plan.load_day import Trace
+from calc.scenarios.problems import TableError, quoted
+from calc.units import DAY_HOURS, HOUR_SECONDS
+
+GZIP, BLOCK_BYTES, LONGEST_HEADER_BYTES = b"\x1f\x8b", 2**24, 2**16
+HOUR_TEXT = len("2026-11-28 18")
+MOST_HOURS = 24 * 366 * 5
+
+
+@read_once
+def load_curves() -> dict[str, Any]:
+    """Named curves and formats of requests (catalogs/edited/load_curves.yaml)."""
+    return read_document(FOLDER, "load_curves")
+
+
+def curve_of(text: str) -> tuple[float, ...]:
+    """The 24 loads of a named curve, or 24 numbers joined by +; raises TableError."""
+    curves = load_curves()["curves"]
+    if text in curves:
+        return tuple(map(float, curves[text]["hours"]))
+    try:
+        hours = tuple(float(part) for part in text.split("+"))
+    except ValueError:
+        hours = ()
+    if len(hours) != DAY_HOURS or not all(0 <= hour < np.inf for hour in hours) or not sum(hours):
+        raise TableError(
+            f"'{quoted(text)}' is no load of a day; give {', '.join(curves)}, or {DAY_HOURS} "
+            f"numbers from midnight on, joined by +, not all 0."
+        )
+    return hours
+
+
+def trace_of_file(path: str) -> Trace:
+    """The load of a file of requests, or of standard input; raises TableError or OSError."""
+    with read(path) as stream:
+        return trace_of(stream.read() if path == "-" else stream, path)
+
+
+@one_sentence
+def trace_of(source: bytes | BinaryIO, name: str) -> Trace:
+    """The load of requests in bytes or a stream, CSV or gzip; raises TableError."""
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source
+    is_packed = stream.read(len(GZIP)) == GZIP
+    stream.seek(0)
+    try:
+        form = _form(_header(stream, is_packed, name), name)
+        parts = [_by_hour(rows, form, name) for rows in _batches(stream, is_packed, form, name)]
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise TableError(f"{name} cannot be unpacked ({quoted(error)}); fetch it again.") from None
+    if not parts:
+        raise TableError(f"{name} has a first line and no request; give some.")
+    return _trace(pd.concat(parts).groupby(level=0).sum(), form["name"], name)
+
+
+def _trace(hours: pd.DataFrame, form_name: str, name: str) -> Trace:
+    """The load of requests, prompt and answer tokens by hour."""
+    first, last = int(hours.index.min()), int(hours.index.max())
+    covered = last - first + 1
+    if covered > MOST_HOURS:
+        raise TableError(f"{name} covers more than five years; correct its times.")
+    requests = hours["requests"].reindex(range(first, last + 1), fill_value=0).to_numpy(dtype=float)
+    of_day = np.arange(first, last + 1) % DAY_HOURS
+    means = [requests[of_day == hour].mean() for hour in range(DAY_HOURS) if (of_day == hour).any()]
+    total = float(requests.sum())
+    return Trace(
+        form_name,
+        tuple(map(float, means)) if covered >= DAY_HOURS else (),
+        int(total),
+        covered,
+        float(hours["prompt"].sum()) / total,
+        float(hours["answer"].sum()) / total,
+        float(requests.max()) / HOUR_SECONDS,
+        float(requests.max() / requests.mean()),
+    )
+
+
+def _header(stream: BinaryIO, is_packed: bool, name: str) -> list[str]:
+    opened: Any = gzip.GzipFile(fileobj=stream) if is_packed else stream
+    line = opened.readline(LONGEST_HEADER_BYTES)
+    stream.seek(0)
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.decode("utf-8-sig")]), [])]
+    except (UnicodeDecodeError, csv.Error):
+        raise TableError(f"{name} is not CSV in UTF-8; save it as such.") from None
+
+
+def _form(header: list[str], name: str) -> dict[str, str]:
+    """The format whose three columns a header has; raises TableError."""
+    formats = load_curves()["traces"].values()
+    for form in formats:
+        if {form["time"], form["prompt_tokens"], form["answer_tokens"]} <= set(header):
+            return form
+    plain = load_curves()["traces"]["plain"]
+    raise TableError(
+        f"{name} is no file of requests (its columns: {quoted(', '.join(header[:6]))}); give "
+        f"Azure's or BurstGPT's trace, or the columns {plain['time']}, {plain['prompt_tokens']} "
+        f"and {plain['answer_tokens']}."
+    )
+
+
+def _batches(stream: BinaryIO, is_packed: bool, form: dict[str, str], name: str) -> Any:
+    """The three columns of the file, in batches."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    types = {form["time"]: pa.string()}
+    types |= {form[name]: pa.float64() for name in ("prompt_tokens", "answer_tokens")}
+    try:
+        with arrow_csv.open_csv(
+            pa.input_stream(stream, compression="gzip" if is_packed else None),
+            read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=list(types), column_types=types
+            ),
+        ) as reader:
+            for batch in reader:
+                yield batch.to_pandas()
+    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise TableError(f"{name} cannot be read ({reason}); save it as CSV again.") from None
+
+
+def _by_hour(rows: pd.DataFrame, form: dict[str, str], name: str) -> pd.DataFrame:
+    """Requests and tokens by hour since 1970, or since the first midnight; raises TableError."""
+    texts = rows[form["time"]].fillna("").astype(str)
+    seconds = pd.to_numeric(texts, errors="coerce")
+    if seconds.notna().all():
+        hours = np.floor(seconds / HOUR_SECONDS)
+    else:
+        codes, distinct = pd.factorize(texts.str.slice(0, HOUR_TEXT).str.replace("T", " "))
+        days = pd.to_datetime(pd.Series(distinct), format="%Y-%m-%d %H", errors="coerce")
+        if days.isna().any():
+            wrong = quoted(distinct[int(np.flatnonzero(days.isna())[0])])
+            raise TableError(
+                f"{name}: '{wrong}' is no time; write it as 2026-11-28 18:00:00, or as seconds "
+                f"from the first midnight."
+            )
+        since = (days - pd.Timestamp(0)) // pd.Timedelta(hours=1)
+        hours = since.to_numpy()[codes]
+    if not np.all((np.asarray(hours) >= 0) & (np.asarray(hours) < 1e7)):
+        raise TableError(f"{name}: a time lies before its beginning or beyond any day; correct it.")
+    return (
+        pd.DataFrame(
+            {
+                "hour": np.asarray(hours, dtype=np.int64),
+                "requests": 1,
+                "prompt": rows[form["prompt_tokens"]].fillna(0.0).to_numpy(),
+                "answer": rows[form["answer_tokens"]].fillna(0.0).to_numpy(),
+            }
+        )
+        .groupby("hour")
+        .sum()
+    )

@@ -1,0 +1,156 @@
+"""A service over a day: machines by hour, growth, and when they are full.
+
+A unit is the least that starts and stops: an instance, or the instances of one replica. Units hold
+the load of the peak as planned; an hour takes as many as its share of the peak needs.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.machines import ROUNDING
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.plan.bill import working_instances
+from calc.units import DAY_HOURS, HOUR_SECONDS
+
+MOST_MONTHS = 120  # of growth
+
+
+class Load(NamedTuple):
+    """24 loads of a day, of which the ratios count, and their growth a month (0.1: 10 %).
+
+    users: requests in flight at the peak; without them the plan's units are taken to be full then.
+    """
+
+    hours: Sequence[float]
+    growth_per_month: float = 0.0
+    users: float | None = None
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """Load of each hour over that of the peak."""
+        hours = np.array(self.hours, dtype=float)
+        return hours / hours.max()
+
+
+class Trace(NamedTuple):
+    """What requests say of a load: 24 mean requests an hour, their number, hours and lengths.
+
+    hours: empty where the file covers less than a day. peak_requests_per_second: of the busiest
+    hour.
+    """
+
+    name: str
+    hours: tuple[float, ...]
+    requests: int
+    covered_hours: int
+    prompt_tokens: float
+    answer_tokens: float
+    peak_requests_per_second: float
+    peak_to_mean: float
+
+
+class LoadDay(NamedTuple):
+    """The machines of a day and a month, with and without scaling by the hour.
+
+    table: hour, load_ratio, units, instances. *_always: as many as at the peak, all day; *_scaled:
+    with starts, which are paid from the request on. GPU-hours and USD are those of the plan's
+    month; a commitment is paid whatever scales. full_month: the first month of growth in which the
+    peak needs more than `most_instances`, 0 for today; NaN where none of MOST_MONTHS does.
+    """
+
+    table: pd.DataFrame
+    peak_instances: float
+    mean_instances: float
+    gpu_hours_always: float
+    gpu_hours_scaled: float
+    usd_always: float
+    usd_scaled: float
+    cold_start_seconds: float
+    starts_per_day: float
+    zero_hours: int
+    full_month: float
+
+
+def load_day(
+    row: Row,
+    load: Load,
+    catalogs: Catalogs,
+    to_zero: bool = False,
+    most_instances: float | None = None,
+) -> LoadDay:
+    """The day of a billed service row; a load of 24 numbers, not all of them 0."""
+    unit = unit_instances(row, catalogs)
+    spare = float(row["instances"]) - working_instances(row)
+    peak_units = needed_units(row, load, unit)
+    units = np.ceil(peak_units * load.ratios * (1 - ROUNDING))
+    least = np.where((load.ratios == 0) & to_zero, 0, 1)
+    units = np.maximum(units, least)
+    instances = units * unit + np.where(units > 0, spare, 0)
+    start_hours = float(np.nan_to_num(row["start_hours"]))
+    started = np.maximum(np.diff(instances, prepend=instances[-1]), 0)
+    days = float(row["hours"]) / DAY_HOURS
+    hours_scaled = days * float(instances.sum() + start_hours * started.sum())
+    hours_always = days * DAY_HOURS * float(instances.max())
+    price = float(row["usd_per_hour"]) / float(row["instances"])
+    is_committed = MARKETS[row["market"]].committed_years > 0
+    gpus = float(catalogs.instances["gpus"].get(row["instance"], np.nan))
+    return LoadDay(
+        pd.DataFrame(
+            {
+                "hour": np.arange(DAY_HOURS),
+                "load_ratio": load.ratios,
+                "units": units,
+                "instances": instances,
+            }
+        ),
+        float(instances.max()),
+        float(instances.mean()),
+        hours_always * gpus,
+        hours_scaled * gpus,
+        hours_always * price,
+        (hours_always if is_committed else hours_scaled) * price,
+        start_hours * HOUR_SECONDS,
+        float(started.sum() / unit),
+        int((units == 0).sum()),
+        _full_month(peak_units, load.growth_per_month, unit, spare, most_instances),
+    )
+
+
+def unit_instances(row: Row, catalogs: Catalogs) -> float:
+    """Instances that start and stop together: those of one replica, at least one. [instances]"""
+    names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    replica_gpus = np.prod([float(row[name]) for name in names])
+    gpus = float(catalogs.instances["gpus"].get(row["instance"], np.nan))
+    return float(max(np.ceil(replica_gpus / gpus), 1.0)) if gpus > 0 else 1.0
+
+
+def needed_units(row: Row, load: Load, unit: float) -> float:
+    """Units that the peak takes, a fraction where users say so. [units]
+
+    Without users the working units of the plan.
+    """
+    units = working_instances(row) / unit
+    if load.users is None:
+        return float(units)
+    names = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    replicas = float(row["gpus"]) / np.prod([float(row[name]) for name in names])
+    users_each = float(row["batch"]) * replicas / units
+    return float(load.users / users_each)
+
+
+def _full_month(
+    peak_units: float, growth: float, unit: float, spare: float, most_instances: float | None
+) -> float:
+    """The first month whose peak needs more units than fit into the instances. [months]"""
+    if most_instances is None:
+        return np.nan
+    most_units = np.floor((most_instances - spare) / unit)
+    months = np.arange(MOST_MONTHS + 1)
+    needed = np.ceil(peak_units * (1 + growth) ** months * (1 - ROUNDING))
+    over = np.flatnonzero(needed > most_units)
+    return float(over[0]) if len(over) else np.nan

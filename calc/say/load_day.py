@@ -1,0 +1,74 @@
+"""A service over a day, in sentences."""
+
+from calc.plan.load_day import MOST_MONTHS, Load, LoadDay, Trace
+from calc.say.numbers import billed_usd, counted, is_missing, percent, short_duration, three
+
+SAME = 0.005  # of the always-on cost; a smaller saving is none
+
+
+def machines_sentence(day: LoadDay) -> str:
+    """From 1 to 4 instances, 2.3 on average: 57 % of the peak all day."""
+    least = float(day.table["instances"].min())
+    mean = f"{day.mean_instances:,.1f} on average"
+    share = percent(day.mean_instances / day.peak_instances)
+    return f"{least:,.0f} to {day.peak_instances:,.0f} instances, {mean} ({share} of the peak)."
+
+
+def month_sentence(day: LoadDay) -> str:
+    """What a month takes always on, and what scaling by the hour leaves of it."""
+    always = f"{day.gpu_hours_always:,.0f} GPU-hours{_money(day.usd_always)}"
+    scaled = f"{day.gpu_hours_scaled:,.0f}{_money(day.usd_scaled)}"
+    saved = 1 - day.gpu_hours_scaled / day.gpu_hours_always
+    if saved < SAME:
+        return f"A month takes {always}; scaling by the hour saves nothing."
+    committed = (
+        " The commitment is paid all the same."
+        if day.usd_always == day.usd_scaled and not is_missing(day.usd_always)
+        else ""
+    )
+    return f"A month takes {always}; scaled by the hour {scaled}, {percent(saved)} less.{committed}"
+
+
+def _money(usd: float) -> str:
+    return "" if is_missing(usd) else f" ({billed_usd(usd)})"
+
+
+def start_sentence(day: LoadDay) -> str:
+    """What a start takes, how often a day has one, and what scaling to zero means."""
+    takes = f"A start takes {short_duration(day.cold_start_seconds)}"
+    if not day.starts_per_day:
+        return f"{takes}; the day has none."
+    starts = counted(round(day.starts_per_day), "start")
+    zero = (
+        f" For {counted(day.zero_hours, 'hour')} nothing runs: the first request after it waits for "
+        f"that start."
+        if day.zero_hours
+        else ""
+    )
+    return f"{takes}; the day has {starts}, paid from the request on.{zero}"
+
+
+def full_sentence(day: LoadDay, load: Load, most_instances: float) -> str:
+    """The month of growth in which the machines are full."""
+    machines = counted(round(most_instances), "instance")
+    growth = f"at {percent(load.growth_per_month)} growth a month"
+    if is_missing(day.full_month):
+        return f"{machines} cover the peak for {MOST_MONTHS} months {growth}."
+    if day.full_month == 0:
+        return f"{machines} do not cover today's peak."
+    return f"{machines} cover the peak until month {day.full_month - 1:.0f}, {growth}; then it is full."
+
+
+def day_sentences(day: LoadDay, load: Load, most_instances: float | None) -> list[str]:
+    """Every sentence on a day, in order."""
+    full = [] if most_instances is None else [full_sentence(day, load, most_instances)]
+    return [machines_sentence(day), month_sentence(day), start_sentence(day), *full]
+
+
+def trace_sentence(trace: Trace) -> str:
+    """What a file of requests says."""
+    lengths = f"{trace.prompt_tokens:,.0f} prompt and {trace.answer_tokens:,.0f} answer tokens each"
+    rate = f"{three(trace.peak_requests_per_second)} requests a second in the busiest hour"
+    head = f"{trace.name}: {counted(trace.requests, 'request')} in {counted(trace.covered_hours, 'hour')}"
+    short = "" if trace.hours else " That is less than a day, so the load is taken to be flat."
+    return f"{head}, {lengths}; {rate}, {three(trace.peak_to_mean)} times the mean.{short}"

@@ -1,0 +1,149 @@
+"""The state of each plan on the shelf, with its history.
+
+A change only adds a row, which names the row that it follows. A row can be followed once, so that of
+two people who decide at once one is told what the other has decided.
+"""
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+from uuid import uuid4
+
+from shelf.plans import LONGEST, Run, ShelfBusyError, ShelfError, one_line
+
+PROPOSED, APPROVED, RUNNING, DONE, REJECTED = STATES = (
+    "proposed",
+    "approved",
+    "running",
+    "done",
+    "rejected",
+)
+FOLLOWS = {  # state -> the states that may come after it
+    PROPOSED: (APPROVED, REJECTED),
+    APPROVED: (RUNNING, PROPOSED, REJECTED),
+    RUNNING: (DONE, PROPOSED),
+    DONE: (PROPOSED,),
+    REJECTED: (PROPOSED,),
+}
+DECIDED = (APPROVED, REJECTED)  # by those who may
+FIRST = ""  # what the first row of a plan follows
+LONGEST_OF = {"team": 60, "budget": 60, "note": 300}  # characters
+MOST_STATES = 500
+
+
+class State(NamedTuple):
+    """A state of a plan: who set it, when (UTC), for which version, team and budget, and why.
+
+    `follows` is the id of the state before it, empty of the first.
+    """
+
+    id: str
+    name: str
+    state: str
+    set_by: str
+    set_at: str
+    version: str
+    team: str
+    budget: str
+    note: str
+    follows: str
+
+
+TABLE = """CREATE TABLE IF NOT EXISTS headroom_states (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, state TEXT NOT NULL, set_by TEXT NOT NULL, set_at TEXT NOT NULL,
+    version TEXT NOT NULL, team TEXT NOT NULL, budget TEXT NOT NULL, note TEXT NOT NULL, follows TEXT NOT NULL,
+    UNIQUE (name, follows))"""
+COLUMNS = ", ".join(State._fields)
+ADD = (
+    f"INSERT INTO headroom_states ({COLUMNS}) VALUES "
+    f"({', '.join(f':{name}' for name in State._fields)})"
+)
+HISTORY = (
+    f"SELECT {COLUMNS} FROM headroom_states WHERE name = :name ORDER BY set_at DESC, id LIMIT :most"
+)
+NEWEST = f"""SELECT {COLUMNS} FROM headroom_states AS one WHERE NOT EXISTS (
+    SELECT 1 FROM headroom_states AS later WHERE later.name = one.name AND later.follows = one.id)
+    ORDER BY set_at DESC LIMIT :most"""
+
+
+def newest_states(run: Run) -> dict[str, State]:
+    """The present state of each plan by its name, the latest MOST_STATES."""
+    _ready(run)
+    states = [State(*row) for row in run(NEWEST, {"most": MOST_STATES})]
+    return {state.name: state for state in states}
+
+
+def history(run: Run, name: str) -> list[State]:
+    """Every state of a plan, the newest first."""
+    _ready(run)
+    return [State(*row) for row in run(HISTORY, {"name": name, "most": MOST_STATES})]
+
+
+def set_state(
+    run: Run,
+    name: str,
+    state: str,
+    set_by: str,
+    version: str,
+    follows: State | None,
+    **texts: str,
+) -> State:
+    """A new state of a plan; raises ShelfError.
+
+    `follows` is the state that whoever sets it has seen. Without one the plan has none yet. `texts`:
+    team, budget, note.
+    """
+    allowed = FOLLOWS[follows.state] if follows else (PROPOSED,)
+    if state not in allowed:
+        before = follows.state if follows else "not proposed yet"
+        raise ShelfError(
+            f"{one_line(name)} is {before}; it can become {' or '.join(allowed)}, not {state}."
+        )
+    words = {field: one_line(texts.get(field, "")) for field in LONGEST_OF}
+    _check(one_line(set_by), words)
+    row = State(
+        uuid4().hex,
+        name,
+        state,
+        one_line(set_by),
+        datetime.now(UTC).isoformat(),
+        version,
+        follows=follows.id if follows else FIRST,
+        **words,
+    )
+    _ready(run)
+    try:
+        run(ADD, row._asdict())
+    except ShelfBusyError:
+        raise
+    except ShelfError:
+        present = newest_states(run).get(name)
+        if present is None or present.id == (follows.id if follows else FIRST):
+            raise
+        raise ShelfError(
+            f"{present.set_by} has set {one_line(name)} to {present.state} meanwhile; look at it, "
+            f"and decide again."
+        ) from None
+    return row
+
+
+def _check(set_by: str, words: dict[str, str]) -> None:
+    """Raise ShelfError where a name is missing or a text is too long."""
+    if not set_by:
+        raise ShelfError("A state needs the name of whoever sets it.")
+    limits = {"set_by": LONGEST["saved_by"], **LONGEST_OF}
+    for field, text in {"set_by": set_by, **words}.items():
+        if len(text) > limits[field]:
+            called = "name" if field == "set_by" else field
+            raise ShelfError(
+                f"The {called} has {len(text):,} characters; at most {limits[field]} are kept."
+            )
+
+
+def _ready(run: Run) -> None:
+    """The table is there; two that make it at once may fail at that, and find it made."""
+    try:
+        run(TABLE, {})
+    except ShelfBusyError:
+        raise
+    except ShelfError:
+        pass

@@ -1,0 +1,158 @@
+"""The tab Load over a day: a service's machines by hour, scaling and growth."""
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.files.csv.tables import to_csv
+from calc.files.door import REFUSALS
+from calc.files.traces import curve_of, load_curves, trace_of
+from calc.plan.figures import records
+from calc.plan.load_day import Load, LoadDay, Trace, load_day
+from calc.say.load_day import day_sentences, machines_sentence, trace_sentence
+from calc.scenarios.problems import TableError, quoted
+from views.charts.load_day import by_hour
+from views.compare_and_bill.teams import plans_in_bill
+from views.session import SESSION, reading
+from views.session import catalogs as session_catalogs
+from views.shared import elements, tables
+from views.shared.elements import button, points, segments
+from views.shared.markdown import plain
+from views.shared.theme import INKS
+
+NAME, TRACE, OWN = "Load over a day", "load_trace", "own"
+NO_SERVICE = "Keep a service on Plan, or plan one there: a run has no load of a day."
+ABOUT = "The plan is made for the peak. Other hours take as many as their share of it needs."
+PLACEHOLDER = "24 numbers from midnight on, joined by +"
+PERCENT = 100
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
+    services = _services(plans_in_bill(catalogs))
+    if not services:
+        title.title("No service in the bill", anchor=False)
+        title.markdown(NO_SERVICE)
+        return
+    heading = title.container()
+    title.caption(ABOUT)
+    row = _service(services)
+    load = _load(catalogs)
+    if load is None:
+        heading.title("The load of a day", anchor=False)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        most = st.number_input(
+            "Instances that there may be",
+            1,
+            value=None,
+            key="load_most",
+            placeholder="no limit",
+            width=230,
+            **SESSION,
+        )
+        to_zero = st.toggle("Run nothing in hours without load", key="load_to_zero", **SESSION)
+    day = load_day(row, load, catalogs, to_zero, most)
+    heading.title(plain(machines_sentence(day).rstrip(".")), anchor=False)
+    _chart(day)
+    points(day_sentences(day, load, most)[1:])
+    name, text = "headroom-load-day.csv", partial(to_csv, day.table)
+    tables.download("Hours as CSV", text, name, "load_csv", type="tertiary")
+
+
+def _services(plans: pd.DataFrame) -> list[Row]:
+    """The services among the plans that name an instance."""
+    return [row for row in records(plans) if row["instance"] and not ends_of(row)]
+
+
+def _service(services: list[Row]) -> Row:
+    """The service whose day is shown, chosen where there are several."""
+    names = [row["scenario"] for row in services]
+    if len(names) == 1:
+        return services[0]
+    chosen = st.selectbox("Service", names, key="load_service", width=360)
+    return services[names.index(chosen)]
+
+
+def _load(catalogs: Catalogs) -> Load | None:
+    """The load that is chosen, typed or read; None while it is not there or not understood."""
+    curves = {name: entry["name"].capitalize() for name, entry in load_curves()["curves"].items()}
+    st.session_state.setdefault("load_curve", "office")
+    look: dict[str, Any] = {"width": 200, **SESSION}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = segments(
+            "Load",
+            {**curves, OWN: "24 numbers", TRACE: "A trace"},
+            "load_curve",
+            **SESSION,
+        )
+        growth = st.number_input(
+            "Growth a month, %", -50.0, 1000.0, value=0.0, key="load_growth", **look
+        )
+    hours = _trace_hours(catalogs) if chosen == TRACE else _typed_hours(chosen)
+    if chosen in curves:
+        entry = load_curves()["curves"][chosen]
+        st.caption(plain(f"{entry['about'].capitalize()} ({entry['basis']})."))
+    return Load(hours, growth / PERCENT) if hours else None
+
+
+def _typed_hours(chosen: str) -> tuple[float, ...]:
+    """The 24 loads of a curve, or those that are typed; empty where they are none."""
+    if chosen != OWN:
+        return curve_of(chosen)
+    text = st.text_input(
+        "Load by hour", key="load_hours", placeholder=PLACEHOLDER, max_chars=400, **SESSION
+    )
+    if not text:
+        return ()
+    try:
+        return curve_of(text)
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return ()
+
+
+def _trace_hours(catalogs: Catalogs) -> tuple[float, ...]:
+    """The 24 loads of a file of requests; a file that cannot be read costs one sentence."""
+    trace: Trace | None = st.session_state.get(TRACE)
+    if trace:
+        st.caption(plain(trace_sentence(trace)))
+        button("Give another trace", _forget, key="load_forget", type="tertiary")
+        return trace.hours or curve_of("flat")
+    file: Any = st.file_uploader(
+        "Requests as CSV, also gzip: Azure's or BurstGPT's trace, or time, prompt_tokens and "
+        "answer_tokens",
+        type=["csv", "gz"],
+        key="load_file",
+    )
+    if file is None:
+        return ()
+    try:
+        st.session_state[TRACE] = reading.read(
+            trace_of, file.getvalue(), quoted(file.name), catalogs=catalogs
+        )
+    except REFUSALS as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return ()
+    st.rerun()
+    return ()
+
+
+def _forget() -> None:
+    """Callback: the trace is forgotten."""
+    st.session_state.pop(TRACE, None)
+
+
+def _chart(day: LoadDay) -> None:
+    """The instances of each hour."""
+    hours = day.table["instances"]
+    alt = f"Instances by hour of the day: {', '.join(f'{value:.0f}' for value in hours)}"
+    ink = INKS[st.context.theme.type or "light"]
+    elements.draw(by_hour(ink), day.table, alt, "load_day_chart")

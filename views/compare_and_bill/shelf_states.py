@@ -1,0 +1,153 @@
+"""The state of plans on the shelf: proposed, approved, running, done, rejected; by whom."""
+
+import os
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from calc.say.numbers import counted
+from shelf import states as shelf_states
+from shelf.plans import LONGEST, Plan, Run, ShelfError
+from shelf.states import DECIDED, FOLLOWS, LONGEST_OF, PROPOSED, State
+from views.session import kept
+from views.shared.elements import button
+from views.shared.markdown import plain
+
+HEADER, APPROVERS = "HEADROOM_USER_HEADER", "HEADROOM_APPROVERS"
+REFUSAL, EVERY = "state_refusal", "Every state"
+LABELS = {
+    "proposed": "Propose again",
+    "approved": "Approve",
+    "running": "It is running",
+    "done": "It is done",
+    "rejected": "Reject",
+}
+NO_STATE = "not proposed"
+NONE_CHOSEN = "No plan has this state and this team; every plan is shown."
+
+
+def signed_in() -> str:
+    """The name that the proxy in front passes in its header; empty without one."""
+    header = os.environ.get(HEADER, "")
+    return st.context.headers.get(header, "").strip()[: LONGEST["saved_by"]] if header else ""
+
+
+def may_decide(name: str) -> bool:
+    """Whether a name may approve and reject: of a list of the installation's, where it has one."""
+    listed = os.environ.get(APPROVERS, "")
+    names = {entry.strip().casefold() for entry in listed.split(",")} - {""}
+    return not names or name.strip().casefold() in names
+
+
+def propose(run: Run, plan: Plan) -> None:
+    """A plan that was put on the shelf for the first time is proposed, for its teams."""
+    teams = sorted({entry["team"] for entry in kept.kept() if entry.get("team")})
+    if shelf_states.newest_states(run).get(plan.name) is None:
+        with suppress(ShelfError):  # another has proposed it at the same moment
+            team = ", ".join(teams)[: LONGEST_OF["team"]]
+            shelf_states.set_state(
+                run, plan.name, PROPOSED, plan.saved_by, plan.id, None, team=team
+            )
+
+
+def filtered(run: Run, plans: list[Plan]) -> tuple[list[Plan], dict[str, State]]:
+    """The plans of the state and team that are chosen, and the state of each by name."""
+    try:
+        states = shelf_states.newest_states(run)
+    except ShelfError as error:
+        st.caption(plain(f"States are out of reach. {error}"))
+        return plans, {}
+    found = sorted({states[plan.name].state for plan in plans if plan.name in states})
+    teams = sorted({states[plan.name].team for plan in plans if plan.name in states} - {""})
+    state = team = None
+    with st.container(horizontal=True):
+        look: dict[str, Any] = {"index": None, "width": 220, "label_visibility": "collapsed"}
+        if len(found) > 1:
+            state = st.selectbox("State", found, key="shelf_state", placeholder=EVERY, **look)
+        if teams:
+            team = st.selectbox("Team", teams, key="shelf_team", placeholder="Every team", **look)
+    chosen = [
+        plan
+        for plan in plans
+        if (not state or state_of(states, plan) == state)
+        and (not team or (plan.name in states and states[plan.name].team == team))
+    ]
+    if not chosen:
+        st.caption(NONE_CHOSEN)
+    return chosen or plans, states
+
+
+def state_of(states: dict[str, State], plan: Plan) -> str:
+    """The state of a plan in a word."""
+    return states[plan.name].state if plan.name in states else NO_STATE
+
+
+def panel(run: Run, plan: Plan, states: dict[str, State]) -> None:
+    """The state of a plan, what it can become, and its history."""
+    present = states.get(plan.name)
+    st.markdown(plain(_sentence(present, plan)))
+    if refusal := st.session_state.pop(REFUSAL, ""):
+        st.error(plain(refusal), icon=":material/block:")
+    with st.popover("Change its state", icon=":material/rule:"):
+        name = signed_in()
+        if name:
+            st.caption(plain(f"As {name}."))
+        else:
+            st.text_input(
+                "Your name",
+                st.session_state.get("shelf_who", ""),
+                max_chars=LONGEST["saved_by"],
+                key="state_by",
+            )
+        team = present.team if present else ""
+        st.text_input("Team", team, max_chars=LONGEST_OF["team"], key="state_team")
+        budget = present.budget if present else ""
+        st.text_input(
+            "Against which budget", budget, max_chars=LONGEST_OF["budget"], key="state_budget"
+        )
+        st.text_input("Why", max_chars=LONGEST_OF["note"], key="state_note")
+        with st.container(horizontal=True):
+            for state in FOLLOWS[present.state] if present else (PROPOSED,):
+                label = "Propose" if present is None else LABELS[state]
+                button(label, _set, run, plan, present, state, key=f"state_{state}")
+    if present:
+        _history(run, plan)
+
+
+def _history(run: Run, plan: Plan) -> None:
+    past = shelf_states.history(run, plan.name)
+    with st.expander(f"History ({counted(len(past), 'change')})", key="state_history"):
+        for state in past:
+            st.markdown(plain(f"- {_change(state)}"))
+
+
+def _set(run: Run, plan: Plan, present: State | None, state: str) -> None:
+    """Callback: another state, by whoever is signed in or the typed name."""
+    session = st.session_state
+    name = signed_in() or session.get("state_by", "")
+    texts = {field: session.get(f"state_{field}", "") for field in LONGEST_OF}
+    try:
+        if state in DECIDED and not may_decide(name):
+            raise ShelfError(f"{name or 'Nobody'} may not decide here; ask one of the approvers.")
+        shelf_states.set_state(run, plan.name, state, name, plan.id, present, **texts)
+    except ShelfError as error:
+        session[REFUSAL] = str(error)
+
+
+def _sentence(present: State | None, plan: Plan) -> str:
+    """Approved by Bo on 2026-11-28 against nlp-q4: reason. For an earlier version."""
+    if present is None:
+        return "Nobody has proposed it yet."
+    earlier = "" if present.version == plan.id else " That was an earlier version of it."
+    return f"{_change(present)}.{earlier}"
+
+
+def _change(state: State) -> str:
+    """**approved** by Bo, 2026-11-28 11:02 UTC, team nlp, against nlp-q4: why."""
+    when = f"{state.set_at[:10]} {state.set_at[11:16]} UTC"
+    team = f"team {state.team}" if state.team else ""
+    budget = f"against {state.budget}" if state.budget else ""
+    parts = [f"**{state.state}** by {state.set_by}", when, team, budget]
+    note = f": {state.note}" if state.note else ""
+    return ", ".join(filter(None, parts)) + note

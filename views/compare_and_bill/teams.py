@@ -1,0 +1,178 @@
+"""The tab Teams: whose the kept answers are, sums by team, and the teams' budgets."""
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calc.catalogs.load import Catalogs
+from calc.files.budgets import EXAMPLE, budgets_of, own_budgets
+from calc.files.csv.tables import to_csv
+from calc.files.door import REFUSALS
+from calc.plan.budgets import Budget, Use, by_team, used, with_gpu_hours
+from calc.plan.figures import records
+from calc.plan.ownership import LONGEST_OWNER, OWNERSHIP, owned_rows
+from calc.say.budgets import budget_name, use_sentence
+from calc.say.numbers import billed_usd, counted, is_missing
+from calc.scenarios.problems import quoted
+from views.compare_and_bill.compare import NOTHING_TO_BILL, compared
+from views.session import catalogs as session_catalogs
+from views.session import kept, reading
+from views.session.present_plan import present
+from views.shared import tables
+from views.shared.elements import button
+from views.shared.markdown import plain
+
+NAME = "Teams"
+BUDGETS, EDITOR = "team_budgets", "owners"
+ABOUT = """Team, owner and project of each kept answer. They go into links, CSV files and the shelf, and tag what `python -m calc launch` rents.
+Budgets come from `budgets.yaml` of your own catalogs, or from a file that you open here."""
+KEEP_FIRST = "Keep an answer on Plan to say whose it is."
+NO_TEAM = "no team"
+
+
+def plans_in_bill(catalogs: Catalogs) -> pd.DataFrame:
+    """The answers in the bill without a problem; the present one where nothing is kept."""
+    if not kept.kept() and is_missing(present(catalogs).row["memory_bytes"]):
+        return pd.DataFrame()
+    every = compared(catalogs)
+    rows = every.rows.iloc[every.ticked]
+    return rows[rows["problem"] == ""]
+
+
+def draw(title: DeltaGenerator) -> None:
+    """The tab; its heading goes above the tabs, into `title`."""
+    catalogs = session_catalogs.catalogs()
+    rows = plans_in_bill(catalogs)
+    if not len(rows):
+        title.title("No plan to share out", anchor=False)
+        title.markdown(NOTHING_TO_BILL)
+        return
+    bill = with_gpu_hours(owned_rows(rows, rows), catalogs)
+    sums, uses = by_team(bill), used(bill, known_budgets(), date.today())
+    title.title(plain(heading(sums, uses)), anchor=False)
+    title.caption(ABOUT)
+    _owners()
+    _sums(sums)
+    _uses(uses)
+    _open_budgets(catalogs)
+
+
+def heading(sums: pd.DataFrame, uses: list[Use]) -> str:
+    """2 teams share the bill, 1 budget is exceeded."""
+    teams = int((sums["team"] != "").sum())
+    exceeded = sum(use.is_exceeded for use in uses)
+    shares = "shares" if teams == 1 else "share"
+    head = f"{counted(teams, 'team')} {shares} the bill" if teams else "No team is named yet"
+    if not uses:
+        return head
+    over = f"{counted(exceeded, 'budget')} {'is' if exceeded == 1 else 'are'} exceeded"
+    return f"{head}, {over if exceeded else 'every budget is kept'}"
+
+
+def _owners() -> None:
+    """A table of the kept answers in which team, owner and project are typed."""
+    if not kept.kept():
+        st.markdown(KEEP_FIRST)
+        return
+    entries = kept.kept()
+    table = pd.DataFrame(
+        {"plan": [entry["name"] for entry in entries]}
+        | {name: [entry.get(name, "") for entry in entries] for name in OWNERSHIP},
+        dtype=object,
+    )
+    text = st.column_config.TextColumn
+    columns = {"plan": text("Plan", disabled=True, width="large")} | {
+        name: text(name.capitalize(), max_chars=LONGEST_OWNER) for name in OWNERSHIP
+    }
+    key = f"{EDITOR}_{hash(table.to_csv())}"
+    st.data_editor(
+        table,
+        column_config=columns,
+        hide_index=True,
+        key=key,
+        on_change=_take,
+        args=(key,),
+    )
+
+
+def _take(key: str) -> None:
+    """Callback: what was typed goes to the kept answers."""
+    for place, cells in st.session_state[key]["edited_rows"].items():
+        kept.own(int(place), **{name: str(text or "") for name, text in cells.items()})
+
+
+def _sums(sums: pd.DataFrame) -> None:
+    """A line for each team: once, a month, 12 months, GPU-hours."""
+    lines = [
+        {
+            "Team": plain(row["team"] or NO_TEAM),
+            "Plans": f"{row['plans']:.0f}",
+            "Once": _money(row["once_usd"]),
+            "A month": _money(row["monthly_usd"]),
+            "12 months": _money(row["year_usd"]),
+            "GPU-hours once": _hours(row["once_gpu_hours"]),
+            "GPU-hours a month": _hours(row["monthly_gpu_hours"]),
+        }
+        for row in records(sums)
+    ]
+    tables.text_table(pd.DataFrame(lines), "Dollars and GPU-hours by team")
+    tables.download(
+        "Sums as CSV", partial(to_csv, sums), "headroom-teams.csv", "teams_csv", type="tertiary"
+    )
+
+
+def _money(value: float) -> str:
+    return "" if is_missing(value) else plain(billed_usd(value))
+
+
+def _hours(value: float) -> str:
+    return "" if is_missing(value) else f"{value:,.0f}"
+
+
+def _uses(uses: list[Use]) -> None:
+    """Each budget with what the plans take of it, if they begin today."""
+    if not uses:
+        return
+    st.header("Budgets, if the plans begin today", anchor=False)
+    for use in uses:
+        if use.budget.usd is None:
+            st.markdown(plain(use_sentence(use)))
+            continue
+        st.progress(use.used_ratio, plain(use_sentence(use)))
+
+
+def known_budgets() -> list[Budget]:
+    """The budgets of one's own catalogs, and those of the file that was opened here."""
+    own, left_out = own_budgets()
+    for sentence in left_out:
+        st.warning(plain(sentence), icon=":material/rule:")
+    return [*own, *st.session_state.get(BUDGETS, [])]
+
+
+def _open_budgets(catalogs: Catalogs) -> None:
+    """The field for a file of budgets; a file that cannot be read costs one sentence."""
+    if opened := st.session_state.get(BUDGETS):
+        names = ", ".join(budget_name(budget) for budget in opened)
+        st.caption(plain(f"Opened here: {names}."))
+        button("Forget these budgets", _forget, key="budgets_forget", type="tertiary")
+        return
+    file: Any = st.file_uploader("Budgets (YAML)", type=["yaml", "yml"], key="budgets_file")
+    st.caption(plain(f"As in {EXAMPLE}"))
+    if file is None:
+        return
+    try:
+        budgets = reading.read(budgets_of, file.getvalue(), quoted(file.name), catalogs=catalogs)
+    except REFUSALS as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    st.session_state[BUDGETS] = budgets
+    st.rerun()
+
+
+def _forget() -> None:
+    """Callback: the budgets of the opened file are forgotten."""
+    st.session_state.pop(BUDGETS, None)
