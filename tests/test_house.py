@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "calc/files/words/models.py": {"calc", "rapidfuzz"},
     "calc/files/bills/read.py": {"calc", "pandas", "pyarrow"},
     "calc/files/traces.py": {"calc", "numpy", "pandas", "pyarrow"},
+    "calc/files/data_sets.py": {"calc", "numpy", "pandas", "pyarrow"},
     "calc/files/parts.py": {"calc", "numpy", "pandas", "pyarrow"},
     "calc/schedule/solver.py": {"calc", "ortools"},
     "shelf": {"shelf"},

@@ -13,6 +13,7 @@ from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProb
 from calc.files.configs.run import ABOUT, read_runs
 from calc.files.configs.told import told_of
 from calc.files.csv.writer import write_csv
+from calc.files.data_sets import MOST_BYTES, may_be_data
 from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME, DEFAULTS
 
@@ -89,7 +90,7 @@ def content_of(name: str) -> bytes:
         )
     try:
         with path.open("rb") as stream:
-            return stream.read(LARGEST_BYTES + 1)
+            return stream.read((MOST_BYTES if may_be_data(name) else LARGEST_BYTES) + 1)
     except (OSError, ValueError) as error:
         raise ConfigProblem(
             f"{name or 'a file without a name'}: "

@@ -45,7 +45,7 @@ TIMES = {  # of a service: quantity -> words
 
 def sheet(result: Answered, request: Request) -> list[str]:
     """The estimate line by line."""
-    whole = reading_of(request, result.job)
+    whole = reading_of(request, result.job) + data_lines(request, result.row)
     return [
         line if len(line) <= LONGEST or line in whole else f"{line[: LONGEST - 3]}..."
         for line in _lines(result, request)
@@ -78,6 +78,7 @@ def as_mapping(result: Answered, request: Request) -> dict[str, Any]:
 def _lines(result: Answered, request: Request) -> Iterator[str]:
     row, catalogs = result.row, request.catalogs
     yield from reading_of(request, result.job)
+    yield from data_lines(request, result.row)
     yield job_sentence(result.job, catalogs) if result.job else f"{short_job(row, catalogs)}."
     if row["problem"]:
         yield f"Problem: {row['problem']}"
@@ -90,6 +91,15 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
         )
     if row["note"]:
         yield f"Note: {row['note']}"
+
+
+def data_lines(request: Request, row: Row | None = None) -> list[str]:
+    """A line on each data set, in batches of the row."""
+    batch = row.get("batch") if row else None
+    return [
+        data.sentence(*([] if batch is None or is_missing(batch) or batch < 2 else [int(batch)]))
+        for data in request.data
+    ]
 
 
 def reading_of(request: Request, job: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from calc.catalogs.load import Catalogs
 from calc.commands.command import OVER_THE_LIMIT, UNUSABLE, write_result
 from calc.commands.imports import content_of, named_files
-from calc.commands.sheet import as_mapping, sheet
+from calc.commands.sheet import as_mapping, data_lines, sheet
 from calc.files.request import PASTED, OpenQuestions, answered, request_of
 
 
@@ -32,6 +32,7 @@ def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     try:
         result = answered(request, options.assume)
     except OpenQuestions as error:
+        print("".join(f"{line}\n" for line in data_lines(request)), end="")
         for question in error.questions:
             choices = f" ({' · '.join(question.choices)})" if question.choices else ""
             print(f"{question.text}{choices}", file=sys.stderr)

@@ -6,7 +6,6 @@ The command line, the agent's tools and the field on the page take every text th
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
@@ -26,9 +25,12 @@ from calc.files.brought import (
 from calc.files.configs.documents import readings_of
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import format_of
+from calc.files.data_of_run import amount_of_data, columns_of_data, data_sets
+from calc.files.data_sets import DataSet
 from calc.files.door import one_sentence
 from calc.files.hub import model_of, read_repository
 from calc.files.link import link
+from calc.files.link.address import is_address, link_query
 from calc.files.words.form import is_document
 from calc.files.words.job import job_columns, read_phrases
 from calc.files.words.read import read_words
@@ -52,6 +54,7 @@ KINDS = {  # what a text is, in words
     "model": "the config of a model",
     "run": "configs or launch commands of a run",
     "log": "an error, a log or a benchmark of a run",
+    "data": "a data set",
 }
 LENGTHS = (
     "sequence_tokens",
@@ -86,18 +89,17 @@ INSTEAD = {  # what says the same otherwise
     **dict.fromkeys(("prompt_tokens", "answer_tokens"), ("context_tokens", "sequence_tokens")),
     "regions": ("region", "have"),
 }
-LONGEST_PROSE, LONGEST_LINK = 5_000, 200_000  # characters
+LONGEST_PROSE = 5_000  # characters
 REPOSITORY = re.compile(r"(?:huggingface\.co|hf\.co)/([\w.-]{1,96}/[\w.-]{1,96})", re.IGNORECASE)
 TOO_LONG = (
     f"This text has more than {LONGEST_PROSE:,} characters and is no config, command or log that "
     "is read; describe the job in a few sentences, or give the config alone."
 )
-LONG_LINK = f"This link has more than {LONGEST_LINK:,} characters; copy it again from Share."
-BROKEN_ADDRESS = "This address cannot be read; copy it again, from its http to its end."
 OTHER_ADDRESS = (
     "This address is no link of this planner and no model of the Hugging Face hub; paste the text "
     "that stands there instead."
 )
+WHICH_MODEL = "Which model shall be trained on this data? Name one of the catalog, as qwen3-8b."
 NO_MODEL = (
     "No model is named; write one of the catalog such as qwen3-8b, its address on the Hugging "
     "Face hub, or its config.json."
@@ -134,6 +136,7 @@ class Request(NamedTuple):
     run: Brought | None = None
     logs: tuple[bytes, ...] = ()
     understood: Understood = NOTHING_SAID
+    data: tuple[DataSet, ...] = ()
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -165,6 +168,7 @@ def request_of(
 
     `columns` stand over those that the documents name; `model` over a run that names none.
     """
+    data, documents = data_sets(documents)
     configs, logs = sorted_documents(documents)
     prose = [document for document in configs if _is_prose(*document)]
     text = " ".join(content.decode("utf-8", "replace") for _, content in prose)
@@ -185,7 +189,7 @@ def request_of(
     if is_address(text) and not REPOSITORY.search(text):
         raise ConfigProblem(OTHER_ADDRESS)
     worded = job_columns(read_words(text, catalogs), catalogs) if text.strip() else NOTHING_SAID
-    named = worded.columns | dict(columns or {})
+    named = columns_of_data(data) | worded.columns | dict(columns or {})
     sizes = {name: int(named.pop(name)) for name in SIZES if name in named}
     models = model_entries(configs, catalogs)
     if len(sizes) == len(SIZES):
@@ -206,12 +210,14 @@ def request_of(
             [document for document in configs if document not in prose],
             catalogs,
             named.get("model", model),
-            named,
+            named | dict.fromkeys(("train_tokens",) if data else ()),
         )
         if settings
         else None
     )
-    documents_of = {"words": prose, "model": models, "run": settings, "log": logs}
+    if data and run:
+        named = amount_of_data(data, run, named)
+    documents_of = {"words": prose, "model": models, "run": settings, "log": logs, "data": data}
     kinds = tuple(name for name, several in documents_of.items() if several)
     remark = _remark(worded) + (
         f" Of six sizes only {', '.join(sizes)} were named." if 0 < len(sizes) < len(SIZES) else ""
@@ -227,6 +233,7 @@ def request_of(
         run,
         tuple(content for _, content in logs),
         worded,
+        data,
     )
 
 
@@ -261,6 +268,8 @@ def answered(request: Request, assume: bool = False) -> Answered:
         "words" not in request.kinds and request.columns.keys() <= inputs_by_name().keys()
     ):
         return Answered(row_of_request(request), {}, None)
+    if request.data and not request.columns.get("model"):
+        raise OpenQuestions((Question(WHICH_MODEL, "model"),))
     if not assume:
         check_open(request)
     ranked = full_answer(job_of_columns(with_model(request)), request.catalogs)
@@ -394,25 +403,6 @@ def _cell(name: str, value: Any) -> Any:
         return value
     several = [one for text in listed(value) for one in str(text).split("+")]
     return [] if several == ["anywhere"] else several
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is one address and nothing else."""
-    text = text.strip()
-    return text.startswith(("http://", "https://")) and len(text.split()) == 1
-
-
-def link_query(text: str) -> dict[str, list[str]]:
-    """The choices of a link of this planner; empty for any other text, raises ConfigProblem."""
-    if not is_address(text):
-        return {}
-    if len(text) > LONGEST_LINK:
-        raise ConfigProblem(LONG_LINK)
-    try:
-        query = parse_qs(urlsplit(text.strip()).query)
-    except ValueError:
-        raise ConfigProblem(BROKEN_ADDRESS) from None
-    return query if query.keys() & JOB.keys() else {}
 
 
 def _named_repository(model: str, text: str, columns: Mapping[str, Any]) -> str:

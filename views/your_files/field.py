@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calc.files.door import REFUSALS, one_sentence
+from calc.files.link.address import link_query
 from calc.files.request import (
     KINDS,
     PASTED,
@@ -16,7 +17,6 @@ from calc.files.request import (
     check_open,
     job_choices,
     job_of_columns,
-    link_query,
     request_of,
     row_of_request,
     with_model,

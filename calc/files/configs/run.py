@@ -266,7 +266,8 @@ def _row(
         str(columns.get("model") or ""),
     )
     if model:
-        columns["model"] = model_id(model, catalogs) or model
+        served_tokens = columns.get("sequence_tokens") if main.work == "inference" else None
+        columns["model"] = _long_enough(model, served_tokens, catalogs)
         if columns["model"] not in catalogs.models.index:
             close = nearest_id(model, catalogs)
             cure = f"the nearest is {close}" if close else "none has a name like it"
@@ -314,6 +315,19 @@ def _row(
         | {name: _text(value) for name, value in columns.items()}
         | about
     )
+
+
+def _long_enough(name: str, tokens: Any, catalogs: Catalogs) -> str:
+    """The id of a model; of a later release of its shapes where the served length needs it."""
+    model = model_id(name, catalogs) or name
+    releases = {other: base for base, later in table("longer").items() for other in later.values()}
+    base = releases.get(model, model)
+    later = next(
+        (other for word, other in table("longer").get(base, {}).items() if word in name), ""
+    )
+    if later and tokens and float(tokens) > catalogs.models["max_position"][base]:
+        return str(later)
+    return base
 
 
 def idle_inputs(work: str, tuning: Any) -> tuple[str, ...]:

@@ -384,6 +384,9 @@ def _plainest(models: frozenset[str], taken: list[str], catalogs: Catalogs) -> l
     if SIZE.search(" ".join(taken)) is None and len(closest) > 1 and fewest == 0:
         exact = [model for model in closest if set(parts[model]) <= set(taken)]
         closest = exact or closest
+    later = {model for model in closest if model.rpartition("-")[0] in closest}
+    if not any(model.rpartition("-")[2] in taken for model in later):
+        closest = [model for model in closest if model not in later]  # a release not written
     fewest = min(len(parts[model]) for model in closest)
     if any(set(parts[model]) <= set(taken) for model in closest):
         closest = [model for model in closest if len(parts[model]) == fewest]
@@ -393,7 +396,7 @@ def _plainest(models: frozenset[str], taken: list[str], catalogs: Catalogs) -> l
 def _version(model: str) -> tuple:
     """Newer versions sort higher; of one version the larger."""
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", model)]
-    return (*numbers, model)
+    return tuple(numbers), model
 
 
 def of_size(size: float, catalogs: Catalogs) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from calc.files.configs.fields import Tool, table, tools
 from calc.files.configs.inside.facts import ENVIRONMENTS, Path, snake
 from calc.files.configs.problem import DEEPEST, ConfigProblem
 from calc.files.configs.texts import flat, resolved
-from calc.files.configs.tool_commands import ANY_TRAINER, engine_of
+from calc.files.configs.tool_commands import ANY_TRAINER, LIKE_ANY, engine_of
 
 COMMANDS = ("entrypoint", "command", "commands", "cmd", "run", "script", "args", "extra_args")
 IMAGES = ("image", "repository", "image_uri", "uri")
@@ -185,7 +185,11 @@ def _own_fields(node: dict[str, Any], path: Path) -> Program | None:
             ranked.append((tool.id != ANY_TRAINER, hinted, read, marks, tool.id))
     if not ranked:
         return None
-    return Program(path, tool=tools()[max(ranked)[-1]], fields=fields)
+    best = max(ranked)
+    anyone = next((one for one in ranked if one[-1] == ANY_TRAINER), None)
+    if anyone and best[-1] in LIKE_ANY and not best[1] and anyone[2] > best[2] + 1:
+        best = anyone  # a script of one's own: it names more than its model otherwise
+    return Program(path, tool=tools()[best[-1]], fields=fields)
 
 
 def _flags(words: list[Any]) -> dict[str, Any]:
