@@ -13,6 +13,7 @@ from pages import address, all_columns, opened, run, with_share
 
 from calc.answers.full_answer import full_answer as options
 from calc.files.csv import tables as csv_tables
+from calc.plan.assumptions import assumptions_of
 from calc.plan.figures import records
 from calc.say.job import job_sentence
 from calc.say.near_ties import near_ties_heading
@@ -52,8 +53,10 @@ def test_the_report_says_what_the_plan_says_with_days_and_sources_and_needs_no_n
     assert not re.search("<(script|link|img|iframe)", page)
     assert page.count("<svg") >= 1 + len(result.answers)
     assert re.search(r"\d{4}-\d\d-\d\d", text.split("Prices")[1])
-    for label in catalogs().assumptions["label"]:
-        assert str(label) in text
+    read = assumptions_of(result.rows[0], catalogs())
+    assert 5 < len(read) < len(catalogs().assumptions)
+    for name, label in catalogs().assumptions["label"].items():
+        assert (str(label) in text) == (name in read), name
 
 
 def test_the_minutes_are_one_table_and_what_is_typed_cannot_become_markup(answered):

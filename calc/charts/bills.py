@@ -75,8 +75,8 @@ def _point(row: Row, measure: str) -> Point:
         if (measure == "once") != bool(row["is_once"]) or is_missing(row["usd"]):
             return nothing
         usd = row["once_usd"] if row["is_once"] else row["monthly_usd"]
-        low, high = case_ratios(row)
-        return usd, usd * low, usd * high, about(usd)
+        low, high = (usd * ratio for ratio in case_ratios(row))
+        return usd, low, high, f"{about(usd)} ({about(low)} to {about(high)})"
     if measure == "hours" and ends_of(row):
         numbers = figures(row)
         return row["hours"], numbers["low_hours"], numbers["high_hours"], span(row["hours"])

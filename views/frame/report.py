@@ -12,6 +12,7 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.plan.assumptions import assumptions_of
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
 from calc.say.answer import titles
@@ -260,7 +261,8 @@ def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
 
 def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     """Those of the catalog that the job reads, or the plan's own where it was set."""
-    for name, entry in catalogs.assumptions.iterrows():
+    read = assumptions_of(rows[0], catalogs) if rows else list(catalogs.assumptions.index)
+    for name, entry in catalogs.assumptions.loc[read].iterrows():
         set_value: Any = rows[0].get(name) if rows else None
         value = entry["value"] if is_missing(set_value) else set_value
         parts = (

@@ -41,7 +41,7 @@ def _of_meeting(link: str, catalogs: Catalogs, today: date) -> None:
     every = compared(catalogs)
     said = the_bill.said_of(every.rows.iloc[every.ticked])
     _copied(link, meeting.markdown(every, said, link, today, catalogs))
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = f"headroom-compare-{today.isoformat()}"
         _report(partial(meeting.html, every, said, link, today, catalogs), f"{name}.html")
         tables.scenarios("CSV", every.rows, f"{name}.csv", "csv", catalogs)
@@ -71,7 +71,7 @@ def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
     """The plan with the row that is shown."""
     options = plan.options
     _copied(link, report.markdown(options, link, today, catalogs, plan.row))
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = answer_words.file_name(options, "html", today)
         page = partial(report.html, options, link, today, catalogs, plan.row)
         _report(page, name)
@@ -84,7 +84,7 @@ def _of_plan(plan: Present, link: str, catalogs: Catalogs, today: date) -> None:
 
 def _steps() -> None:
     """Redo, and a fresh start."""
-    with st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         button(
             "Redo",
             undo.redo,

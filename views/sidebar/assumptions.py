@@ -1,4 +1,4 @@
-"""Every assumption of time and cost: value, unit, meaning and source, all editable."""
+"""The assumptions of time and cost: value, unit, meaning and source, all editable."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from calc.plan.assumptions import assumptions_of
 from calc.say.numbers import is_missing, span, three
 from calc.scenarios.inputs import Input, bounded_inputs
 from calc.units import HOUR_SECONDS
@@ -16,6 +17,7 @@ from views.shared.texts import TEXTS
 from views.sidebar.fields import popover
 
 ASKED_ABOVE = ["share_active", "spare", "paid_ratio"]  # the job has fields for them
+ALL = "Also those of other work and of Spot"
 UNITS = TEXTS["assumptions"]["units"]
 ORDER = ("input", "assumed", "recalled", "calibrated", "published")
 
@@ -44,14 +46,17 @@ def _start_hours(row: Row) -> float:
 
 
 def _fields(row: Row, catalogs: Catalogs) -> None:
+    every = st.toggle("All", key="all_assumptions_shown", help=ALL, persist_state="session")
+    read = {*catalogs.assumptions.index} if every else {*assumptions_of(row, catalogs)}
     table = catalogs.assumptions.drop(ASKED_ABOVE)
+    table = table[table.index.isin(read | extra_state.assumed().keys())]
     entries = {
         **TEXTS["assumptions"]["worked_out"],
         **table.sort_values("basis", key=lambda basis: basis.map(ORDER.index)).to_dict("index"),
     }
     st.markdown(
-        f"**Assumptions of time and cost**, {len(extra_state.assumed().keys() & entries)} of "
-        f"{len(entries)} changed. An empty field "
+        f"**Assumptions of time and cost** that the plan reads, "
+        f"{len(extra_state.assumed().keys() & entries)} of {len(entries)} changed. An empty field "
         "takes the value in grey. The link and the CSV contain what you set."
     )
     starts = _start_hours(row) * HOUR_SECONDS
