@@ -29,7 +29,7 @@ CURES: dict[str, dict[str, Any]] = {  # what is tried, by the columns that it se
     "an engine that sleeps outside the rollout": {"rollout_sleep": "yes"},
     "half the share for the rollout engine": {"rollout_share": 0.5},
     "weights and states in CPU memory while it generates": {"phase_offload": "all"},
-    "one sequence scored at once": {"log_prob_batch": 1},
+    "fewer tokens scored in a pass, one sequence": {"log_prob_batch": 1},
     "a smaller micro-batch": {"batch": 0.5},
 }
 HALVED = ("rollout_share", "batch")
