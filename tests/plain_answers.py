@@ -198,8 +198,4 @@ def plain(job, catalogs):
         )
     else:
         good &= table["hours"] <= job.get("hours_most", 168)
-        brief = (
-            table["hours"] < 2 * table["start_hours"]
-        )  # works for less time than it takes to start
-        good &= ~brief | ~(good & ~brief).any()
     return table[good]

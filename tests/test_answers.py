@@ -1,5 +1,6 @@
 """Answers against the plain way to find them, and the laws that any change of a job keeps."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from plain_answers import plain, serving_rows, training_rows
 
 from calc import answer, estimate
 from calc.answers.full_answer import full_answer as options
+from calc.cost.block_sizes import rented_instances, sizes_sold
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fullest_place, walk
@@ -135,13 +137,15 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
     assert late["problem"].startswith(
         "No option meets every limit: the nearest, 2 × p5.48xlarge, takes "
     )
-    assert late["problem"].endswith(
-        "(3.0 min allowed); allow that time, more instances or other cards."
-    )
+    blocked = "(3.0 min allowed); allow that time, more instances or other cards. Ways out: "
+    assert blocked in late["problem"]
+    assert re.search(r"Ways out: .* for \$[\d.,]+", many["problem"])
+    assert re.search(r"[^·]+ \$[\d.,]+", late["limits_cost"])
     assert late["hours"] > 0.05
     assert "needs 3 instances" in many["problem"]
     assert np.isnan(none["usd"])
     assert none["problem"].startswith("No allowed GPU is large enough: the smallest layout needs ")
+    assert " × p" in none["problem"].partition("Ways out: ")[2]  # on other instances
 
 
 @pytest.mark.parametrize(
@@ -245,7 +249,10 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     some = np.random.default_rng(7).choice(combined.size, 200)
     results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
     rows = results.plain(**figures)
-    rows["instances"] = rows["instances_needed"] + rows["standby_instances"]
+    in_block = (rows["market"] == "capacity-block").to_numpy()
+    working = (rows["instances_needed"] + rows["standby_instances"]).to_numpy(float)
+    sizes = sizes_sold("capacity-block", catalogs)
+    rows["instances"] = np.where(in_block, rented_instances(working, sizes), working)
     same = {
         "token_seconds": "time_per_output_token_seconds",
         "first_token_seconds": "time_to_first_token_seconds",

@@ -6,7 +6,7 @@ from examples import catalogs
 from calc.charts.choices import choices_table
 from calc.say.choices import choice_name, decision
 from calc.search.options import options
-from calc.studies.choices import Choice, cell, comparisons, gpu_hours, is_plan, job_with
+from calc.studies.choices import Choice, cell, comparisons, is_plan, job_with
 
 TUNE = {"work": "training", "model": "llama-3.2-1b", "train_tokens": 150e6}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
@@ -89,6 +89,6 @@ def test_a_choice_frees_what_contradicts_it():
 
 def test_gpu_hours_are_the_paid_gpus_times_the_hours():
     _, plan = studied(TUNE)
-    assert gpu_hours(plan) == pytest.approx(plan["gpus_paid"] * plan["hours"])
+    assert plan["gpu_hours"] == pytest.approx(plan["gpus_paid"] * plan["hours"])
     _, service = studied(SERVE)
-    assert gpu_hours(service) == pytest.approx(service["gpus_paid"] * 730)
+    assert service["gpu_hours"] == pytest.approx(service["gpus_paid"] * 730)

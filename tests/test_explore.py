@@ -54,7 +54,7 @@ def test_methods_are_full_lora_and_qlora():
     assert (rows["trained_parameters"] / rows["parameters"]).tolist()[0] == 1
     assert rows.loc["qlora", "weights_bytes"] < rows.loc["lora", "weights_bytes"]
     parts = parts_by_row(rows.reset_index(), ["a", "b", "c"], ("weights_bytes", "overhead_bytes"))
-    assert parts["a"].iloc[-1] == rows.loc["full", "memory_bytes"] / GIB
+    assert parts["a"].iloc[-1] == rows.loc["full", "needed_bytes"] / GIB
 
 
 @pytest.mark.parametrize("work", ["training", "inference"])

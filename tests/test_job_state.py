@@ -352,3 +352,11 @@ def test_users_of_an_earlier_link_are_requests_at_once(version):
     assert app.selectbox(key="load").value == "users"
     assert app.number_input(key="users").value == 20
     assert "20 requests at once" in job_line(app)
+
+
+def test_training_that_generates_its_answers_asks_for_their_number_and_length():
+    asked = {"Answers per prompt", "Answer", "Rollout's share of the card"}
+    for objective, asks in (("grpo", True), ("dpo", False)):
+        app = opened("", objective=objective, model="qwen3-8b", goal="tune")
+        assert not app.exception
+        assert (asked <= {widget.label for widget in app.number_input}) == asks

@@ -14,6 +14,7 @@ from examples import entries, recorded
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
 from calc.catalogs.rooms import path_of
+from calc.cost.block_sizes import sizes_sold
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry, read_config
@@ -52,12 +53,14 @@ def numbers(catalogs):
     sizes = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 128, "vocab_size": 1000}
     two_sided = read_config({"model_type": "t5", **sizes}, "two-sided", catalogs)
     padded = float(scales_by_format(catalogs)[1].sum())
+    in_blocks = sizes_sold("capacity-block", catalogs).tolist()
     return (
         results,
         then,
         entry,
         two_sided,
         quality({"tuning": "lora"}, catalogs),
+        in_blocks,
         quota_for("g6", catalogs),
         padded,
     )

@@ -24,10 +24,15 @@ FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
 JOBS = recorded("cases/limits_cost.json")["jobs"]
 
 
+def first_of(name, relaxed):
+    """Of the steps of one limit the smallest: the one that saves most per unit given up."""
+    return min((limit for limit in relaxed if limit.name == name), key=lambda limit: limit.step)
+
+
 @pytest.mark.parametrize("name", JOBS)
 def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
-    """Money with a limit at its next step is the answer's with that step; a nearer one saves no
-    more than a tie.
+    """Money with a limit at a step is the answer's with that step; no other step saves more per
+    unit that is given up.
     """
     job = {"fewest_bits": 16, **JOBS[name]}
     ranked, _ = ranked_candidates(JobRow.of(job), catalogs)
@@ -60,16 +65,15 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
             limits |= {"fewest_bits": {"fewest_bits": 8, "precision": "fp8-mixed"}}
         usd = least_usd(job | limits.get(limit.name, {limit.name: limit.step}), catalogs)
         assert limit.usd == pytest.approx(usd, rel=0.011)
-        if limit.name in limits_cost.STEPS:
-            steps = limits_cost.STEPS[limit.name]
-            nearer = steps[
-                (steps > getattr(resolve(job, catalogs), limit.name)) & (steps < limit.step)
+        if limit.name in limits_cost.STEPS and limit is first_of(limit.name, relaxed):
+            now = getattr(resolve(job, catalogs), limit.name)
+            steps = [step for step in limits_cost.STEPS[limit.name] if step > now * (1 + 1e-9)]
+            start = ranked.candidates["usd"][least]
+            rates = [
+                (start - least_usd(job | {limit.name: step}, catalogs)) / (step - now)
+                for step in steps
             ]
-            assert all(
-                least_usd(job | {limit.name: step}, catalogs) * 1.01
-                > ranked.candidates["usd"][least]
-                for step in nearer
-            )
+            assert (start - limit.usd) / (limit.step - now) == pytest.approx(max(rates), rel=0.05)
 
 
 def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs):
@@ -85,7 +89,9 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
     )
     cost = chosen.answers["limits_cost"]
     assert cost.iloc[1:].eq("").all()
-    assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %))*", cost[0])
+    assert re.fullmatch(
+        r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %)( \(price of [^)]+\))?)*", cost[0]
+    )
     assert "8-bit weights and cache −$" in cost[0]
 
 
@@ -98,17 +104,19 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
         "fewest_bits": 16,
     }
     row, served = options(job, catalogs).rows[0], resolve(job, catalogs)
-    ways = alternatives.alternatives(row, served, [], catalogs)
+    ways = alternatives.alternatives(row, served, job, [], catalogs)
     assert 0 < ways.commitment_usd < row["usd"]
-    assert ways.region.startswith("eu-")
-    there = options(job | {"regions": ways.region, "instance": row["instance"]}, catalogs).rows[0]
-    assert there["usd"] == pytest.approx(row["usd"] * ways.region_ratio)
+    region = ways.region_row["region"]
+    assert region.startswith("eu-")
+    near = [name for name in catalogs.regions.index if name.startswith("eu-")]
+    each = [options(job | {"regions": name}, catalogs).rows[0]["usd"] for name in near]
+    assert ways.region_row["usd"] == pytest.approx(min(each), rel=0.01)
+    assert f"({region}) the job costs" in row["why"]
     assert "For comparison, a commitment of one year costs $" in row["why"]
-    dear = alternatives.alternatives({**row, "usd": row["usd"] / 100}, served, [], catalogs)
-    assert (dear.commitment_usd, dear.endpoint_usd) == (None, None)
-    assert dear.region == ways.region
-    named = [limits_cost.Relaxed("regions", ways.region, 1.0)]
-    assert alternatives.alternatives(row, served, named, catalogs).region == ""
+    dear = alternatives.alternatives({**row, "usd": row["usd"] / 100}, served, job, [], catalogs)
+    assert (dear.commitment_usd, dear.endpoint_usd, dear.region_row) == (None, None, None)
+    named = [limits_cost.Relaxed("regions", region, 1.0)]
+    assert alternatives.alternatives(row, served, job, named, catalogs).region_row is None
 
 
 def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
@@ -119,7 +127,7 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
         "answer_tokens": 500,
     }
     row = options(job, catalogs).rows[0]
-    ways = alternatives.alternatives(row, resolve(job, catalogs), [], catalogs)
+    ways = alternatives.alternatives(row, resolve(job, catalogs), job, [], catalogs)
     assert ways.is_bedrock
     assert ways.endpoint_usd == pytest.approx(
         2 * 500 * 3600 * 730 * row["endpoint_usd_per_million_tokens"] / 1e6
@@ -129,9 +137,17 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
     assert "Amazon Bedrock" not in priced["why"]
     uneven = job | {"peak_to_mean": 2}
     half = alternatives.alternatives(
-        options(uneven, catalogs).rows[0], resolve(uneven, catalogs), [], catalogs
+        options(uneven, catalogs).rows[0], resolve(uneven, catalogs), uneven, [], catalogs
     )
     assert half.endpoint_usd == pytest.approx(ways.endpoint_usd / 2)
+    people = {"work": "inference", "model": "llama-3.1-8b", "people": 50, "answer_tokens": 500}
+    asked = options(people, catalogs).rows[0]
+    ways = alternatives.alternatives(asked, resolve(people, catalogs), people, [], catalogs)
+    answers = 50 * 40 * 22  # of each person, on each working day
+    assert ways.endpoint_usd is None or ways.endpoint_usd == pytest.approx(
+        answers * 500 * asked["endpoint_usd_per_million_tokens"] / 1e6
+    )
+    assert "answers a person and working day" in asked["why"]
 
 
 def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):

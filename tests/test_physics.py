@@ -2,8 +2,8 @@
 file's own, in FLOP and bytes.
 
 Every share is a lower bound: a token reads no expert but its own, half of an attention is masked,
-and attention and caches count for decoders of like layers alone; no cast, activation or copy is
-counted.
+attention and the cache of a model's own tokens count for decoders of like layers alone, and the
+cross-attention cache for all; no cast, activation or copy is counted.
 """
 
 import grid
@@ -94,7 +94,15 @@ def _sizes(models):
     )
     table["score_width"] = like * rows["layers"] * rows["heads"] * rows["head_dim"]
     table["cache_width"] = like * rows["layers"] * 2 * rows["kv_heads"] * rows["head_dim"]
+    table["cross_width"] = [_cross_width(files[name]) for name in models]
+    table["positions"] = rows["fixed_tokens"]
     return table
+
+
+def _cross_width(entry):
+    """Keys and values of one source token in all layers that attend to a source. [elements]"""
+    layers = entry.get("decoder_layers", 0) if entry.get("encoder_layers") else 0
+    return layers * 2 * entry["heads"] * entry["head_dim"]
 
 
 def _encoder(entry):
@@ -210,7 +218,9 @@ def _serving(rows, numbers, model, rate, wide_rate, bandwidth):
     width, cached = (
         rows[name].astype(str).map(matrix_bytes) for name in ("precision", "kv_precision")
     )
-    cache = model["cache_width"] * np.minimum(cached.fillna(1), 1) * prompt
+    each = np.minimum(cached.fillna(1), 1)
+    source = model["positions"].where(model["positions"] > 0, numbers["sequence_tokens"])
+    cache = each * (model["cache_width"] * prompt + model["cross_width"] * source)
     token = 2 * weights / rate / tensor
     moving = (
         weights * width / bandwidth / np.maximum(tensor, numbers["expert_parallel"])
@@ -316,6 +326,22 @@ def test_every_model_obeys_its_cards(catalogs, work):
     table = shares(estimate(pd.DataFrame(rows).astype(object), catalogs))
     assert len(table) > len(rows) / 10
     assert not beyond(table)
+
+
+@pytest.mark.parametrize("batch", [64, 192])
+def test_every_decode_step_reads_the_whole_source(catalogs, batch):
+    """Whisper's decoder reads 1,500 positions of sound in each of its layers, for every token."""
+    entry = entries("models")["whisper-large-v3"]
+    row = {"work": "inference", "model": "whisper-large-v3", "implementation": "vllm"}
+    row |= {"gpu": "h100-80gb-sxm", "batch": batch, "sequence_tokens": 448, "prompt_tokens": 4}
+    result = estimate(row, catalogs)
+    step_seconds = batch / result["decode_tokens_per_second"]
+    source_bytes = 2 * _cross_width(entry) * 1500
+    assert source_bytes == pytest.approx(246e6, rel=0.01)
+    assert (
+        step_seconds
+        > batch * source_bytes / catalogs.gpus["bandwidth_bytes_per_second"][row["gpu"]]
+    )
 
 
 def test_images_in_sequences_are_counted(catalogs):

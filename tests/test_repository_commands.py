@@ -7,7 +7,7 @@ from examples import catalogs, recorded, written
 
 from calc import estimate
 from calc.__main__ import main
-from calc.commands.solve import USUAL_PACE
+from calc.job.columns import PACE, usual_limits_seconds
 from calc.say.numbers import usd
 
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
@@ -126,8 +126,9 @@ def test_solve_users_is_the_most_at_the_usual_pace_and_none_of_training(plans):
         row(SERVED.replace(",4,2048", f",{users},2048"), "chat") for users in (most, most + 1)
     )
     assert solved["limit"] == "pace"
-    assert all(here[name] <= limit for name, limit in USUAL_PACE.items())
-    assert any(more[name] > limit for name, limit in USUAL_PACE.items())
+    limits = usual_limits_seconds(here["prompt_tokens"])
+    assert all(here[column] <= limits[name] for name, column in PACE.items())
+    assert any(more[column] > limits[name] for name, column in PACE.items())
     assert main(["solve", "users", str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
     assert [solved["problem"] for solved in written(plans / "o.csv")] == [
         "users are of a service; this row trains."

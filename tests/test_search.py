@@ -127,10 +127,7 @@ def case(request, catalogs):
     )
     ranked = ranked_of(job, sets, limits, catalogs)
     rows = holding(every_row(job, sets, catalogs), job, limits)
-    brief = (rows["work"] == "training") & (
-        rows["hours"] < 2 * rows["start_hours"]
-    )  # works for less time than it takes to start
-    return ranked, rows[~brief] if (~brief).any() else rows, len(rows)
+    return ranked, rows, len(rows)
 
 
 def test_a_search_finds_what_estimating_every_row_finds_and_its_frontier(case):

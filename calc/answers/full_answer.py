@@ -13,9 +13,11 @@ from calc.plan.figures import records
 from calc.say.answer import other_ways, rented_words, why
 from calc.say.limits import limits_cost_text
 from calc.say.problem import misses_text, problem_text
+from calc.say.ways_out import out_words, outs_text
 from calc.search.options import KEPT_JOBS, Options, options, ranked_candidates
 from calc.studies.alternatives import Alternatives, alternatives, rivals
 from calc.studies.limits_cost import Relaxed, relaxed_limits
+from calc.studies.ways_out import WayOut, ways_out
 
 NO_ALTERNATIVES = Alternatives()
 
@@ -25,11 +27,13 @@ class Answer(Options):
     """The options of a job with their text columns, and what stands beside the first answer.
 
     `relaxed`: what looser limits would save, behind the text limits_cost; `ways`: other ways to
-    pay; `problem`: the obstacle in words, empty without one.
+    pay; `outs`: changes after which a job without an answer has one; `problem`: the obstacle in
+    words, empty without one.
     """
 
     relaxed: tuple[Relaxed, ...] = ()
     ways: Alternatives = NO_ALTERNATIVES
+    outs: tuple[WayOut, ...] = ()
     problem: str = ""
 
 
@@ -59,9 +63,12 @@ def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
         first = found.first
         relaxed = relaxed_limits(row.columns, ranked, first, catalogs)
         near = rivals(ranked, first, catalogs)
-        ways = alternatives(found.rows[0], job, relaxed, catalogs)
+        ways = alternatives(found.rows[0], job, row.columns, relaxed, catalogs)
+    outs: tuple[WayOut, ...] = ()
+    if job is not None and found.obstacle:
+        outs = ways_out(row.columns, job, found.obstacle, catalogs)
     given = {field.name: getattr(found, field.name) for field in fields(found)}
-    return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways), near, catalogs)
+    return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs)
 
 
 def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:
@@ -71,6 +78,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
     problem = ""
     if answer.obstacle:
         problem = problem_text(answer.obstacle, job, catalogs)
+        problem += out_words(answer.outs, catalogs)
         problem += "" if answer.reasons else rented
     sentences = [""] * count
     misses = [""] * len(answer.misses)
@@ -80,6 +88,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
         sentences[0] += other_ways(answer.ways, first, catalogs)
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
+        limits_cost = limits_cost or outs_text(answer.outs, catalogs)
     of_first = {"limits_cost": limits_cost, "rivals": "+".join(near)}
     shown = _filled(answer.answers, why=sentences, misses=misses[:count], **of_first)
     shown["problem"] = problem

@@ -48,7 +48,8 @@ __all__ = [
 ]
 
 CLOSED = (  # the sections of choices.yaml: closed lists
-    *("attentions", "compiled_sizes", "compiles", "interruption_bands", "load_patterns", "losses"),
+    *("attentions", "block_sizes", "compiled_sizes", "compiles", "interruption_bands"),
+    *("load_patterns", "losses"),
     *(
         "model_kinds",
         "number_formats",
@@ -108,6 +109,7 @@ class Catalogs:
     recomputes: pd.DataFrame
     implementations: pd.DataFrame
     attentions: pd.DataFrame
+    block_sizes: pd.DataFrame  # a row per number of instances that a capacity block may have
     compiled_sizes: pd.DataFrame
     compiles: pd.DataFrame
     interruption_bands: pd.DataFrame

@@ -13,13 +13,13 @@ from calc.say.numbers import about, gib, is_missing, span, three
 from calc.say.place import place
 from calc.say.problem import problem_text
 from calc.say.setting import arrangement
-from calc.studies.choices import Cell, Choice, cheapest_cell, gpu_hours, is_plan
+from calc.studies.choices import Cell, Choice, cheapest_cell, is_plan
 from calc.units import GIB
 
 MEASURES: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "usd": lambda plan: plan["usd"],
     "hours": lambda plan: plan["hours"],
-    "gpu_hours": gpu_hours,
+    "gpu_hours": lambda plan: plan["billed_gpu_hours"],
     "memory_gib": lambda plan: plan["needed_bytes"] / GIB,
 }
 WORDS: dict[str, Callable[[float], str]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import CLOSED, Catalogs
-from calc.columns import COMPONENTS, GLOSSARY
+from calc.columns import ALLOCATED, COMPONENTS, GLOSSARY
 from calc.say.place import card_family, card_name
 from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
@@ -67,12 +67,20 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
     return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
+def needed_part(rows: pd.DataFrame, name: str) -> np.ndarray:
+    """A component of what must fit in each row; of the overhead what is beside the peak. [B]"""
+    if name != "overhead_bytes":
+        return rows[name].to_numpy(dtype=float)
+    beside = rows["needed_bytes"].to_numpy(dtype=float) - rows[[*ALLOCATED]].sum(axis=1)
+    return np.maximum(beside.to_numpy(dtype=float), 0)
+
+
 def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]) -> pd.DataFrame:
     """Stacked bars: a row for each scenario and component; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
     rows, names = rows[sound], [name for name, drawn in zip(names, sound, strict=True) if drawn]
-    parts = rows[list(components)].to_numpy(dtype=float)
-    total = rows["memory_bytes"].to_numpy(dtype=float)
+    parts = np.column_stack([needed_part(rows, name) for name in components])
+    total = rows["needed_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
     return pd.DataFrame(
         {
@@ -171,7 +179,7 @@ def _on_screen(rows, name):
     if name in rows:
         return rows[name]
     if name == "used_percent":
-        return 100 * rows["memory_bytes"] / rows["gpu_memory_bytes"]
+        return 100 * rows["needed_bytes"] / rows["gpu_memory_bytes"]
     if name.endswith("_gib"):
         return rows[name.removesuffix("_gib") + "_bytes"].astype(float) / GIB
     if name.endswith("_ms"):
@@ -201,8 +209,8 @@ def parts_by_row(
     rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]
 ) -> pd.DataFrame:
     """The GiB of each component and, last, the total; a column for each row."""
-    parts = {COMPONENT_LABELS[name]: rows[name].to_numpy(dtype=float) / GIB for name in components}
+    parts = {COMPONENT_LABELS[name]: needed_part(rows, name) / GIB for name in components}
     table = pd.DataFrame(
-        parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)
+        parts | {"In all": rows["needed_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)
     ).T
     return table.rename_axis("GiB per GPU").reset_index()

@@ -26,19 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hours-most", type=float, metavar="HOURS", help=hours)
     hourly = "maximum cost in USD of one hour of all instances"
     parser.add_argument("--usd-per-hour-most", type=float, metavar="USD", help=hourly)
+    gpu_hours = "maximum GPU-hours paid (per run; per month for a service)"
+    parser.add_argument("--gpu-hours-most", type=float, metavar="GPU-HOURS", help=gpu_hours)
     add_room_arguments(parser)
 
 
 def main(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
-    if not (options.fits or is_asked(options)) and {
-        options.usd_most,
-        options.hours_most,
-        options.usd_per_hour_most,
-    } == {None}:
+    most = ("usd_most", "hours_most", "usd_per_hour_most", "gpu_hours_most")
+    limited = any(getattr(options, name) is not None for name in most)
+    if not (options.fits or limited or is_asked(options)):
         raise TableError(
             "gate has nothing to check; name --fits, --usd-most, --hours-most, "
-            "--usd-per-hour-most, --budgets or --quota."
+            "--usd-per-hour-most, --gpu-hours-most, --budgets or --quota."
         )
     rows = plan_rows(options.plan, catalogs)
     sentences = [
@@ -74,6 +74,12 @@ def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
             "hours",
         ),  # a service has no end
         ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
+        (
+            f"GPU-hours of {'the run' if ends else 'a month'}",
+            row["billed_gpu_hours"],
+            limits.gpu_hours_most,
+            "GPU-hours",
+        ),
     ):
         if most is not None and is_missing(value):
             yield f"{what}: not known; {_remedy(row)}."

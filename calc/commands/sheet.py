@@ -28,6 +28,7 @@ from calc.say.numbers import (
     three,
     usd,
 )
+from calc.say.paid import paid_hours
 from calc.say.place import cards, place
 from calc.say.reading import reading_lines
 from calc.say.setting import setting
@@ -208,7 +209,8 @@ def _money(row: Row, catalogs: Catalogs) -> str:
     trained = row.get("usd_per_million_trained_tokens")
     tokens = "" if total or is_missing(trained) else f", {usd(trained)} a million tokens"
     day = price_facts(row, row["market"], catalogs).get("as_of") or row["prices_as_of"]
-    return f"{total}{usd(row['usd_per_hour'])} an hour{tokens}; price of {day}"
+    hours = "".join(f", {part}" for part in paid_hours(row))
+    return f"{total}{usd(row['usd_per_hour'])} an hour{hours}{tokens}; price of {day}"
 
 
 def _changes(result: Answered, catalogs: Catalogs) -> list[str]:

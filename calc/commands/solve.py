@@ -13,14 +13,13 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
 from calc.files.csv.writer import write_csv
 from calc.files.streams import written
-from calc.job.columns import JOB_BY_NAME, PACE
+from calc.job.columns import PACE, usual_limits_seconds
 from calc.layout import replicas
 from calc.scenarios.counts import replica_gpus
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
 
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
-USUAL_PACE = {column: float(str(JOB_BY_NAME[name].default)) for name, column in PACE.items()}
 MEMORY = "memory"
 Limited = tuple[
     np.ndarray, np.ndarray, Any
@@ -130,10 +129,11 @@ def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np
         inputs.assign(batch=batch.astype(int)),
         catalogs,
         solve=False,
-        columns=[*USUAL_PACE, "problem"],
+        columns=[*PACE.values(), "problem"],
     )
+    most = usual_limits_seconds(rows["prompt_tokens"].to_numpy(dtype=float))
     return np.logical_and.reduce(
-        [~(tried[name].to_numpy(dtype=float) > most) for name, most in USUAL_PACE.items()]
+        [~(tried[column].to_numpy(dtype=float) > most[name]) for name, column in PACE.items()]
     )
 
 

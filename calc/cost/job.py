@@ -11,6 +11,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
+from calc.cost.block_sizes import ANY_SIZE, rented_instances, sizes_sold
 from calc.cost.machines import resting_instances
 from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Columns, evaluate, parameters_of
@@ -24,10 +25,11 @@ from calc.units import HOUR_SECONDS
 class Job(NamedTuple):
     """Instances, USD per hour, hours and USD of a run or a month, and seconds.
 
-    `seconds` are those of the run, of one served token, or of a batch where a model answers no
-    token; `slow_hours` are the hours at the slow end of the range of time; a month's are the same.
-    `billed_hours` are those charged. Of the instances those at rest, on average, cost nothing where
-    they are paid by use.
+    `instances` are those paid, of a capacity block its size. `seconds` are those of the run, of one
+    served token, or of a batch where a model answers no token; `slow_hours` are the hours at the
+    slow end of the range of time; a month's are the same. `billed_hours` are those charged, and
+    `billed_gpu_hours` the GPUs paid times these hours. Of the instances those at rest, on average,
+    cost nothing where they are paid by use.
     """
 
     instances: np.ndarray
@@ -37,6 +39,7 @@ class Job(NamedTuple):
     seconds: np.ndarray
     slow_hours: np.ndarray
     billed_hours: np.ndarray
+    billed_gpu_hours: np.ndarray
     resting_instances: np.ndarray
 
 
@@ -80,8 +83,12 @@ def job(
     instance_usd_per_hour: np.ndarray,
     spot_overhead_ratio: np.ndarray | float,
     copies: np.ndarray,
+    sizes: np.ndarray = ANY_SIZE,
 ) -> Job:
-    """The job of each row of a table with time in it. `copies` come from deployments()."""
+    """The job of each row of a table with time in it.
+
+    `copies` come from deployments(), `sizes` are the instances that the market rents at once.
+    """
     ends = table["ends"]
     work = table["attempts"] * table["run_tokens"] / table["run_tokens_per_second"] / HOUR_SECONDS
     hours = terms.hours(
@@ -102,13 +109,29 @@ def job(
     instances = (
         of_load + table["spare_instances" if MARKETS[market].interrupted else "standby_instances"]
     )
+    instances = rented_instances(instances, sizes)
     usd_per_hour = instances * instance_usd_per_hour
     billed = billed_hours(market, ends, hours, slow_hours, table["attempts"])
     token = table["time_per_output_token_seconds"]
     served = np.where(np.isnan(token), table["burst_first_token_seconds"], token)
     seconds = np.where(ends > 0, hours * HOUR_SECONDS, served)
     usd = (usd_per_hour - resting * instance_usd_per_hour) * billed
-    return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours, billed, resting)
+    paid_gpus = np.where(
+        np.isnan(table["instance_gpus"]),
+        table["gpus"],  # cards without an instance
+        (instances - resting) * table["instance_gpus"],
+    )
+    return Job(
+        instances,
+        usd_per_hour,
+        hours,
+        usd,
+        seconds,
+        slow_hours,
+        billed,
+        paid_gpus * billed,
+        resting,
+    )
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
@@ -171,6 +194,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
                 np.where(has_private, private, listed) * ratio,
                 table["spot_overhead_ratio"],
                 copies,
+                sizes_sold(market, catalogs),
             )
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

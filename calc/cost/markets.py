@@ -136,7 +136,6 @@ def spare_of(row: Mapping[str, Any]) -> float:
     )
 
 
-MOST_BLOCK_INSTANCES = 64  # of one capacity block: EC2 User Guide, Capacity Blocks for ML
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
 OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
 SUMMED_UP = tuple(

@@ -10,10 +10,11 @@ from calc.catalogs import figures
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.cost.obtainability import WAIT, obtainability
 from calc.cost.quotas import entry_of, quota_for
 from calc.evaluate import evaluate
 from calc.scenarios.hardware import price_rows
-from calc.units import DAY_HOURS, MEAN_MONTH_HOURS
+from calc.units import DAY_HOURS, HOUR_SECONDS, MEAN_MONTH_HOURS
 
 OF_OFFERS = (
     *(figures.whole_gpus, figures.gpu_gib, figures.host_gib, figures.bf16_pflops),
@@ -152,3 +153,18 @@ def months(days: int) -> int:
 def is_old(as_of: pd.Series, today: Any, market: str = "on-demand") -> pd.Series:
     """Return whether a price is stale: older than 90 days, or on Spot than 7."""
     return age_days(as_of, today) > MARKETS[market].old_days
+
+
+def is_stale_scarce_spot(instance: str, region: str, market: str, catalogs: Catalogs) -> bool:
+    """Return whether a Spot price is too old for a family that is waited for.
+
+    Such a price is what was paid once. It is neither ranked nor advised. Source:
+    scarce_spot_seconds of catalogs/edited/assumptions.yaml.
+    """
+    if not MARKETS[market].interrupted or instance not in catalogs.instances.index:
+        return False
+    rank = obtainability(catalogs, market).rank[catalogs.instances.index.get_loc(instance)]
+    day = str(price_of(catalogs, instance, region).get(f"{MARKETS[market].key}_as_of", ""))
+    most_seconds = float(catalogs.assumptions["value"]["scarce_spot_seconds"])
+    age_hours = days_since(day, date.fromisoformat(catalogs.read_on)) * DAY_HOURS
+    return bool(rank >= WAIT) and age_hours * HOUR_SECONDS > most_seconds

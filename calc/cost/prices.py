@@ -122,6 +122,25 @@ run_high_hours = variant(
 )
 
 
+def gpu_hours(
+    ends,
+    instances_needed,
+    standby_instances,
+    resting_instances,
+    instance_gpus,
+    gpus,
+    run_hours,
+    hours_per_month,
+):
+    """GPUs paid times the hours of the run or of a month, on demand. [GPU-hours]
+
+    Cards without an instance count as they are. By definition.
+    """
+    running = instances_needed + standby_instances - resting_instances
+    paid_gpus = np.where(np.isnan(instance_gpus), gpus, running * instance_gpus)
+    return paid_gpus * np.where(ends > 0, run_hours, hours_per_month)
+
+
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
     """Cost of the whole run on demand. [USD]"""
     return run_hours * usd_per_hour_on_demand

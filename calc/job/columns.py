@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.cost.obtainability import CLASSES
 from calc.scenarios.inputs import BY_NAME, Input
@@ -12,18 +14,26 @@ ANYWHERE = "anywhere"
 JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, and only there
 TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
 SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
+# Where a service sets no limit on its first token: 5 s, and longer for prompts that take longer to
+# read. A single 8-GPU machine reads a long prompt of a large model at thousands of tokens a second.
+FIRST_TOKEN_SECONDS, PROMPT_TOKENS_PER_SECOND, TOKEN_SECONDS = 5.0, 4_000, 0.1
+# Where a job sets no limit on instances: so many, or so many GPUs, whichever is more.
+USUAL_INSTANCES, USUAL_GPUS, MOST_INSTANCES = 16, 128, 512
+PROMPTS_PER_STEP = 128  # of training that generates its answers
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 BOTH_WITHIN = 1.01  # of money and time that are told as equal
 
 # Assumptions of the ranking.
 JUDGED = (
+    "answers_per_day",
     "easiest_usd_ratio",
     "faster_ratio",
     "knee_pace_ratio",
     "knee_usd_ratio",
     "scarce_spot_seconds",
     "tie_ratio",
+    "working_days_per_month",
 )
 ASKED_ANSWERS = (
     "fastest",
@@ -38,10 +48,12 @@ LIMITS = (
     "hours_most",
     "usd_most",
     "usd_per_hour_most",
+    "gpu_hours_most",
     "instances_most",
     "first_token_seconds",
     "token_seconds",
 )
+OF_MONEY = LIMITS[:5]  # what a plan takes in all, against its pace
 SHARES = (
     "",
     "50",
@@ -66,8 +78,8 @@ JOB_INPUTS = (
     Input("requests_per_second", "number", None),
     Input("context_tokens", "count", None),
     Input("answer_tokens", "count", 512),
-    Input("first_token_seconds", "number", 5.0),
-    Input("token_seconds", "number", 0.1),
+    Input("first_token_seconds", "number", None),
+    Input("token_seconds", "number", TOKEN_SECONDS),
     Input("first_token_percentile", "choice", "", SHARES),
     Input("token_percentile", "choice", "", SHARES),
     Input("regions", "text", "us-east-1"),
@@ -75,8 +87,10 @@ JOB_INPUTS = (
     Input("hours_most", "number", None),
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),
-    Input("instances_most", "count", 16, most=512),
+    Input("gpu_hours_most", "number", None),
+    Input("instances_most", "count", None, most=MOST_INSTANCES),
     Input("fewest_bits", "choice", PUBLISHED, (PUBLISHED, "16", "8", "4")),
+    Input("quantize_own", "choice", "no", ("no", "yes")),
     Input("confidence", "choice", "75", ("50", "75", "95")),
     Input("admits", "text", ""),
     Input("obtainable", "choice", "wait-or-quota", CLASSES),
@@ -128,9 +142,18 @@ ANSWER_COLUMNS = (
         "usd",
         "hours",
         "usd_per_hour",
+        "instances",
+        "billed_hours",
+        "billed_gpu_hours",
         "seconds",
         "misses",
         "missed_limits",
     ),
     *("limits_cost", "rivals", "goodput_ratio"),
 )
+
+
+def usual_limits_seconds(prompt_tokens: Any) -> dict[str, Any]:
+    """The limits on time of a service that sets none, by column; for one prompt or many. [s]"""
+    first = np.maximum(FIRST_TOKEN_SECONDS, prompt_tokens / PROMPT_TOKENS_PER_SECOND)
+    return {"first_token_seconds": first, "token_seconds": TOKEN_SECONDS}

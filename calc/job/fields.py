@@ -46,10 +46,9 @@ JOB_FIELDS = (
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
-BUDGETS = (
-    "usd_most",
-    "usd_per_hour_most",
-)  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
+# Whose usual limit is none: an answer then keeps the fastest within sight of the least money.
+BUDGETS = ("usd_most", "usd_per_hour_most", "gpu_hours_most")
+USUAL_WHERE_EMPTY = ("first_token_seconds", "instances_most")  # the job's own default then holds
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", *inputs.LIMITS[1:])
 MAY_BE_EMPTY = (
@@ -167,7 +166,7 @@ def job_of(fields: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {
         name: min(NO_LIMIT, JOB[name].most)
-        if fields[name] is None and name not in BUDGETS
+        if fields[name] is None and name not in (*BUDGETS, *USUAL_WHERE_EMPTY)
         else fields[name]
         for name in LIMITS
     }

@@ -3,10 +3,17 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
+from calc.job.columns import USUAL_GPUS, USUAL_INSTANCES
+
 # Fields that follow from others and are no columns of a job.
 DERIVED = (
     *("ends", "fixed", "assumed", "judged", "implementation", "published_precision", "formats"),
+    "narrow_formats",
     *("generates", "divides_matrices", "divides_sequences", "rolls_out"),
+    "divides_experts",
+    "answer_tokens_each",
 )
 JOINED = ("regions", "markets", "admits", "answers")  # lists that a cell joins with +
 
@@ -17,6 +24,9 @@ class Job:
 
     Limits are None where the job sets none. `fixed`: scenario column -> the values to try.
     `assumed`: assumptions of time and cost that the job sets. `judged`: assumptions of the ranking.
+    `formats`: the original and what a default answer may serve; `narrow_formats`: those of 8 and of
+    4 bits that anybody publishes. `answer_tokens_each`: of training that generates its answers, a
+    prompt with one, on average.
     """
 
     job: str
@@ -41,8 +51,10 @@ class Job:
     hours_most: float | None
     usd_most: float | None
     usd_per_hour_most: float | None
-    instances_most: int
+    gpu_hours_most: float | None
+    instances_most: int | None
     fewest_bits: str | int
+    quantize_own: str
     confidence: str
     admits: list[str]
     obtainable: str
@@ -62,10 +74,15 @@ class Job:
     implementation: str
     published_precision: str
     formats: tuple[str, ...]
+    narrow_formats: dict[int, tuple[str, ...]]
     generates: bool
     divides_matrices: bool
     divides_sequences: bool
+    divides_experts: bool
     rolls_out: bool
+    answer_tokens_each: (
+        float  # of training that generates its answers: a prompt with one, on average
+    )
 
     @property
     def trains(self) -> bool:
@@ -73,9 +90,19 @@ class Job:
         return self.work == "training"
 
     @property
+    def sets_prompts(self) -> bool:
+        """Whether each step generates answers for so many prompts, whatever its micro-batches."""
+        return self.rolls_out and "prompts_per_step" in self.fixed
+
+    @property
     def least_bits(self) -> int:
         """The fewest bits of weights that the job allows without anybody's publishing them."""
         return 16 if isinstance(self.fewest_bits, str) else self.fewest_bits
+
+    def most_instances(self, instance_gpus: Any) -> Any:
+        """Instances that a job may rent of a type with so many GPUs. [instances]"""
+        usual = np.maximum(USUAL_INSTANCES, USUAL_GPUS // np.maximum(instance_gpus, 1))
+        return usual if self.instances_most is None else 0 * usual + self.instances_most
 
     @property
     def cells(self) -> dict[str, Any]:

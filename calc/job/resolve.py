@@ -31,13 +31,15 @@ from calc.job.columns import (
     PUBLISHED,
     SEQUENCE_TOKENS,
     USUAL,
+    usual_limits_seconds,
 )
 from calc.job.job import Job
 from calc.job.measure import tokens_in_all
+from calc.job.rollouts import rolls_out, with_rollouts
 from calc.scenarios.inputs import DEFAULTS, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import cells_by_id, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
-from calc.scenarios.published import bits_of, usual_formats
+from calc.scenarios.published import bits_of, narrow_formats, usual_formats
 from calc.scenarios.stacks import kind_numbers
 from calc.units import WEEK_HOURS
 
@@ -48,6 +50,9 @@ CATALOGED = {  # a column whose ids a catalog lists
     "precision": "precisions",
     "implementation": "implementations",
 }
+# From scratch beyond it: the published runs of dense models from 30B on and of most experts are
+# Megatron's or torchtitan's (OLMo 2 32B, Llama 3 70B, Nemotron, Qwen3, DeepSeek V3).
+LARGE_PARAMETERS = 30e9
 SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
 MOST_SETTINGS, MOST_WAYS = (
     5_000,
@@ -61,8 +66,10 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
     Raise JobError, in one sentence with its cure, if the row cannot be answered as it is written.
     """
     cells = {str(name): value for name, value in row.items() if not blank(value)}
-    columns = _columns(cells, catalogs)
     fixed = {name: cell_values(name, cells[name]) for name in FIXABLE if name in cells}
+    generating = rolls_out(fixed, catalogs)
+    columns = _columns(cells, generating, catalogs)
+    each = with_rollouts(columns, fixed, cells, catalogs) if generating else 0.0
     _tuning(columns, fixed, cells)
     _private(fixed, catalogs)
     settings = math.prod(
@@ -73,12 +80,12 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
         check_ids(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = _assumed(cells, catalogs)
     work, model = columns["work"], columns["model"]
-    software = fixed.get("implementation", [usual_software(work, model, catalogs)])[0]
+    usual = usual_software(work, model, catalogs, columns["goal"])
+    software = fixed.get("implementation", [usual])[0]
     stored = cells_by_id(catalogs, "models", "stored_precision")[model]
     if work == "inference" and stored:
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     used = fixed.get("implementation", [software])
-    of_objective = cells_by_id(catalogs, "objectives", "rolls_out")
     of_software = cells_by_id(catalogs, "implementations", "context_parallel")
     return Job(
         **columns,
@@ -88,11 +95,25 @@ def resolve(row: Mapping[str, Any], catalogs: Catalogs) -> Job:
         implementation=software,
         published_precision=cells_by_id(catalogs, "models", "published_precision")[model],
         formats=usual_formats(catalogs, model),
+        narrow_formats={bits: narrow_formats(catalogs, model, bits) for bits in (8, 4)},
         generates=generates(model, catalogs),
         divides_matrices=all(divides_matrices(name, catalogs) for name in used),
-        rolls_out=any(of_objective.get(name, 0) for name in fixed.get("objective", ())),
+        divides_experts=_divides_experts(columns, fixed, used, catalogs),
+        rolls_out=generating,
+        answer_tokens_each=each,
         divides_sequences=all(of_software[name] > 0 for name in used),
     )
+
+
+def _divides_experts(
+    columns: Mapping[str, Any], fixed: Mapping[str, list], software: list[str], catalogs: Catalogs
+) -> bool:
+    """Whether the experts of a model are divided over GPUs unasked: trained from scratch."""
+    from_scratch = columns["work"] == TRAINING and columns["goal"] == "train"
+    if not from_scratch or "expert_parallel" in fixed:
+        return False
+    experts = catalogs.stacks["experts"][catalogs.stacks["model"] == columns["model"]]
+    return bool((experts > 0).any()) and all(divides_matrices(name, catalogs) for name in software)
 
 
 def _assumed(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
@@ -111,7 +132,7 @@ def _judged(assumed: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     return {name: assumed.get(name, usual[name]) for name in JUDGED}
 
 
-def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def _columns(cells: Mapping[str, Any], generating: bool, catalogs: Catalogs) -> dict[str, Any]:
     """The columns of a job and those of a scenario that it always has, with their values."""
     work = _work(cells)
     usual = USUAL[work]
@@ -126,7 +147,8 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     check_ids("model", [job["model"]], models)
     for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
         job[name] = cell_value(inputs_by_name()[name], cells.get(name), usual.get(name))
-    _examples(job, cells)
+    if not generating:
+        _examples(job, cells)
     # The text of a pair is no longer than the positions of the text's tower.
     of_pair = cells_by_id(catalogs, "models", "kind")[job["model"]] == "dual"
     longest = numbers_of(
@@ -156,6 +178,9 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
             "token_seconds": None,
         }
         job["hours_most"] = job["hours_most"] or WEEK_HOURS
+    elif work != TRAINING and job["first_token_seconds"] is None:
+        usual_seconds = usual_limits_seconds(job["prompt_tokens"])["first_token_seconds"]
+        job["first_token_seconds"] = float(usual_seconds)
     job["fewest_bits"] = (
         job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
     )
@@ -171,7 +196,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
             "markets": ["on-demand"],
             "instances_most": max(job["have"].values()),
         }
-        job |= {"usd_most": None, "usd_per_hour_most": None}  # nothing is paid
+        job |= {
+            "usd_most": None,
+            "usd_per_hour_most": None,
+        }  # nothing is paid
     return job
 
 
@@ -252,9 +280,17 @@ def generates(model: str, catalogs: Catalogs) -> bool:
     return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
 
 
-def usual_software(work: str, model: str, catalogs: Catalogs) -> str:
-    """The software of a job that names none: vLLM where tokens are generated."""
-    return "vllm" if work != TRAINING and generates(model, catalogs) else "transformers"
+def usual_software(work: str, model: str, catalogs: Catalogs, goal: str = "") -> str:
+    """The software of a job that names none.
+
+    vLLM where tokens are generated; Megatron where a model is trained from scratch that is larger
+    than what people train so with transformers; else transformers.
+    """
+    if work != TRAINING:
+        return "vllm" if generates(model, catalogs) else "transformers"
+    parameters = cells_by_id(catalogs, "models", "parameters")[model]
+    is_large = goal == "train" and parameters > LARGE_PARAMETERS and generates(model, catalogs)
+    return "megatron" if is_large else "transformers"
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:

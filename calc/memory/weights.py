@@ -23,19 +23,22 @@ def stack_expert_padding_ratio(
 
 
 def formatted_parameters_here(
-    stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only
+    stack_layers_here,
+    stack_block_linear_here,
+    stack_block_experts_here,
+    experts_only,
+    leaves_experts_wide,
 ):
     """Elements of block matrices in the precision's own format. [parameters]
 
-    All of them, or only the routed experts' if the format is made for these (MXFP4 of gpt-oss).
-    Source: catalogs/edited/precisions.yaml, experts_only.
+    All of them, only the routed experts' if the format is made for these (MXFP4 of gpt-oss), or all
+    but these. Source: catalogs/edited/precisions.yaml, experts_only, leaves_stacked_experts.
     """
     has_experts = np.sum(stack_block_experts_here, axis=0) > 0
+    beside = stack_block_linear_here - stack_block_experts_here * leaves_experts_wide
     return np.sum(
         stack_layers_here
-        * np.where(
-            experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here
-        ),
+        * np.where(experts_only * has_experts > 0, stack_block_experts_here, beside),
         axis=0,
     )
 

@@ -13,7 +13,10 @@ from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for, s
 from calc.cost.offers import price_of
 from calc.units import GIB, HOUR_SECONDS
 
-BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours", "resting_instances")
+BILL = (
+    *("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours", "billed_gpu_hours"),
+    "resting_instances",
+)
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of one instance

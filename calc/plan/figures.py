@@ -24,8 +24,8 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def figures(row: Mapping[str, Any]) -> dict[str, Any]:
     """What must fit and the card in GiB, the share used, the largest component, hours; ranges."""
     memory, card = float(row["needed_bytes"]), float(row["gpu_memory_bytes"])
-    parts = {name: float(row[name]) for name in COMPONENTS}
-    largest = max(parts, key=lambda name: parts[name] if parts[name] > 0 else 0.0)
+    parts = dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row)
+    largest = max(parts, key=lambda name: parts[name])
     slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if ends_of(row) else np.nan
     return {
         "memory_gib": memory / GIB,

@@ -225,6 +225,16 @@ RULES = (
         {"twice": lambda context_parallel: 2 * context_parallel},
     ),
     Rule(
+        lambda trains, context_parallel, stack_state_bytes, implementation_divides_states: (
+            (trains > 0)
+            & (context_parallel > 1)
+            & np.any(stack_state_bytes > 0, axis=0)
+            & (implementation_divides_states == 0)
+        ),
+        "{implementation} does not divide sequences of {model} over GPUs, whose layers keep a "
+        "state from token to token; set context_parallel to 1, or choose implementation megatron.",
+    ),
+    Rule(
         lambda gpus, replica_gpus, context_parallel, group_gpus: (
             (gpus / replica_gpus * context_parallel > group_gpus)
             & (gpus / replica_gpus * context_parallel % np.maximum(group_gpus, 1) != 0)

@@ -27,7 +27,7 @@ def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
         context_notes(table, catalogs),
         *_as_run(table, catalogs),
     ]
-    of_row += [*_of_objective(table, catalogs), _of_load(table)]
+    of_row += [*_of_objective(table, catalogs), _of_load(table), _of_experts(table)]
     of_row += [_of_runs(table, catalogs)] if len(catalogs.readings) else []
     return reduce(_joined, [_of_model(table, catalogs), support_note, *of_row])
 
@@ -111,6 +111,17 @@ def _as_run(table: Columns, catalogs: Catalogs) -> Iterator[Words]:
         ),
     ):
         yield Words(np.where(serves & condition, 0, 1), np.array([sentence, ""], dtype=object))
+
+
+def _of_experts(table: Columns) -> Words:
+    """Note on experts that a format of few bits leaves in 16 bits."""
+    wide = (table["leaves_experts_wide"] > 0) & (table["most_experts"] > 0)
+    sentence = (
+        "bitsandbytes leaves the routed experts in 16 bits, since they are one tensor in this "
+        "software (bitsandbytes issue 1849); choose implementation axolotl or unsloth, which "
+        "quantize them, or LoRA in bf16."
+    )
+    return Words(np.where(wide, 1, 0), np.array(["", sentence], dtype=object))
 
 
 def _of_runs(table: Columns, catalogs: Catalogs) -> Words:

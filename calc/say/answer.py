@@ -1,12 +1,14 @@
 """Why a row is an answer, in one sentence; the titles of answers; other ways to pay."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import ceil
+from datetime import date
 from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
+from calc.cost.block_sizes import blocks_rented, sizes_sold
 from calc.cost.job import ends_of
-from calc.cost.markets import MOST_BLOCK_INSTANCES, spare_of
+from calc.cost.markets import MARKETS, spare_of
+from calc.cost.offers import price_of
 from calc.evaluate import Row
 from calc.job.job import Job
 from calc.job.measure import measure
@@ -27,7 +29,7 @@ from calc.say.numbers import (
     times,
     usd,
 )
-from calc.say.place import OBTAINABLE, place
+from calc.say.place import obtainable_words, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.facts import Reasons, Rented
@@ -47,11 +49,16 @@ NEXT_FASTER = "Faster"  # a knee that costs more than a little
 SAME_RATIO = 1.01
 MOST_NAMED = 3
 NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
-BRIEF = "every option within the limits takes longer to start than to run"
 BY_AGREEMENT = "AWS rents this many instances only by agreement, and no option on fewer instances meets the limits"
 SPOT_SERVICE = (
     "spare instances are in another zone or of another type, and are counted; capacity is not "
     "promised"
+)
+
+
+NOT_COMPILED = (
+    "blocks are not compiled: torch.compile starts again for batches of another length, so what it "
+    "saves is offered as a change"
 )
 
 
@@ -122,6 +129,10 @@ def _of_first(
             f"{place(reasons.older)} at {usd(reasons.older['usd'])} has an old price, so this one "
             f"comes first"
         )
+    if "unpublished" in reasons.codes:
+        parts.append(
+            f"nobody is known to publish its weights in {job.least_bits} bits, and quantize_own is no"
+        )
     if "published-bits" in reasons.codes:
         parts.append(
             f"its weights are published in {reasons.published_bits} bits, which the job does not "
@@ -137,9 +148,7 @@ def _of_other(reasons: Reasons, job: Job, catalogs: Catalogs) -> str:
     room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
     told = {
         "knee": "",
-        "easiest": (
-            f"{OBTAINABLE[row['obtainable']]}, the least money {OBTAINABLE[least['obtainable']]}"
-        ),
+        "easiest": (f"{obtainable_words(row)}, the least money {obtainable_words(least)}"),
         "fastest": budget.format("3") if "within-budget" in reasons.codes else "",
         "roomiest": f"{budget.format('1.5')}, {room}",
     }
@@ -217,20 +226,40 @@ def _start_up(told: Subject) -> str:
 
 
 def _block(told: Subject) -> str:
-    """For how long a block is booked, and how many blocks hold so many instances."""
+    """For how long a block is booked, which sizes hold the instances, and the hours unused."""
     row = told.reasons.row
-    days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS / row["attempts"]), "day")
-    several = ceil(row["instances_needed"] / MOST_BLOCK_INSTANCES)
+    days = counted(round(row["billed_hours"] / DAY_HOURS / row["attempts"]), "day")
+    sizes = sizes_sold(row["market"], told.catalogs)
+    several, paid = blocks_rented(row["instances_needed"], sizes), row["instances"]
     blocks = (
-        f"{several} capacity blocks of at most {MOST_BLOCK_INSTANCES} instances are"
+        f"{several} capacity blocks of at most {sizes[-1]:.0f} instances are"
         if several > 1
         else "the capacity block is"
     )
     every = ", once for every attempt" if row["attempts"] > 1 else ""
+    idle = (
+        f", of {paid:.0f} instances, since AWS sells {said_sizes(sizes)} at once, and "
+        f"{row['instances_needed']:.0f} of them work"
+        if paid > row["instances_needed"]
+        else ""
+    )
     return (
         f"{blocks} booked for {days}, for a run of up to "
-        f"{span(row['run_high_hours'] / row['attempts'])}{every}"
+        f"{span(row['run_high_hours'] / row['attempts'])}{every}, so that "
+        f"{span(row['billed_hours'])} are paid for {span(row['hours'])}{idle}"
     )
+
+
+def said_sizes(sizes: Iterable[float]) -> str:
+    """1, 2, 4, 8, 16, 32 or 64."""
+    *first, last = (f"{size:.0f}" for size in sizes)
+    return f"{', '.join(first)} or {last}"
+
+
+def _old_price(told: Subject) -> str:
+    row = told.reasons.row
+    price, key = price_of(told.catalogs, row["instance"], row["region"]), MARKETS[row["market"]].key
+    return f"its price is of {date.fromisoformat(price[f'{key}_as_of']):%B %Y}"
 
 
 def _otherwise(told: Subject) -> str:
@@ -248,6 +277,7 @@ def _otherwise(told: Subject) -> str:
 
 # The words of each code, in the order in which they are told.
 WORDS: dict[str, Words] = {
+    "old-price": _old_price,
     "requests": _requests,
     "people": _people,
     "spare": _spare,
@@ -257,11 +287,11 @@ WORDS: dict[str, Words] = {
     "step": _step,
     "attempts": _attempts,
     "start-up": _start_up,
-    "brief": lambda _: BRIEF,
     "by-agreement": lambda _: BY_AGREEMENT,
     "block": _block,
     "otherwise": _otherwise,
     "spot-service": lambda _: SPOT_SERVICE,
+    "not-compiled": lambda _: NOT_COMPILED,
 }
 
 
@@ -277,7 +307,7 @@ def rented_words(rented: Rented | None) -> str:
 
 
 def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
-    """For comparison, a commitment of one year costs $1,560 a month, and Stockholm 14 % less."""
+    """For comparison, a commitment of one year costs $1,560 a month, and in Ohio ...."""
     parts = list(_ways(ways, row, catalogs))
     if not parts:
         return ""
@@ -291,10 +321,19 @@ def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:
         yield f"a commitment of one year costs {about(ways.commitment_usd)} a month"
     if ways.endpoint_usd is not None:
         name = "Amazon Bedrock" if ways.is_bedrock else "the endpoint at its set price"
-        yield f"{name} asks {about(ways.endpoint_usd)}{period} for the same tokens"
-    if ways.region:
-        less = percent(1 - ways.region_ratio)
-        yield f"{region_words(ways.region, catalogs)} asks {less} less for this type"
+        tokens = (
+            "the same tokens"
+            if ways.answers_per_day is None
+            else f"{count(ways.answers_per_day)} answers a person and working day"
+        )
+        yield f"{name} asks {about(ways.endpoint_usd)}{period} for {tokens}"
+    there = ways.region_row
+    if there is not None:
+        less = percent(1 - there["usd"] / row["usd"])
+        yield (
+            f"in {region_words(there['region'], catalogs)} the job costs {less} less on "
+            f"{place(there)}"
+        )
 
 
 def _alike(ratios: Mapping[str, float]) -> str:

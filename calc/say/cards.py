@@ -7,7 +7,7 @@ from calc.evaluate import Row
 from calc.layout import replicas
 from calc.say.answer import SAME_RATIO, short_title, titles
 from calc.say.numbers import changed_by, counted, is_missing, three, times
-from calc.say.place import short_card
+from calc.say.place import obtainable_words, short_card
 from calc.say.setting import sharding, sharding_ranks
 from calc.scenarios.published import publisher_words
 from calc.studies.own_machines import OwnedOption
@@ -53,12 +53,10 @@ def card_line(row: Row, least: Row, catalogs: Catalogs) -> str:
         )
     if "easiest" in names and row["usd"] > least["usd"]:
         letter, usual = (LETTERS.get(entry["instance"][:1], "") for entry in (row, least))
-        quota = (
-            f" on {letter} instances, which have a quota of their own"
-            if letter != usual
-            else ", and easier to get"
-        )
-        return f"{more_money(row, least).capitalize()}{quota}."
+        family = row["instance"].partition(".")[0]
+        quota = ", with a quota of their own" if letter != usual else ""
+        how = f"for {family} instances, {obtainable_words(row)}{quota}"
+        return f"{more_money(row, least).capitalize()} {how}."
     return layout_line(row, catalogs)
 
 

@@ -10,7 +10,13 @@ from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.job.cells import JobError, listed, machines_of
-from calc.job.columns import ANYWHERE, FIXABLE, JOB_BY_NAME, STEP_TOKENS
+from calc.job.columns import (
+    ANYWHERE,
+    FIRST_TOKEN_SECONDS,
+    FIXABLE,
+    JOB_BY_NAME,
+    STEP_TOKENS,
+)
 from calc.job.measure import SOUND, measure
 from calc.job.resolve import generates
 from calc.layout import at_once
@@ -23,6 +29,7 @@ from calc.scenarios.inputs import BY_NAME
 from calc.studies.stricter_limits import SPEEDS
 from calc.units import DAY_HOURS
 
+ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generated answers
 NO_LIMIT = 1e12  # from here on a limit is none
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
@@ -105,6 +112,11 @@ def _objective(job: Mapping[str, Any]) -> str:
     )
 
 
+def _rolls_out(job: Mapping[str, Any]) -> bool:
+    """Whether the lengths of generated answers are known, as of every resolved job that has any."""
+    return all(len(listed(job.get(name))) == 1 for name in ROLLED[1:])
+
+
 def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     model, several = name_of("model", job.get("model", ""), catalogs), listed(job.get("tuning"))
     if job.get("goal") == "train":
@@ -117,11 +129,18 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     examples, epochs = _number(job, "examples"), _number(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
     yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
-        f" ({amount(examples)} examples, {passes})" if examples else ""
+        f" ({amount(examples)} {'prompts' if _rolls_out(job) else 'examples'}, {passes})"
+        if examples
+        else ""
     )
+    if _rolls_out(job):
+        prompts, answers, most = (_number(job, name) for name in ROLLED)
+        of_step = f"{amount(prompts)} prompts a step with " if prompts else ""
+        yield f"{of_step}{counted(int(answers), 'answer')} each of up to {amount(most)} tokens"
     if context := _number(job, "sequence_tokens"):
         yield f"context {amount(context)}"
-    if (step := _number(job, "step_tokens")) and step != STEP_TOKENS:
+    step = 0.0 if job.get("prompts_per_step") else _number(job, "step_tokens")
+    if step and step != STEP_TOKENS:
         yield f"{amount(step)} tokens a step"
 
 
@@ -204,8 +223,9 @@ def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
     if not _generates(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
-    elif first_share == token_share and [first, token] == [
-        JOB_BY_NAME[name].default for name in SPEEDS
+    elif first_share == token_share and [first or FIRST_TOKEN_SECONDS, token] == [
+        FIRST_TOKEN_SECONDS,
+        JOB_BY_NAME["token_seconds"].default,
     ]:
         yield f"at reading speed{first_share}"
     else:
@@ -271,11 +291,13 @@ def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
     hours, usd, hourly = (
         _number(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
     )
+    gpu_hours = _number(job, "gpu_hours_most")
     if ends and 0 < hours < NO_LIMIT:
         number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
         yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
     yield f"for at most ${amount(usd)}{'' if ends else ' a month'}" if 0 < usd < NO_LIMIT else ""
     yield f"at most ${amount(hourly)} an hour" if 0 < hourly < NO_LIMIT else ""
+    yield f"in at most {amount(gpu_hours)} GPU-hours" if 0 < gpu_hours < NO_LIMIT else ""
     instances = 0 if job.get("have") else _number(job, "instances_most")
     yield (
         ""
@@ -319,10 +341,11 @@ def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     )
     yield "at your own prices" if job.get("private_prices") else ""
     stored = catalogs.models["stored_precision"].get(job.get("model", ""), "")
+    rolls_out = _rolls_out(job)
     values = {
         name: _readable(name, job)
         for name in FIXABLE
-        if name not in IN_PLACES and _readable(name, job)
+        if name not in IN_PLACES and _readable(name, job) and not (rolls_out and name in ROLLED)
     }
     values = {
         name: several

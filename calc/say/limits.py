@@ -31,6 +31,7 @@ STEPPED = {  # a limit at its next step
     "token_seconds": "{} a token",
     "users": "{} requests at once",
     "usd_per_hour_most": "{} an hour",
+    "gpu_hours_most": "{} GPU-hours",
 }
 
 IN_ALL = ("hours_most", "usd_most")  # limits on the whole work, named without more words where free
@@ -47,6 +48,8 @@ def say_limit(name: str) -> Callable[[float], str]:
     """The function that writes the value of a limit: money, time or a count."""
     if "usd" in name:
         return usd
+    if name == "gpu_hours_most":
+        return count
     if "hours" in name:
         return span
     return duration if "seconds" in name else count
@@ -58,14 +61,15 @@ def limits_cost_text(
     """8-bit weights −$11,000 a month · 100 ms a token for 99 of 100 requests −$3,900."""
     parts, period = [], "" if ends_of(row) else " a month"
     for limit in relaxed:
+        month = old_price_month(limit, catalogs)
+        of_month = f" ({month})" if month else ""
         if limit.name == "regions":
-            parts.append(
-                f"{region_words(str(limit.step), catalogs)} −{percent(1 - limit.usd / row['usd'])}"
-            )
+            less = percent(1 - limit.usd / row["usd"])
+            parts.append(f"{region_words(str(limit.step), catalogs)} −{less}{of_month}")
         else:
             share = share_words(limit.name, job) if limit.name in SPEEDS else ""
             parts.append(
-                f"{step_words(limit, row)}{share} −{about(row['usd'] - limit.usd)}{period}"
+                f"{step_words(limit, row)}{share} −{about(row['usd'] - limit.usd)}{period}{of_month}"
             )
             period = ""
     return " · ".join(parts)
@@ -77,13 +81,17 @@ def against(limit: Relaxed, row: Row, catalogs: Catalogs) -> str:
         catalogs.regions["name"][limit.step] if limit.name == "regions" else step_words(limit, row)
     )
     more = limit.usd - row["usd"]
-    day = date.fromisoformat(catalogs.read_on) - timedelta(days=limit.old_price_days)
-    price = (
-        f", price of {day:{'%B' if limit.old_price_days < YEAR_DAYS else '%B %Y'}}"
-        if limit.old_price_days
-        else ""
-    )
+    month = old_price_month(limit, catalogs)
+    price = f", {month}" if month else ""
     return f"{words[:1].upper()}{words[1:]}: {'+' if more > 0 else '−'}{about(abs(more))}{price}"
+
+
+def old_price_month(limit: Relaxed, catalogs: Catalogs) -> str:
+    """price of April: the month of a price that is older than what is relied on; else empty."""
+    if not limit.old_price_days:
+        return ""
+    day = date.fromisoformat(catalogs.read_on) - timedelta(days=limit.old_price_days)
+    return f"price of {day:{'%B' if limit.old_price_days < YEAR_DAYS else '%B %Y'}}"
 
 
 def telling_limits(relaxed: list[Relaxed], row: Row) -> list[Relaxed]:
@@ -155,6 +163,6 @@ def _stepped(name: str, row: Row) -> str:
 
 def short(name: str) -> Callable[[float], str]:
     """The function that writes the value of a limit without a needless decimal."""
-    if "hours" in name:
+    if name == "hours_most":
         return lambda hours: short_duration(hours * HOUR_SECONDS)
     return short_duration if "seconds" in name else say_limit(name)

@@ -15,6 +15,18 @@ OBTAINABLE = {  # class of calc.cost.obtainability -> words
     "wait-or-quota": "rarely free on demand",
     "by-agreement": "by agreement with AWS only",
 }
+WAITED_FOR = {"on-demand": "rarely free on demand", "spot": "rarely free on spot"}
+
+
+def obtainable_words(row: Row) -> str:
+    """Availability of the machines of a row on its market: usually free; rarely free on spot."""
+    if row["obtainable"] != "wait-or-quota":
+        return OBTAINABLE[row["obtainable"]]
+    in_block = MARKETS[row["market"] or "on-demand"].block_hours
+    other = "waited for as a capacity block" if in_block else OBTAINABLE["wait-or-quota"]
+    return WAITED_FOR.get(row["market"], other)
+
+
 # begins the part of a card's name that people leave out
 MADE_AS = r" SXM| PCIe| NVL| \((?!\d)| Blackwell Server"
 
@@ -59,7 +71,8 @@ def place(row: Row, catalogs: Catalogs | None = None, counts_one: bool = True) -
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu']}"
     spare = spare_of(row) if row["market"] else 0
-    count = row["instances_needed"]
+    in_blocks = row["market"] and MARKETS[row["market"]].block_hours
+    count = row.get("instances", row["instances_needed"]) if in_blocks else row["instances_needed"]
     times = f"{count:.0f} × " if counts_one or count != 1 else ""
     return f"{times}{row['instance']}{region}{market}" + (
         f" + {spare:.0f} spare" if spare > 0 else ""

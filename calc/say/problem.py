@@ -51,6 +51,11 @@ MISSED = {
         "{most} allowed",
         "allow that much, or more time on smaller cards",
     ),
+    "gpu_hours_most": (
+        "takes {has} GPU-hours",
+        "{most} allowed",
+        "allow that many, or fewer tokens or hours",
+    ),
     "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
     "obtainable": ("is harder to get than the job allows", "{most}", "allow what is harder to get"),
     "scarce_spot_seconds": (
@@ -165,7 +170,7 @@ def miss_text(miss: Miss, job: Job) -> str:
         return f"cannot keep up with random arrivals; the queue grows without bound ({allowed})"
     if name == "scarce_spot_seconds":
         return f"{has.format(has=say(miss.value))} ({allowed})"
-    is_time = "hours" in name or "seconds" in name
+    is_time = name == "hours_most" or "seconds" in name
     sure = job.confidence if is_time else "50"
     slow = "" if sure == "50" else f" at {sure} % confidence"
     share = share_words(name, job.cells)

@@ -55,6 +55,18 @@ def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
     return original, *(name for name in (*ours, *others[:1]) if name != original)
 
 
+@kept("checkpoints", "models", "precisions")
+def narrow_formats(catalogs: Catalogs, model: str, bits: int) -> tuple[str, ...]:
+    """The formats of 8 or of 4 bits in which a model is published, its original one included."""
+    published = {precision for of, precision in published_files(catalogs) if of == model}
+    published.add(str(catalogs.models["published_precision"].get(model) or ""))
+    return tuple(
+        precision
+        for precision in catalogs.precisions.index
+        if precision in published and bits_of(catalogs, precision) == bits
+    )
+
+
 def bits_of(catalogs: Catalogs, precision: str) -> int:
     """The step that a number format belongs to: 16, 8 or 4. [bits]"""
     width = catalogs.precisions["matrix_bytes_each"][precision]

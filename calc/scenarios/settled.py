@@ -45,6 +45,18 @@ def completion_ratio(completion_tokens, sequence_tokens):
     )
 
 
+def leaves_experts_wide(
+    leaves_stacked_experts, implementation_stacks_experts, release_lists_experts
+):
+    """1 if routed experts stay in 16 bits, since they are one tensor. [0 or 1]
+
+    In transformers before 5.0 they are a list of linear layers. Source: bitsandbytes issue 1849;
+    catalogs/edited/implementations.yaml, stacks_experts.
+    """
+    stacked = implementation_stacks_experts * (1 - np.nan_to_num(release_lists_experts))
+    return leaves_stacked_experts * stacked
+
+
 def generations(asked_generations, usual_generations, rolls_out):
     """Answers per prompt: as set, or the objective's default. [answers]"""
     return np.where(

@@ -19,8 +19,8 @@ SHOWN = (
     "runs",
     "fits",
     "headroom_bytes",
+    "fit_probability",
     "batch",
-    "gpus",
     "tensor_parallel",
     "pipeline_parallel",
     "context_parallel",
@@ -72,10 +72,10 @@ def _sold(crossed: Crossed, offer: Offer, job: Job) -> Columns:
         for name in ("instances_needed", "spare_instances")
     }  # cards without an instance
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
-    figures = cost_of(table, market, price, interrupted, copies)._asdict()
+    figures = cost_of(table, market, price, interrupted, copies, offer.sizes)._asdict()
     figures |= {
         name: crossed.column(name, WAY)
-        for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")
+        for name in (*SHOWN, "gpus", "step_tokens", "accumulation_steps", "start_hours")
     }
     many = (figures["instances"] >= offer.several.take(place)) & job.ends
     figures |= {
@@ -84,6 +84,7 @@ def _sold(crossed: Crossed, offer: Offer, job: Job) -> Columns:
         "slow_first_token_ratio": table["first_token_high_ratio"],
         "slow_token_ratio": table["time_high_ratio"],
         "layout": crossed.column("row_number", WAY),
+        "instance_gpus": table["instance_gpus"],
         "place": place,
         "region": offer.region.take(place),
         "market": np.full(1, offer.market),
@@ -114,7 +115,7 @@ def _untimed(figures: Columns, timed: np.ndarray, ends: bool) -> Columns:
     names = (
         "seconds",
         *(name for name in figures if name.endswith("token_seconds")),
-        *(("hours", "usd", "slow_hours") if ends else ()),
+        *(("hours", "usd", "slow_hours", "billed_hours", "billed_gpu_hours") if ends else ()),
     )
     empty = {name: np.where(timed, figures[name], np.nan) for name in names}
     return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}

@@ -150,8 +150,8 @@ def layouts_table(grid: Grid, job: Job, catalogs: Catalogs) -> tuple[Table, Prob
 
 def inputs_of(job: Job, columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns; the job sets the others."""
-    of_work = ("train_tokens",) if job.work == "training" else ("prompt_tokens", "tokens_total")
-    names = ("work", "model", "sequence_tokens", "hours_per_month", *of_work)
+    of_work = "train_tokens" if job.work == "training" else "tokens_total"
+    names = ("work", "model", "sequence_tokens", "prompt_tokens", "hours_per_month", of_work)
     running = {"start_seconds": 0.0} if job.have else {}  # machines that are there run already
     set_by_job = {name: value for name in names if (value := getattr(job, name)) is not None}
     row = set_by_job | running | job.assumed
@@ -227,6 +227,7 @@ def _keep_fitting(crossed: Crossed) -> int:
     crossed.evaluate_all(
         (
             fit.headroom_bytes,
+            fit.fit_probability,
             *formulas_of(machines),
             island_gpus,
             *formulas_of(placement),

@@ -6,7 +6,8 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.job.job import Job
-from calc.search.layouts import COUNTS, Part, arrangements
+from calc.search.free_choices import COUNTS
+from calc.search.layouts import Part, arrangements
 from calc.search.places import Place
 from calc.table import Words
 

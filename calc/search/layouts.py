@@ -17,20 +17,21 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import settled_table
 from calc.engine.stages import MEMORY, TIME, makes, walk
 from calc.job.cells import JobError
-from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
 from calc.job.job import Job
-from calc.job.resolve import MOST_WAYS, bounded_by, fixed_at, tunings
-from calc.scenarios.formats import tried_for, with_and_without_bf16
+from calc.job.resolve import MOST_WAYS, bounded_by, fixed_at
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.published import cut_degrees
 from calc.scenarios.read import known_inputs
+from calc.search.free_choices import COUNTS, ROLLOUTS, free_choices
 from calc.search.places import Place
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-RECOMPUTES = ("none", "selective", "selective-ops", "full")
 LONG_TOKENS = 64_000  # of a sequence, from which a training divides it over GPUs
 LONGEST_BATCH = 4096
+# Of a micro-batch where answers are generated, whose steps take a thousand sequences: beyond it a
+# card computes no faster.
+LONGEST_ROLLOUT_TOKENS = 32_768
 # Sequences at once on a replica: beyond 24 in steps of 14 to 25 %, between which a token costs 1 to
 # 2 % more or less.
 OFFLINE_BATCHES = (
@@ -44,25 +45,11 @@ OFFLINE_BATCHES = (
     *(2**power * part // 4 for power in range(5, 10) for part in range(4, 8)),
     1024,
 )
-EVERY_COUNT, OFFLINE_COUNT = (
+EVERY_COUNT, OFFLINE_COUNT, FEW_COUNT = (
     64,
     16,
-)  # instances of a training and of offline work, up to which each is tried
-COUNTS = (
-    "gpus",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-    "batch",
-    "accumulation_steps",
-)
-TRAINED_IN = {tuning: with_and_without_bf16(tuning) for tuning in ("full", "lora", "qlora")}
-SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8, 4))
-LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
-ROLLOUTS: dict[str, list] = {
-    "rollout": ["colocated", "own gpus"],
-    "rollout_share": [0.3, 0.5, 0.7, 0.9],
-}  # of an engine that generates
+    4,
+)  # instances of a training, of offline work and of generated answers, up to which each is tried
 ONE_SIDED = (
     "decoder",
     "encoder",
@@ -148,7 +135,7 @@ def arrangements(job: Job, places: list[Place], catalogs: Catalogs) -> list[Part
             part = Part(
                 places,
                 shapes,
-                _choices(job, native, trains),
+                free_choices(job, native, trains),
                 *pairs,
                 "sharding" in job.fixed,
                 spread,
@@ -160,6 +147,8 @@ def arrangements(job: Job, places: list[Place], catalogs: Catalogs) -> list[Part
 
 def tokens_each(job: Job, catalogs: Catalogs) -> float:
     """Tokens of one sequence in a training step; JobError where it is too long. [tokens]"""
+    if job.rolls_out:
+        return job.answer_tokens_each
     kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[job.model]]
     if job.work != "training" or kind in ONE_SIDED:
         return float(job.sequence_tokens)
@@ -190,7 +179,9 @@ def _gpu_counts(job: Job, place: Place) -> list[int]:
     if by_hand:
         return [int(count) for count in by_hand if np.ceil(count / place.gpus) <= place.most]
     inside = {count for count in DEGREES if count <= place.gpus}
-    return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
+    every_up_to = FEW_COUNT if job.sets_prompts else EVERY_COUNT
+    counts = _instances(place.most, every_up_to)
+    return sorted(inside | {place.gpus * instances for instances in counts})
 
 
 @lru_cache(maxsize=256)
@@ -262,18 +253,19 @@ def _steps(job: Job, replicas: int, tokens: float) -> list[tuple[int, list[int]]
     """
     sequences = job.step_tokens / (tokens * replicas)
     low, high = sequences / job.step_factor, sequences * job.step_factor
+    longest = min(high, max(LONGEST_ROLLOUT_TOKENS / tokens, 1)) if job.sets_prompts else high
     batches = [
-        int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(high)))
+        int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(longest)))
     ]
     by_hand = [int(steps) for steps in job.fixed.get("accumulation_steps", ())]
     within = []
     for batch in batches:
         least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
-        inside = (
-            {least, most, min(max(round(sequences / batch), least), most)}
-            if least <= most
-            else set()
-        )
+        nearest = min(max(round(sequences / batch), least), most)
+        ends = (
+            set() if job.sets_prompts else {least, most}
+        )  # a step takes its prompts whatever these
+        inside = ends | {nearest} if least <= most else set()
         inside = {steps for steps in by_hand if least <= steps <= most} if by_hand else inside
         if inside:
             within.append((batch, sorted(inside)))
@@ -401,42 +393,3 @@ def _pairs(
         parts.append(by_kind[kind])
         owners.append(np.full(len(by_kind[kind]), number))
     return np.concatenate(parts), np.concatenate(owners)
-
-
-def _choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
-    """The values of every choice beside the shape, on cards with bf16 or without."""
-    bits = job.least_bits
-    sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
-    if trains:
-        usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
-        narrow = (
-            [*tried_for("full in 8 bits")]
-            if bits <= 8 and "full" in tunings(job) and native
-            else []
-        )
-        free: dict[str, list] = {
-            "sharding": [*SHARDINGS],
-            "recompute": [*RECOMPUTES],
-            "precision": [*usual, *narrow],
-        }
-        free |= ROLLOUTS if job.rolls_out else {}
-        free["optimizer"] = [
-            "adamw"
-        ]  # its width is a question of its own: 8 bits where the job names such an optimizer
-    elif job.fewest_bits == PUBLISHED:
-        free = {"precision": [name or sixteen for name in job.formats], "kv_precision": [""]}
-    else:
-        published = job.published_precision
-        four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
-        eight = dict.fromkeys([*SERVED_IN_8, *job.formats[1:]])
-        free = {
-            "precision": [sixteen, *(eight if bits <= 8 else ()), *(four if bits <= 4 else ())],
-            "kv_precision": ["", "fp8"] if bits <= 8 else [""],
-        }
-    lists = {name: fixed_at(job, name, values) for name, values in free.items()}
-    lists |= {"tuning": job.fixed["tuning"]} if len(tunings(job)) > 1 else {}
-    return lists | {
-        name: values
-        for name, values in job.fixed.items()
-        if name in FIXABLE and name not in {*LAID_OUT, *free}
-    }

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import USUAL_MARKETS
+from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS
 from calc.engine.results import Results
 from calc.evaluate import Row
@@ -27,6 +27,7 @@ from calc.search.best_answers import has_budget, least_money
 from calc.search.combinations import Combinations, combinations
 from calc.search.facts import Miss, Problem, Reasons, Rented
 from calc.search.grid import grid
+from calc.search.pipelines import with_pipelines
 from calc.search.places import places_of
 from calc.search.problems import problem_of_all, problem_of_nearest
 from calc.search.ranking import Ranking
@@ -221,7 +222,8 @@ def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinatio
     """All candidates of a job on so many times as many instances as it allows."""
     job = _resolved(catalogs)(row)
     with ONE_AT_ONCE:
-        return combinations(grid(job, places_of(job, catalogs, factor), catalogs), job, catalogs)
+        tried = grid(job, places_of(job, catalogs, factor), catalogs)
+        return with_pipelines(combinations(tried, job, catalogs), job, catalogs)
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:
@@ -297,16 +299,18 @@ def _reasons(
     ]
     has_next = len(board) > 1 and classes[board[1]] == ranking.QUALIFIES
     possible = int(np.count_nonzero(classes <= ranking.YIELDS))
-    yields = {"brief": ranking.is_brief, "by-agreement": ranking.by_agreement}
+    agreed = ranking.by_agreement(ranked.candidates, job)
     reasons = []
     for order, (number, several) in enumerate(answers.items()):
         otherwise = np.flatnonzero(_sold_otherwise(ranked, number, board))
-        given = {name: bool(soft(ranked.candidates, job)[number]) for name, soft in yields.items()}
-        given |= {
+        given = {
+            "by-agreement": bool(np.broadcast_to(agreed, len(classes))[number]),
             "only": possible <= 1,
             "next": has_next,
             "older-price": bool(older),
+            "old-price": _has_old_price(ranked, number),
             "published-bits": bool(bits),
+            "unpublished": _asks_unpublished(job),
             "budget": has_budget(job),
             "otherwise": bool(len(otherwise)),
         }
@@ -326,6 +330,18 @@ def _reasons(
             )
         )
     return tuple(reasons)
+
+
+def _has_old_price(ranked: Ranking, number: int) -> bool:
+    """Whether the price of a candidate is older than what is relied on in its market."""
+    market = MARKETS[ranked.job.markets[ranked.candidates["market"][number]]]
+    return bool(ranked.candidates["price_age_days"][number] > market.old_days)
+
+
+def _asks_unpublished(job: Job) -> bool:
+    """Whether a service may have narrower weights than anybody publishes, and makes none itself."""
+    makes = job.quantize_own == "yes" or job.trains or "precision" in job.fixed
+    return not makes and job.least_bits < 16 and not job.narrow_formats[job.least_bits]
 
 
 def _sold_otherwise(ranked: Ranking, number: int, board: np.ndarray) -> np.ndarray:

@@ -6,11 +6,13 @@ import numpy as np
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
+from calc.cost.block_sizes import ANY_SIZE, sizes_sold
 from calc.cost.markets import MARKETS, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
 from calc.evaluate import Columns
 from calc.job.cells import JobError
+from calc.job.columns import MOST_INSTANCES
 from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, place_numbers, price_rows
@@ -34,7 +36,8 @@ class Offer(NamedTuple):
     """An offer of every place on one market; NaN where a place is not sold so.
 
     `hard`: how hard it is to get, as its place in CLASSES; from `several` instances at once on, of
-    one run, it is `several_hard`.
+    one run, it is `several_hard`. `sizes`: instances that the market rents at once, empty where it
+    rents every number.
     """
 
     market: int
@@ -45,6 +48,7 @@ class Offer(NamedTuple):
     hard: np.ndarray
     several: np.ndarray
     several_hard: np.ndarray
+    sizes: np.ndarray = ANY_SIZE
 
 
 def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
@@ -70,10 +74,12 @@ def places_of(job: Job, catalogs: Catalogs, factor: int = 1) -> list[Place]:
             )
     if not len(rows):
         _refuse_unsold(job, named or cards, catalogs)
-    return _places(rows, int(job.instances_most) * factor, job, catalogs)
+    gpus = hardware(catalogs)["instance_gpus"][rows]
+    most = np.minimum(job.most_instances(gpus) * factor, MOST_INSTANCES)
+    return _places(rows, np.maximum(most, job.most_instances(gpus)), job, catalogs)
 
 
-def _places(rows: np.ndarray, most: int, job: Job, catalogs: Catalogs) -> list[Place]:
+def _places(rows: np.ndarray, most: np.ndarray, job: Job, catalogs: Catalogs) -> list[Place]:
     """Instance types by number, of which a job may span so many where their network allows it."""
     columns, names = hardware(catalogs), catalogs.instances.index
     slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
@@ -88,10 +94,10 @@ def _places(rows: np.ndarray, most: int, job: Job, catalogs: Catalogs) -> list[P
             names[row],
             int(gpus[row]),
             int(island[row]),
-            most if spans[row] else 1,
+            int(count) if spans[row] else 1,
             bool(native[row]),
         )
-        for row in rows.tolist()
+        for row, count in zip(rows.tolist(), most.tolist(), strict=True)
     ]
 
 
@@ -102,7 +108,7 @@ def _owned(job: Job, catalogs: Catalogs) -> list[Place]:
     owned = []
     for name, count in job.have.items():
         if name in instances:
-            owned += _places(np.array([instances[name]]), count, job, catalogs)
+            owned += _places(np.array([instances[name]]), np.array([count]), job, catalogs)
         else:
             card = place_numbers(catalogs, np.array([cards[name]]), np.array([-1]))
             island = min(count, int(np.nan_to_num(card["card_node_gpus"][0], nan=1)))
@@ -256,7 +262,10 @@ def offers(job: Job, places: list[Place], catalogs: Catalogs) -> list[Offer]:
                     usd,
                     age,
                     bands[every_place, region],
-                    *(values[rows] for values in hard[1:]),
+                    hard.rank[rows],
+                    hard.several[rows],
+                    hard.several_rank[rows],
+                    sizes_sold(name, catalogs),
                 )
             )
             calmer = (band < band[every_place, region][:, None]) & (market.interrupted > 0)

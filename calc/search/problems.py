@@ -12,7 +12,7 @@ from calc.job.resolve import published_bits
 from calc.search import ranking
 from calc.search.combinations import FITS, Combinations
 from calc.search.facts import Problem, TooLarge
-from calc.search.layouts import COUNTS
+from calc.search.free_choices import COUNTS
 from calc.search.places import place_columns
 from calc.search.ranking import Ranking
 from calc.search.rows import misses_of

@@ -14,8 +14,8 @@ from calc.job.columns import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
 from calc.job.job import Job
 from calc.rules.support import RUNS
 from calc.search.combinations import FITS
+from calc.search.free_choices import RECOMPUTES
 from calc.search.grid import Grid
-from calc.search.layouts import RECOMPUTES
 from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
@@ -102,9 +102,12 @@ def limits_of(candidates: Columns, job: Job) -> list[Limit]:
     columns = {
         "usd_most": "usd",
         "usd_per_hour_most": "usd_per_hour",
-        "instances_most": "instances",
+        "gpu_hours_most": "billed_gpu_hours",
     }
     others = [(name, job.limit(name), candidates[column]) for name, column in columns.items()]
+    if "instance_gpus" in candidates and not job.have:
+        most = job.most_instances(candidates["instance_gpus"])
+        others.append(("instances_most", 1.0, candidates["instances"] / most))
     return [
         Limit(name, float(most), values)
         for name, most, values in (*of_work, *others)
@@ -136,9 +139,8 @@ def _of_sale(candidates: Columns, job: Job) -> list[tuple[str, float, np.ndarray
 def classes(candidates: Columns, job: Job, limits: list[Limit]) -> np.ndarray:
     """The class of each candidate: it qualifies, or the lightest reason against it.
 
-    A run that works for less time than it takes to start yields to one that works longer, one on so
-    many machines at once that they come by agreement alone to one on fewer (YIELDS), an old price
-    to a fresher one (AGED). Where there is no such other, it qualifies.
+    A run on so many machines at once that they come by agreement alone yields to one on fewer
+    (YIELDS), an old price to a fresher one (AGED). Where there is no such other, it qualifies.
     """
     over = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates["fits"], candidates["runs"]
@@ -156,19 +158,12 @@ def classes(candidates: Columns, job: Job, limits: list[Limit]) -> np.ndarray:
         (result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result
     )  # no time is known for its card
     result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
-    for yields in (is_brief(candidates, job), by_agreement(candidates, job)):
-        result = np.where(
-            (result == QUALIFIES) & yields & np.any((result == QUALIFIES) & ~yields), YIELDS, result
-        )
+    yields, qualifies = by_agreement(candidates, job), result == QUALIFIES
+    result = np.where(qualifies & yields & np.any(qualifies & ~yields), YIELDS, result)
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
     old = age > np.array([MARKETS[name].old_days for name in job.markets])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
     return np.where(qualifies & old & (age > freshest), AGED, result)
-
-
-def is_brief(candidates: Columns, job: Job) -> np.ndarray:
-    """Whether each run works for less time than it takes to start."""
-    return job.ends & (candidates["hours"] < 2 * candidates["start_hours"])
 
 
 def by_agreement(candidates: Columns, job: Job) -> np.ndarray:
@@ -291,7 +286,10 @@ def distance(limits: list[Limit]) -> np.ndarray:
 
 
 def nearest(ranked: Ranking) -> int:
-    """The candidate that misses its limits by the least; else one tight, emulated or unknown."""
+    """The candidate that misses its limits by the least; else one tight, emulated or unknown.
+
+    Of those the likeliest to fit, and of equally likely ones the cheapest.
+    """
     candidates, ties = ranked.candidates, ranked.ties
     sound = (
         (candidates["fits"] == FITS.index("yes"))
@@ -314,4 +312,6 @@ def nearest(ranked: Ranking) -> int:
         if not np.isnan(candidates["usd"][able]).all()
         else candidates["usd_per_hour"][able]
     )
-    return int(best_each(able, ONE_GROUP, usd, ties)[0])
+    likely = np.round(candidates["fit_probability"][able], 2)
+    surest = likely == likely.max()
+    return int(best_each(able[surest], ONE_GROUP, usd[surest], ties)[0])

@@ -11,9 +11,19 @@ BLOCK = "capacity-block"
 STEP_RATIO = 1.5  # of the tokens of a step, from which on another learning rate is due
 STARTING_RATIO = 0.01  # of a run, from which on its start-up time is told
 CODES = (
-    *("only", "next", "older-price", "published-bits", "little-more", "next-faster"),
+    *(
+        "only",
+        "next",
+        "older-price",
+        "old-price",
+        "published-bits",
+        "unpublished",
+        "little-more",
+        "next-faster",
+    ),
     *("within-budget", "requests", "people", "spare", "scaled", "offline", "confidence", "step"),
-    *("attempts", "start-up", "brief", "by-agreement", "block", "otherwise", "spot-service"),
+    *("attempts", "start-up", "by-agreement", "block", "otherwise", "spot-service"),
+    "not-compiled",
 )
 
 
@@ -37,7 +47,9 @@ def reason_codes(
         "only": is_first and given["only"],
         "next": is_first and given["next"],
         "older-price": is_first and given["older-price"],
+        "old-price": given["old-price"],
         "published-bits": is_first and given["published-bits"],
+        "unpublished": is_first and given["unpublished"],
         **_of_knee(names, row, least, job),
         "within-budget": not is_first and not given["budget"],
         "requests": bool(job.requests_per_second),
@@ -49,10 +61,10 @@ def reason_codes(
         "step": job.trains and abs(log(row["step_tokens"] / job.step_tokens)) > log(STEP_RATIO),
         "attempts": job.ends and row["attempts"] > 1,
         "start-up": job.ends and row["start_hours"] > STARTING_RATIO * row["hours"],
-        "brief": given["brief"],
         "by-agreement": given["by-agreement"],
         "block": row["market"] == BLOCK and row["usd"] > 0,
         "otherwise": given["otherwise"],
+        "not-compiled": is_first and job.trains and not (job.rolls_out or "compile" in job.fixed),
         "spot-service": row["market"] == "spot" and not job.ends,
     }
     return tuple(code for code in CODES if holds[code])

@@ -18,6 +18,7 @@ from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
 from calc.table import Words, key_codes, take
 
+PAID = ("usd", "hours", "usd_per_hour", "seconds", "instances", "billed_hours", "billed_gpu_hours")
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
 
 
@@ -76,7 +77,7 @@ def rows_of(
             "+".join(miss.limit for miss in misses) for misses in misses_of(ranked, chosen)
         ],
     }
-    figures |= {name: candidates[name] for name in ("usd", "hours", "usd_per_hour", "seconds")}
+    figures |= {name: candidates[name] for name in PAID}
     figures |= (
         dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job.have else {}
     )
@@ -92,19 +93,24 @@ def rows_of(
 def misses_of(ranked: Ranking, chosen: np.ndarray) -> list[tuple[Miss, ...]]:
     """Return the limits that each of some candidates exceeds."""
     excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
+    candidates = {
+        name: ranked.candidates[name][chosen] for name in ("step_tokens", "instance_gpus")
+    }
     return [
         tuple(
-            _miss(name, float(ratios[order]), float(step_tokens), ranked.job)
+            _miss(name, float(ratios[order]), float(step_tokens), float(instance_gpus), ranked.job)
             for name, ratios in excess.items()
             if ratios[order] > 0
         )
-        for order, step_tokens in enumerate(ranked.candidates["step_tokens"][chosen])
+        for order, (step_tokens, instance_gpus) in enumerate(zip(*candidates.values(), strict=True))
     ]
 
 
-def _miss(name: str, ratio: float, step_tokens: float, job: Job) -> Miss:
+def _miss(name: str, ratio: float, step_tokens: float, instance_gpus: float, job: Job) -> Miss:
     """A limit that a candidate exceeds by a ratio, in the limit's own unit."""
     allowed = job.limit(name)
+    if name == "instances_most":
+        allowed = float(job.most_instances(instance_gpus))
     if name == "obtainable":
         return Miss(name, np.nan, allowed, ratio)
     if name == "step_tokens":

@@ -39,7 +39,14 @@ STEPPED = (  # what the money of a candidate is made of
         "burst_first_token_seconds",
     ),
     *("served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
-    *("standby_instances", "scales_hourly", "peak_to_mean", "replica_gpus", "instance_gpus"),
+    *(
+        "standby_instances",
+        "scales_hourly",
+        "peak_to_mean",
+        "replica_gpus",
+        "instance_gpus",
+        "gpus",
+    ),
     *("start_hours", "start_high_hours", "attempts"),
 )
 

@@ -98,16 +98,29 @@ def stack_read_elements(
     return elements / stack_cache_split
 
 
+def cross_read_elements(
+    stack_layers, stack_cross_cached_elements_per_token, stack_source_tokens, stack_cache_split
+):
+    """Elements of one sequence's source that cross attention reads on one GPU. [elements]
+
+    Every decode step reads the whole source: nothing is appended to it. Source: Vaswani et al.
+    2017, arXiv 1706.03762, section 3.2.3.
+    """
+    elements = stack_layers * stack_cross_cached_elements_per_token * stack_source_tokens
+    return np.sum(elements / stack_cache_split, axis=0)
+
+
 def read_cache_bytes(
     running_sequences,
     stack_layers,
     stack_read_elements,
+    cross_read_elements,
     stack_cache_passes,
     stack_state_bytes,
     kv_bytes_each,
 ):
     """Keys, values and states that one GPU moves in one decode step. [B]"""
-    moved = np.sum(stack_read_elements * stack_cache_passes, axis=0)
+    moved = np.sum(stack_read_elements * stack_cache_passes, axis=0) + cross_read_elements
     return running_sequences * (
         kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0)
     )

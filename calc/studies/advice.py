@@ -12,7 +12,7 @@ from calc.cost.job import ends_of, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Columns
-from calc.job.columns import LIMITS
+from calc.job.columns import OF_MONEY
 from calc.job.job import Job
 from calc.job.resolve import resolve
 from calc.layout import at_once
@@ -288,7 +288,7 @@ def _within_limits(
     pace = over.get("first_token_seconds", False) | over.get(
         "token_seconds", np.zeros(len(done.hours), dtype=bool)
     )
-    money = [over[name] for name in LIMITS[:4] if name in over]
+    money = [over[name] for name in OF_MONEY if name in over]
     return {"kept": ~np.any(money, axis=0), "paced": ~pace}
 
 

@@ -1,6 +1,8 @@
 """Other ways to pay for the work of an answer, and options that tie with it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from calc.job.columns import CONFIDENCE_REACH
 from calc.job.job import Job
 from calc.scenarios.lookups import cells_by_id
 from calc.search.batch_for_rate import request_seconds
+from calc.search.options import first_row
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
 from calc.studies.limits_cost import Relaxed
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION
@@ -26,22 +29,26 @@ class Alternatives:
     """Other ways to pay for an answer; what does not matter is None.
 
     `commitment_usd`: a month of a commitment of one year. `endpoint_usd`: the same tokens at an
-    endpoint, `is_bedrock` where Amazon Bedrock sells them, else at the price that the job sets.
-    `region`: another of the same continent, and `region_ratio` its price over that of here.
+    endpoint, `is_bedrock` where Amazon Bedrock sells them, else at the price that the job sets;
+    of people `answers_per_day` of each. `region_row`: the first answer in the other regions of the
+    same continent.
     """
 
     commitment_usd: float | None = None
     endpoint_usd: float | None = None
     is_bedrock: bool = False
-    region: str = ""
-    region_ratio: float = 1.0
+    answers_per_day: float | None = None
+    region_row: Row | None = None
 
 
-def alternatives(row: Row, job: Job, relaxed: list[Relaxed], catalogs: Catalogs) -> Alternatives:
+def alternatives(
+    row: Row, job: Job, cells: Mapping[str, Any], relaxed: list[Relaxed], catalogs: Catalogs
+) -> Alternatives:
     """Return other ways to pay for the work of an answer, where they matter.
 
     Of a service on demand the month of a commitment of one year, and the price of the same tokens
-    at an endpoint; another region of the same continent, where no limit names it.
+    at an endpoint; the job in the other regions of the same continent, where no limit names one.
+    `cells` are the job's own, of which the engine is asked again.
     """
     key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
     here = price_of(catalogs, row["instance"], row["region"])
@@ -59,13 +66,10 @@ def alternatives(row: Row, job: Job, relaxed: list[Relaxed], catalogs: Catalogs)
         for name in catalogs.regions.index
         if _continent(name) == _continent(row["region"]) and name not in job.regions
     ]
-    ratios = {
-        name: price_of(catalogs, row["instance"], name).get(key, np.nan) / listed for name in near
-    }
-    region = min(ratios, key=lambda name: np.nan_to_num(ratios[name], nan=np.inf), default="")
-    is_told = ("regions", region) in [(limit.name, limit.step) for limit in relaxed]
-    if region and ratios[region] * tie < 1 and not is_told:
-        found = replace(found, region=region, region_ratio=ratios[region])
+    there = first_row({**cells, "regions": "+".join(near)}, catalogs) if near else None
+    told = [limit.step for limit in relaxed if limit.name == "regions"]
+    if there and there["usd"] * tie < row["usd"] and there["region"] not in told:
+        found = replace(found, region_row=there)
     return found
 
 
@@ -77,19 +81,35 @@ def _with_endpoint(found: Alternatives, row: Row, job: Job) -> Alternatives:
         row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"]
     )
     if 0 < endpoint < MOST_ENDPOINT_RATIO * row["usd"]:
-        return replace(found, endpoint_usd=endpoint, is_bedrock=set_by_hand == 0)
+        return replace(
+            found,
+            endpoint_usd=endpoint,
+            is_bedrock=set_by_hand == 0,
+            answers_per_day=job.judged["answers_per_day"] if _counts_answers(job) else None,
+        )
     return found
 
 
 def load_tokens_per_month(row: Row, job: Job) -> float:
-    """Tokens that a service generates in a month at its load, or offline in all. [tokens]"""
+    """Tokens that a service generates in a month, or offline in all. [tokens]
+
+    Of people the answers of each, since nobody asks day and night; else at its load.
+    """
     if job.ends or not job.generates:
         return float((job.tokens_total or 0) * job.generates) if job.ends else 0.0
+    if _counts_answers(job):
+        days = job.judged["answers_per_day"] * job.judged["working_days_per_month"]
+        return float((job.people or 0) * days * (job.answer_tokens or 0))
     seconds = request_seconds(
         row["time_to_first_token_seconds"], row["time_per_output_token_seconds"], job
     )
     rate = (job.requests_per_second or (job.users or 0) / seconds) / row["peak_to_mean"]
     return float(rate * (job.answer_tokens or 0) * row["hours_per_month"] * HOUR_SECONDS)
+
+
+def _counts_answers(job: Job) -> bool:
+    """Whether the load of a job is people who ask, so that their answers are counted."""
+    return bool(job.people) and not job.requests_per_second
 
 
 def _continent(region: str) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calc.catalogs.load import Catalogs
-from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.job.cells import listed
 from calc.job.resolve import generates
@@ -128,12 +127,6 @@ def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     columns = list(dict.fromkeys(one.column for one in cells))
     tied = [one for one in priced if one.plan and one.plan["usd"] <= bound_usd]
     return min(tied, key=lambda one: columns.index(one.column))
-
-
-def gpu_hours(plan: Mapping[str, Any]) -> float:
-    """GPUs paid times the hours of the run, or times the hours of a month. [h]"""
-    hours = plan["hours"] if ends_of(plan) else plan["hours_per_month"]
-    return float(plan["gpus_paid"] * hours)
 
 
 def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Comparison, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.job.cells import JobRow
-from calc.job.columns import ANYWHERE, JOB_BY_NAME, PUBLISHED
+from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCES
 from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.search.best_answers import least_money
@@ -33,11 +33,13 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
     "first_token_seconds": np.concatenate([ROUND / 10, ROUND, ROUND * 10]),
     "token_seconds": np.concatenate([ROUND / 100, ROUND / 10, ROUND]),
     "usd_per_hour_most": np.concatenate([ROUND * 10.0**power for power in range(5)]),
+    "gpu_hours_most": np.concatenate([ROUND * 10.0**power for power in range(8)]),
     "usd_most": np.concatenate([ROUND * 10.0**power for power in range(8)]),
 }
 NARROWED = ("precision", "kv_precision")
+LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is told as well
 LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
-NARROWER = {PUBLISHED: 8, 16: 8, 8: 4}
+NARROWER = {PUBLISHED: 4, 16: 8, 8: 4}
 Changes = dict[str, Any]
 
 
@@ -84,21 +86,40 @@ def _asked(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ra
 def _next_steps(
     cells: Mapping[str, Any], ranked: Ranking, least: int, most: float, catalogs: Catalogs
 ) -> Iterator[Relaxed]:
-    """Limits on money and time at the first step, of those people set, that saves money."""
+    """Limits on money and time at the step that saves most for what is given up.
+
+    Of the steps that people set, the one with the most money saved per unit of the limit; and the
+    first that saves most of all, where that is far more.
+    """
     takes_old_prices = _is_old(ranked, least)
+    usd = float(ranked.candidates["usd"][least])
     for limit in ranked.limits:
         steps = STEPS.get(limit.name, np.empty(0))
         steps = steps[steps > limit.most * (1 + FEW)]
         freed = _asked(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
         if not freed or _at(limit.name, 0.0, freed, ranked, least).usd >= most:
             continue
+        relaxed = []
         for step in steps.tolist():
             other = _asked(cells, {limit.name: step}, catalogs)
-            relaxed = _at(limit.name, step, other, ranked, least) if other else None
-            is_fresh = relaxed is not None and not relaxed.old_price_days
-            if relaxed and relaxed.usd < most and (is_fresh or takes_old_prices):
-                yield relaxed
-                break
+            at_step = _at(limit.name, step, other, ranked, least) if other else None
+            is_fresh = at_step is not None and not at_step.old_price_days
+            if at_step and at_step.usd < most and (is_fresh or takes_old_prices):
+                relaxed.append((step, at_step))
+        yield from _telling_steps(relaxed, limit.most, usd)
+
+
+def _telling_steps(
+    relaxed: list[tuple[float, Relaxed]], most: float, usd: float
+) -> Iterator[Relaxed]:
+    """The step that saves most per unit given up, and the first of the least cost if far less."""
+    if not relaxed:
+        return
+    _, best = max(relaxed, key=lambda pair: (usd - pair[1].usd) / (pair[0] - most))
+    yield best
+    cheapest = min((at_step for _, at_step in relaxed), key=lambda at_step: at_step.usd)
+    if cheapest.usd < LONG_CURVE_RATIO * best.usd:
+        yield cheapest
 
 
 def _relaxations(job: Job, catalogs: Catalogs) -> Iterator[tuple[str, float | str, Changes]]:
@@ -110,9 +131,9 @@ def _relaxations(job: Job, catalogs: Catalogs) -> Iterator[tuple[str, float | st
         yield "fewest_bits", bits, {"fewest_bits": bits, "precision": "fp8-mixed"}
     if job.assumed.get("spare"):
         yield "spare", "", {"spare": 0}
-    usual = JOB_BY_NAME["instances_most"]
-    twice = min(max(2 * job.instances_most, int(str(usual.default))), int(usual.most))
-    if twice > job.instances_most:
+    allowed = job.instances_most or USUAL_INSTANCES
+    twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
+    if twice > allowed:
         yield "instances_most", "", {"instances_most": twice}
     if any(name in job.fixed for name in ("instance", "gpu")):
         name = "instance" if "instance" in job.fixed else "gpu"

@@ -13,8 +13,9 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import BY_USE, sold_for
+from calc.cost.offers import is_stale_scarce_spot
 from calc.job.cells import blank
-from calc.job.columns import ANYWHERE, FIXABLE, JOB_BY_NAME, LIMITS, PACE, SHARDINGS
+from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
 from calc.job.resolve import divides_matrices
 from calc.layout import at_once, replicas
 from calc.plan.bill import listed_usd_per_hour
@@ -22,7 +23,8 @@ from calc.scenarios.formats import WITHOUT_BF16
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.lookups import cells_by_id
-from calc.search.layouts import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
+from calc.search.free_choices import RECOMPUTES, SERVED_IN_8, TRAINED_IN
+from calc.search.layouts import DEGREES
 from calc.search.options import sound_layouts
 from calc.studies.comparisons import micro_batches
 
@@ -71,7 +73,7 @@ def job_of_scenario(
     usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
         usual |= {
-            name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column])
+            name: np.fmax(usual_limits_seconds(row["prompt_tokens"])[name], row[column])
             for name, column in PACE.items()
         }
     job = {
@@ -270,6 +272,7 @@ def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Ite
             name != market
             and sold_for(name, row["work"], ends_of(row))
             and not np.isnan(listed_usd_per_hour(row, name, catalogs))
+            and not is_stale_scarce_spot(row["instance"], row["region"], name, catalogs)
         ):
             yield {"market": name}
     place_rows, regions = price_rows(catalogs)

@@ -219,7 +219,8 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
     works = {row["work"] for row in rows}
     components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
     table: list[tuple[str, Sequence[str]]] = [
-        ("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])
+        ("What must fit, per GPU", [gib(row["needed_bytes"] / GIB) for row in rows]),
+        ("With cached memory, per GPU", [gib(row["memory_bytes"] / GIB) for row in rows]),
     ]
     for name in components:
         mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'

@@ -9,6 +9,7 @@ from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.say.cards import Card, answer_card, in_bits_line, layout_line, owned_cards
 from calc.say.numbers import about, duration, is_missing, three, usd
+from calc.say.paid import paid_hours
 from calc.say.verdict import memory_in_card
 from calc.studies.own_machines import own_machines
 from views.charts.tank import tank_html
@@ -130,6 +131,7 @@ def card_html(card: Card, badge: str, is_shown: bool, ink: Ink, catalogs: Catalo
     money, time = _money_and_time(row)
     several = row["region"] and "+" in str(job_state.current().job.get("regions"))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
+    hourly += "".join(f" · {part}" for part in paid_hours(row))
     lines = [
         f"<div style='font-size:13px;{faint}'>{escape(card.title)}</div>",
         f"<div><span style='font-size:25px;font-weight:600'>{escape(money)}</span> {time}</div>",

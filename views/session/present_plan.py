@@ -50,7 +50,10 @@ def as_set(plan: Present, catalogs: Catalogs) -> Present:
         return plan
     usual = {
         "implementation": usual_software(
-            plan.job.get("work", "training"), plan.job["model"], catalogs
+            plan.job.get("work", "training"),
+            plan.job["model"],
+            catalogs,
+            plan.job.get("goal", ""),
         )
     }
     inputs = inputs_by_name()

@@ -12,7 +12,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import duration, gib, is_missing, percent, three
-from calc.say.place import OBTAINABLE, cards, place
+from calc.say.place import cards, obtainable_words, place
 from calc.say.verdict import RUNS, memory_of
 from views.shared.texts import TEXTS
 from views.shared.theme import FITS
@@ -48,7 +48,7 @@ def obtainable(row: Row, catalogs: Catalogs) -> str:
         return "Capacity block: paid up front, ends on a date"
     return (
         f"{quota(row, catalogs).replace(' ', ' quota ')} vCPUs, a new account has 0 · "
-        f"{OBTAINABLE[row['obtainable']]}"
+        f"{obtainable_words(row)}"
     )
 
 
@@ -63,7 +63,7 @@ def quota(row: Row, catalogs: Catalogs) -> str:
 
 
 def verdict(row: Row) -> str:
-    """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; or that it is emulated or does not run."""
+    """✓ fits, uses 67 % of the card; ✗ 12.3 GiB over; or that it does not run."""
     if row["problem"] and not row["fits"]:
         return "✗ refused"
     runs = RUNS.get(row.get("runs", ""), "")
@@ -71,7 +71,7 @@ def verdict(row: Row) -> str:
         return (
             f"✗ {runs}"
             if row["runs"] == "no"
-            else f"? {runs}, {percent(figures(row)['used_ratio'])}"
+            else f"? {runs}, uses {percent(figures(row)['used_ratio'])} of the card"
         )
     if not row["fits"]:
         return "no card named"
@@ -79,7 +79,7 @@ def verdict(row: Row) -> str:
     numbers = figures(row)
     if row["fits"] == "no" and numbers["over_gib"] > 0:
         return f"{mark} {gib(numbers['over_gib'])} over"
-    return f"{mark} {word}, {percent(numbers['used_ratio'])}"
+    return f"{mark} {word}, uses {percent(numbers['used_ratio'])} of the card"
 
 
 def tank_alt(row: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.job.columns import PUBLISHED
+from calc.job.columns import PUBLISHED, usual_limits_seconds
 from calc.job.measure import IMAGES, measure
 from calc.job.resolve import generates
 from calc.say.limits import SHARE_WORDS
@@ -47,7 +47,9 @@ def load(fields: dict[str, Any], catalogs: Catalogs) -> None:
         lengths(catalogs)
     if measured != KEYS.tokens_total:
         with row():
-            number("First token, s", KEYS.first_token_seconds)
+            prompt_tokens = present(catalogs).job.get("prompt_tokens") or 0
+            usual = usual_limits_seconds(prompt_tokens)[KEYS.first_token_seconds]
+            number("First token, s", KEYS.first_token_seconds, f"{usual:.3g}")
             if generates(fields["model"], catalogs):
                 seconds = fields[KEYS.token_seconds]
                 scaled(

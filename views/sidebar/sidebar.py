@@ -7,7 +7,7 @@ import streamlit as st
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.job.columns import STEP_TOKENS
+from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
 from calc.job.fields import is_offline, tokens_of_run, work_of
 from calc.say.numbers import count
 from calc.say.setting import spoken
@@ -19,12 +19,15 @@ from views.session.present_plan import present
 from views.shared.elements import button
 from views.shared.markdown import plain
 from views.sidebar import assumptions, by_hand, my_gpus, served, where
-from views.sidebar.fields import NO_LIMIT, choice, count_field, listed, number, row
+from views.sidebar.by_hand_fields import field as field_by_hand
+from views.sidebar.fields import choice, count_field, listed, number, row
 from views.your_files import field
 
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 WORKS = GOALS | {questions.MY_GPUS: "My GPUs"}
 EDITED = "job_is_open"  # on a phone
+ROLLOUT_FIELDS = (KEYS.generations, KEYS.completion_tokens, KEYS.rollout_share)
+USUAL_MOST = f"{USUAL_INSTANCES}, or {USUAL_GPUS} GPUs"
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
@@ -70,6 +73,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
             with row():
                 listed("Method", KEYS.method, METHODS)
                 _objective(by_hand_now)
+            _generated(by_hand_now, catalogs)
         _model(catalogs)
         if fields["goal"] == "serve":
             served.load(fields, catalogs)
@@ -85,7 +89,8 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
                     KEYS.usd_most,
                 )
                 number("$ an hour", KEYS.usd_per_hour_most)
-                count_field("Most instances", KEYS.instances_most, NO_LIMIT)
+                number("GPU-hours", KEYS.gpu_hours_most)
+                count_field("Most instances", KEYS.instances_most, USUAL_MOST)
         by_hand.group(fields, by_hand_now, catalogs)
         assumptions.counted(present(catalogs).row, catalogs)
 
@@ -115,6 +120,15 @@ def _objective(by_hand_now: dict[str, Any]) -> None:
     )
     words = {name: spoken(KEYS.objective, name) for name in BY_NAME[KEYS.objective].choices}
     st.selectbox("Objective", list(words), format_func=words.__getitem__, **state)
+
+
+def _generated(by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
+    """How many answers a training generates, how long they are, and what the engine takes."""
+    objective = by_hand_now.get(KEYS.objective, [SUPERVISED])[0]
+    if catalogs.objectives["rolls_out"].get(objective, 0):
+        row_now = present(catalogs).row
+        for name in ROLLOUT_FIELDS:
+            field_by_hand(name, row_now, catalogs)
 
 
 def _model(catalogs: Catalogs) -> None:

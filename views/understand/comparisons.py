@@ -43,7 +43,7 @@ def made(make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.Da
 def over_values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of a choice, with money and time of the job."""
     rows = made(comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values(
-        "memory_bytes", kind="stable"
+        "needed_bytes", kind="stable"
     )
     if rows.empty:
         st.info(words.NOTHING_COMPARED)
@@ -81,7 +81,7 @@ def bars_to_use(
     catalogs: Catalogs,
 ) -> None:
     """Bars of memory by component, and the list from which one of them becomes the plan."""
-    least = rows["memory_bytes"].to_numpy().argmin()
+    least = rows["needed_bytes"].to_numpy().argmin()
     alt = (
         f"Least memory: {labels[least]}, {three(figures(rows.iloc[least])['memory_gib'])} GiB "
         f"per GPU"
@@ -144,7 +144,7 @@ def _three_charts(
     """Three charts of the same lines: memory against the one card, time, money."""
     ends = ends_of(plan.scenario)
     shown = chart_tables.for_screen(
-        rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]
+        rows, ["needed_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"]
     )
     card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
     time = (
@@ -153,7 +153,7 @@ def _three_charts(
         else ("Time of a token", "milliseconds", "time_per_output_token_ms")
     )
     charts: dict[str, Any] = {
-        "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
+        "memory": ("Memory per GPU", ("GiB per GPU", THREE), shown["needed_gib"], card),
         "time": (time[0], (time[1], THREE), shown[time[2]], []),
         "money": (
             "Cost of the run" if ends else "Cost of a month",

@@ -84,7 +84,7 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     fits = rows[rows["fits"].isin(["yes", "tight"])]
     if fits.empty:
         return "Nothing shown fits"
-    column = {"memory": "memory_bytes", "money": "usd", "time": "seconds"}[name]
+    column = {"memory": "needed_bytes", "money": "usd", "time": "seconds"}[name]
     best = fits.loc[fits[column].idxmin()] if fits[column].notna().any() else fits.iloc[0]
     least = {
         "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",

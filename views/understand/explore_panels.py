@@ -52,7 +52,7 @@ def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     )
     table = rows[["gpus", "fits", "hours", "usd"]].assign(
         line=[names[line] for line in rows["line"]],
-        memory_gib=chart_tables.for_screen(rows, ["memory_gib"])["memory_gib"],
+        memory_gib=chart_tables.for_screen(rows, ["needed_gib"])["needed_gib"],
         sent_gib=chart_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
         what=[words.SENT.get(line, "") for line in rows["line"]],
     )
@@ -76,7 +76,7 @@ def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     task = st.segmented_control(
         "Task", tasks, default=tasks[1], required=True, key="explore_task", help=words.TASK_HELP
     )
-    shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
+    shown = rows[rows["line"] == task].sort_values("needed_bytes", kind="stable")
     labels = [name_of("precision", name, catalogs) for name in shown["precision"]]
     title = f"Memory of serving {task} tokens"
     bars_to_use(

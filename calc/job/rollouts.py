@@ -1,0 +1,78 @@
+"""Lengths and steps of training that generates its answers: GRPO, PPO and their like.
+
+Its examples are prompts. Each is answered several times in every epoch, and a step takes so many
+prompts with all their answers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.job.cells import JobError, cell_value
+from calc.job.columns import PROMPTS_PER_STEP
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.lookups import cells_by_id
+
+SAME_TOKENS = 1e-6  # by which two counts of the tokens of a run may differ
+
+
+def rolls_out(fixed: Mapping[str, list], catalogs: Catalogs) -> bool:
+    """Whether any objective of a job generates its answers."""
+    generating = cells_by_id(catalogs, "objectives", "rolls_out")
+    return any(generating.get(name, 0) for name in fixed.get("objective", ()))
+
+
+def with_rollouts(
+    job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any], catalogs: Catalogs
+) -> float:
+    """Fill in the lengths, step and tokens of a job that generates its answers.
+
+    Return the tokens of a prompt with one answer, on average; raise JobError where the cells
+    contradict each other. [tokens]
+    """
+    prompt, completion = _lengths(job, fixed, cells)
+    job["prompt_tokens"] = prompt
+    mean = min(float(fixed.get("completion_tokens_mean", [completion])[0]), completion)
+    each = prompt + mean
+    usual = cells_by_id(catalogs, "objectives", "usual_generations")[fixed["objective"][0]]
+    answers = float(fixed.setdefault("generations", [int(usual)])[0])
+    if "step_tokens" not in cells:
+        prompts = fixed.setdefault("prompts_per_step", [PROMPTS_PER_STEP])[0]
+        job["step_tokens"] = prompts * answers * each
+    if "examples" in cells:
+        tokens = job["examples"] * answers * each * (job["epochs"] or 1)
+        if "train_tokens" in cells and abs(job["train_tokens"] / tokens - 1) > SAME_TOKENS:
+            raise JobError(
+                f"train_tokens {job['train_tokens']:,.0f} is not examples x generations x "
+                f"tokens of a prompt and its mean answer x epochs ({tokens:,.0f})",
+                "leave train_tokens empty",
+            )
+        job["train_tokens"] = tokens
+    return each
+
+
+def _lengths(
+    job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]
+) -> tuple[int, int]:
+    """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
+
+    An example is a prompt, so that example_tokens are its tokens.
+    """
+    context, answer = int(job["sequence_tokens"]), fixed.get("completion_tokens", [None])[0]
+    asked = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
+    prompt = int(asked or job["example_tokens"] or 0)
+    if answer and prompt and "sequence_tokens" not in cells:
+        context = int(prompt + answer)
+    elif answer and not asked:
+        prompt = context - int(answer)
+    elif not 0 < prompt < context:
+        prompt = context // 2
+    if prompt < 1 or prompt + (answer or 1) > context:
+        raise JobError(
+            f"A prompt of {max(prompt, 1):,} tokens and an answer of {answer or 1:,.0f} do not fit "
+            f"into sequence_tokens {context:,}",
+            "raise sequence_tokens",
+        )
+    job["sequence_tokens"] = context
+    completion = fixed.setdefault("completion_tokens", [context - prompt])[0]
+    return prompt, int(completion)

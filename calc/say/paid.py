@@ -1,0 +1,13 @@
+"""Hours that are paid, in words: those of a block beyond the run, and GPU-hours."""
+
+from calc.cost.job import ends_of
+from calc.evaluate import Row
+from calc.say.numbers import is_missing, span, three
+
+
+def paid_hours(row: Row) -> list[str]:
+    """24 h paid for 14.6 h; 192 GPU-hours. Neither where the row has no bill."""
+    billed, gpu_hours = row.get("billed_hours"), row.get("billed_gpu_hours")
+    unused = not is_missing(billed) and ends_of(row) and billed > row["hours"] * (1 + 1e-9)
+    parts = [f"{span(billed)} paid for {span(row['hours'])}"] if unused else []
+    return parts if is_missing(gpu_hours) else [*parts, f"{three(gpu_hours)} GPU-hours"]

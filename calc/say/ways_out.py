@@ -1,0 +1,55 @@
+"""Ways out of a job without an answer in words, each with its money."""
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.cost.markets import MARKETS
+from calc.say.limits import STEPPED, region_words, short
+from calc.say.numbers import about, count
+from calc.say.place import place
+from calc.studies.ways_out import WayOut
+
+MOST = 4  # named in a sentence
+METHODS = {"lora": "LoRA", "qlora": "QLoRA"}
+OFFLOADED = {"optimizer": "the optimizer", "activations": "activations"}
+
+
+def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
+    """Ways out: QLoRA for $21, LoRA for $30 and Spot for $38."""
+    if not outs:
+        return ""
+    named = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in outs[:MOST]]
+    listed = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return f" Ways out: {listed}."
+
+
+def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
+    """QLoRA $21 · LoRA $30 · spot $38."""
+    return " · ".join(f"{way_words(way, catalogs)} {_usd(way)}" for way in outs)
+
+
+def _usd(way: WayOut) -> str:
+    return about(way.row["usd"]) + ("" if ends_of(way.row) else " a month")
+
+
+def way_words(way: WayOut, catalogs: Catalogs) -> str:
+    """The change of a way out, as a noun."""
+    if way.kind == "limits":
+        return " and ".join(
+            STEPPED[name].format(short(name)(has)) for name, has in way.value.items()
+        )
+    if way.kind == "regions":
+        return region_words(way.row["region"], catalogs)
+    words = {
+        "markets": lambda: MARKETS[way.value].label,
+        "places": lambda: place(way.row),
+        "layout": lambda: "the layout of the answer",
+        "method": lambda: METHODS[way.value],
+        "loss": lambda: "a fused loss",
+        "offload": lambda: f"{OFFLOADED.get(way.value, way.value)} in CPU memory",
+        "optimizer": lambda: "an 8-bit optimizer",
+        "sequence_tokens": lambda: f"a context of {count(way.value)} tokens",
+        "prompt_tokens": lambda: f"a prompt of {count(way.value)} tokens",
+        "fewest_bits": lambda: f"{way.value}-bit weights",
+        "users": lambda: f"{count(way.value)} requests at once",
+    }
+    return words[way.kind]()

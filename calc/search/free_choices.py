@@ -1,0 +1,75 @@
+"""The choices of a job beside its shapes: what is fixed, and what is tried of the rest."""
+
+from calc.job.columns import FIXABLE, PUBLISHED, SHARDINGS
+from calc.job.job import Job
+from calc.job.resolve import fixed_at, tunings
+from calc.scenarios.formats import tried_for, with_and_without_bf16
+
+COUNTS = (
+    "gpus",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "batch",
+    "accumulation_steps",
+)
+EXPERT_DEGREES = (1, 8)  # of training experts from scratch: none, and over one machine
+RECOMPUTES = ("none", "selective", "selective-ops", "full")
+TRAINED_IN = {tuning: with_and_without_bf16(tuning) for tuning in ("full", "lora", "qlora")}
+SERVED_IN_8, SERVED_IN_4 = (tried_for(f"serving in {bits} bits") for bits in (8, 4))
+LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+ROLLOUTS: dict[str, list] = {
+    "rollout": ["colocated", "own gpus"],
+    "rollout_share": [0.3, 0.5, 0.7, 0.9],
+}  # of an engine that generates
+
+
+def free_choices(job: Job, native: bool, trains: bool) -> dict[str, list]:
+    """The values of every choice beside the shape, on cards with bf16 or without."""
+    bits = job.least_bits
+    sixteen = with_and_without_bf16("serving in 16 bits")[0 if native else 1]
+    if trains:
+        usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
+        narrow = (
+            [*tried_for("full in 8 bits")]
+            if bits <= 8 and "full" in tunings(job) and native
+            else []
+        )
+        free: dict[str, list] = {
+            "sharding": [*SHARDINGS],
+            "recompute": [*RECOMPUTES],
+            "precision": [*usual, *narrow],
+        }
+        free |= ROLLOUTS if job.rolls_out else {}
+        if job.divides_experts:
+            free["expert_parallel"] = [*EXPERT_DEGREES]
+        free["optimizer"] = [
+            "adamw"
+        ]  # its width is a question of its own: 8 bits where the job names such an optimizer
+    elif job.fewest_bits == PUBLISHED:
+        free = {"precision": [name or sixteen for name in job.formats], "kv_precision": [""]}
+    else:
+        free = {
+            "precision": _served_formats(job, sixteen),
+            "kv_precision": ["", "fp8"] if bits <= 8 else [""],
+        }
+    lists = {name: fixed_at(job, name, values) for name, values in free.items()}
+    lists |= {"tuning": job.fixed["tuning"]} if len(tunings(job)) > 1 else {}
+    return lists | {
+        name: values
+        for name, values in job.fixed.items()
+        if name in FIXABLE and name not in {*LAID_OUT, *free}
+    }
+
+
+def _served_formats(job: Job, sixteen: str) -> list[str]:
+    """The formats that a service may take as far down as its fewest bits.
+
+    What nobody publishes is an answer only where the job says that it quantizes its own weights.
+    """
+    made = {8: SERVED_IN_8, 4: SERVED_IN_4} if job.quantize_own == "yes" else {8: (), 4: ()}
+    formats = [sixteen]
+    for bits in (8, 4):
+        if job.least_bits <= bits:
+            formats += [*job.narrow_formats[bits], *made[bits]]
+    return list(dict.fromkeys(formats))

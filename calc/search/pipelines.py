@@ -1,0 +1,78 @@
+"""Replicas of a service over several machines, where no single machine of a type holds one.
+
+Each machine divides its matrices over all its GPUs and has a part of the blocks, as vLLM and SGLang
+run a model that is too large for a node.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.job.job import Job
+from calc.rules.placement import slow_to_join
+from calc.scenarios.lookups import constants
+from calc.search.combinations import Combinations, combinations, together
+from calc.search.grid import Grid, grid, joined
+from calc.search.places import place_columns
+
+MACHINES = (2, 4)  # of one replica
+FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets these lays itself out
+
+
+def with_pipelines(found: Combinations, job: Job, catalogs: Catalogs) -> Combinations:
+    """Add candidates over several machines on the types that have none on a single one."""
+    laid_out = any(name in job.fixed for name in FIXING)
+    if job.trains or not job.generates or laid_out or found.problem or not found.grid.places:
+        return found
+    open_places = _joinable(found, catalogs)
+    grids = [
+        _grid_of(job, found.grid, open_places[gpus == count], int(count), catalogs)
+        for gpus in [np.array([found.grid.places[number].gpus for number in open_places])]
+        for count in np.unique(gpus)
+    ]
+    if not grids:
+        return found
+    wider = combinations(joined(grids), job, catalogs)
+    if not wider.size:
+        return found._replace(
+            tried=found.tried + wider.tried,
+            smallest_bytes=_smaller(found.smallest_bytes, wider.smallest_bytes),
+        )
+    moved = wider.candidates | {"layout": wider.candidates["layout"] + found.grid.size}
+    return Combinations(
+        joined([found.grid, wider.grid]),
+        together([found.candidates, moved]) if found.size else moved,
+        found.tried + wider.tried,
+        np.nan,
+        "",
+    )
+
+
+def _joinable(found: Combinations, catalogs: Catalogs) -> np.ndarray:
+    """The numbers of the types without a candidate whose machines a network joins."""
+    places = found.grid.places
+    cards = place_columns(places, catalogs)
+    slowest = constants(catalogs, "overheads")["slowest_joining_bytes_per_second"]
+    apart = np.broadcast_to(
+        slow_to_join(
+            cards["instance_network_bytes_per_second"], cards["instance_efa_interfaces"], slowest
+        ),
+        len(places),
+    )
+    held = np.isin(np.arange(len(places)), found.candidates["place"] if found.size else [])
+    several = np.array([place.instance != "" and place.most >= min(MACHINES) for place in places])
+    return np.flatnonzero(several & ~apart & ~held)
+
+
+def _grid_of(job: Job, whole: Grid, numbers: np.ndarray, gpus: int, catalogs: Catalogs) -> Grid:
+    """The grid of pipelines over machines with so many GPUs, among all places of the job."""
+    laid_out = {"pipeline_parallel": list(MACHINES), "tensor_parallel": [gpus]}
+    places = [whole.places[number] for number in numbers]
+    pipelined = grid(replace(job, fixed=job.fixed | laid_out), places, catalogs)
+    return pipelined._replace(places=whole.places, place=numbers[pipelined.place])
+
+
+def _smaller(first: float, second: float) -> float:
+    """The smaller of two amounts of memory, of which either may be unknown. [B]"""
+    return float(np.fmin(first, second))

@@ -1,0 +1,112 @@
+"""Ways out of a job without an answer: one change each, and what the job then costs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED
+from calc.job.job import Job
+from calc.job.resolve import tunings
+from calc.search.facts import Problem
+from calc.search.options import first_row
+
+Changes = dict[str, Any]
+FREED = 1e15  # of a limit that asks for nothing
+SMALLER_METHOD = {"full": "lora", "lora": "qlora"}
+SOLVABLE = ("limit-exceeded", "not-certain", "too-large", "nothing-runs")
+BY_HAND = ("sharding", "recompute", "batch", "tensor_parallel", "gpus")  # layout set by hand
+LIMITED = {
+    "hours_most": "run_high_hours",
+    "usd_most": "usd",
+    "usd_per_hour_most": "usd_per_hour",
+    "gpu_hours_most": "billed_gpu_hours",
+    "instances_most": "instances",
+    "first_token_seconds": "time_to_first_token_high_seconds",
+    "token_seconds": "time_per_output_token_high_seconds",
+}  # limits, and what an answer without them needs; of a time its slow end, which is sure to keep it
+
+
+class WayOut(NamedTuple):
+    """A change that gives a job an answer: its kind, the value that it takes, the first answer.
+
+    Of relaxed limits `value` is what the answer needs, by limit; else the new setting.
+    """
+
+    kind: str
+    value: Any
+    row: Row
+
+
+def ways_out(
+    cells: Mapping[str, Any], job: Job, problem: Problem, catalogs: Catalogs
+) -> tuple[WayOut, ...]:
+    """Return the changes after which a refused job has an answer, the least money first."""
+    if job.have or problem.code not in SOLVABLE:
+        return ()
+    found = []
+    for kind, value, changes in _tried(job, problem, catalogs):
+        row = first_row({**cells, **changes}, catalogs)
+        if row is None or not row["usd"] > 0:
+            continue
+        value = {name: row[LIMITED[name]] for name in changes} if kind == "limits" else value
+        found.append(WayOut(kind, value, row))
+    return tuple(sorted(found, key=lambda way: way.row["usd"]))
+
+
+def _tried(job: Job, problem: Problem, catalogs: Catalogs) -> Iterator[tuple[str, Any, Changes]]:
+    """Every change that the rules know: kind, value, and the cells that it sets."""
+    missed = [miss.limit for miss in problem.misses if miss.limit in LIMITED]
+    if missed and len(missed) == len(problem.misses):
+        freed = {name: MOST_INSTANCES if name == "instances_most" else FREED for name in missed}
+        yield "limits", "", freed
+    elif problem.code == "too-large" and (job.instances_most or 0) > 0:
+        yield "limits", "", {"instances_most": MOST_INSTANCES}
+    if "spot" not in job.markets and "on-demand" in job.markets:
+        yield "markets", "spot", {"markets": "+".join((*job.markets, "spot"))}
+    if "usd_most" in missed and not job.ends:
+        yield "markets", "commit-1y", {"markets": "+".join((*job.markets, "commit-1y"))}
+    if any(name in job.fixed for name in ("instance", "gpu")):
+        yield "places", "", {"instance": None, "gpu": None}
+    if len(job.regions) < len(catalogs.regions):
+        yield "regions", "", {"regions": ANYWHERE}
+    by_hand = [name for name in BY_HAND if name in job.fixed]
+    if by_hand:
+        yield "layout", "", dict.fromkeys(by_hand)
+    yield from (_smaller_training(job) if job.trains else _smaller_service(job))
+
+
+def _smaller_training(job: Job) -> Iterator[tuple[str, Any, Changes]]:
+    """Changes that make a training need less memory or time."""
+    smaller = SMALLER_METHOD.get(job.method) if len(tunings(job)) == 1 else None
+    if smaller and job.goal != "train":
+        freed = {"method": smaller, "tuning": None, "precision": None}
+        yield "method", smaller, freed
+        if smaller == "lora":
+            yield "method", "qlora", freed | {"method": "qlora"}
+    if "loss" not in job.fixed and not job.rolls_out:
+        yield "loss", "fused", {"loss": "fused"}
+    if "offload" not in job.fixed:
+        offload = "optimizer" if job.method == "full" else "activations"
+        yield "offload", offload, {"offload": offload}
+    if job.method == "full" and "optimizer" not in job.fixed:
+        yield "optimizer", "adamw-8bit", {"optimizer": "adamw-8bit"}
+    if job.sequence_tokens > 1 and not job.rolls_out:
+        half = job.sequence_tokens // 2
+        yield "sequence_tokens", half, {"sequence_tokens": half}
+
+
+def _smaller_service(job: Job) -> Iterator[tuple[str, Any, Changes]]:
+    """Changes that make a service need less memory or time."""
+    if "precision" not in job.fixed:
+        for bits in (8, 4):
+            narrower = job.fewest_bits == PUBLISHED or bits < job.least_bits
+            if narrower and job.narrow_formats[bits]:
+                yield "fewest_bits", bits, {"fewest_bits": bits}
+    prompt = job.prompt_tokens or 0
+    if job.generates and prompt > 1 and "context_tokens" not in job.fixed:
+        lengths = {"prompt_tokens": prompt // 2, "answer_tokens": job.answer_tokens}
+        cleared = {"context_tokens": None, "sequence_tokens": None}
+        yield "prompt_tokens", prompt // 2, lengths | cleared
+    if not job.ends and (job.users or 0) > 1 and not job.requests_per_second:
+        yield "users", (job.users or 2) // 2, {"users": (job.users or 2) // 2, "people": None}

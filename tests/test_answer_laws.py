@@ -1,0 +1,94 @@
+"""Laws of answers over jobs drawn at random: more work never costs less, blocks come in sizes that
+AWS sells, and hours, price and money multiply.
+"""
+
+import numpy as np
+import pytest
+from examples import TIMES
+
+from calc.cost.block_sizes import rented_instances, sizes_sold
+from calc.search.options import first_row, options
+
+TIE_RATIO = 1.01  # within which the easier or faster option is named
+MODELS = {
+    "tune": ("llama-3.2-1b", "qwen3-4b", "llama-3.1-8b", "qwen3-30b-a3b", "llama-3.1-70b"),
+    "serve": ("llama-3.2-1b", "qwen3-8b", "gpt-oss-20b", "llama-3.3-70b", "kimi-k2.6"),
+}
+LOADS = ("users", "requests_per_second", "tokens_total")
+
+
+def drawn_job(draw):
+    """A job at random, and the column of its work."""
+    goal = ("tune", "serve")[int(draw.integers(2))]
+    job = {"goal": goal, "model": str(draw.choice(MODELS[goal]))}
+    if goal == "tune":
+        job |= {"method": str(draw.choice(["full", "lora", "qlora"]))}
+        job |= {"train_tokens": float(np.exp(draw.uniform(*np.log([1e6, 2e10]))))}
+        job |= {"sequence_tokens": int(draw.choice([1024, 4096, 16384]))}
+        job |= {"hours_most": float(draw.choice([8, 48, 168, 1000]))}
+        work = "train_tokens"
+    else:
+        work = str(draw.choice(LOADS))
+        amount = {"users": (1, 300), "requests_per_second": (0.05, 30), "tokens_total": (1e6, 1e11)}
+        value = float(np.exp(draw.uniform(*np.log(amount[work]))))
+        job |= {work: max(round(value), 1) if work == "users" else value}
+        job |= {"prompt_tokens": int(draw.choice([256, 2048, 12000]))}
+        job |= {"answer_tokens": int(draw.choice([64, 512]))}
+    markets = ("on-demand", "spot", "on-demand+spot", "on-demand+capacity-block")
+    allowed = markets if goal == "tune" else markets[:3]
+    return job | {"markets": str(draw.choice(allowed))}, work
+
+
+def pairs(count, seed):
+    """Pairs of a job and the same job with more of its work."""
+    draw = np.random.default_rng(seed)
+    for _ in range(count):
+        job, work = drawn_job(draw)
+        more = job[work] * float(np.exp(draw.uniform(0.02, 1.2)))
+        yield job, job | {work: int(np.ceil(more)) if work == "users" else more}
+
+
+def cheaper_with_more_work(count, seed, catalogs):
+    """The pairs of which the one with more work has the lower cost, or alone has an answer."""
+    found = []
+    for job, more in pairs(count, seed):
+        first, second = first_row(job, catalogs), first_row(more, catalogs)
+        if second is not None and (first is None or second["usd"] * TIE_RATIO < first["usd"]):
+            found.append((job, more, first and first["usd"], second["usd"]))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_more_work_never_costs_less(catalogs, seed):
+    assert cheaper_with_more_work(8 * TIMES, seed, catalogs) == []
+
+
+def test_a_few_pairs_with_more_work_cost_more(catalogs):
+    assert cheaper_with_more_work(4, 11, catalogs) == []
+
+
+@pytest.mark.parametrize("machines", [1, 3, 7, 12, 33, 64, 65, 100, 130])
+def test_capacity_blocks_are_rented_in_the_sizes_that_aws_sells(catalogs, machines):
+    sizes = sizes_sold("capacity-block", catalogs)
+    assert sizes.tolist() == [1, 2, 4, 8, 16, 32, 64]
+    rented = float(rented_instances(np.array(float(machines)), sizes))
+    rest = rented % 64
+    assert rented >= machines
+    assert rest in (0, *sizes[:-1])
+    assert rented / machines < 2  # never the size above the next larger
+    assert rented_instances(np.array([float(machines)]), sizes_sold("spot", catalogs)) == [machines]
+
+
+@pytest.mark.parametrize(
+    "work", [{"train_tokens": 4e10}, {"train_tokens": 2e11, "hours_most": 400}]
+)
+def test_every_block_of_a_board_has_a_size_that_is_sold_and_its_bill_multiplies(catalogs, work):
+    job = {"model": "llama-3.1-8b", "goal": "train", "markets": "capacity-block", **work}
+    board = options(job, catalogs).board
+    assert len(board) > 2
+    assert set(board["instances"]) <= {1, 2, 4, 8, 16, 32, 64}
+    assert (board["instances"] >= board["instances_needed"]).all()
+    assert np.allclose(board["usd"], board["usd_per_hour"] * board["billed_hours"])
+    paid_gpus = board["instances"] * board["gpus_paid"] / board["instances_needed"]
+    assert np.allclose(board["billed_gpu_hours"], paid_gpus * board["billed_hours"])
