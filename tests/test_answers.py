@@ -137,15 +137,15 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
     assert late["problem"].startswith(
         "No option meets every limit: the nearest, 2 × p5.48xlarge, takes "
     )
-    blocked = "(3.0 min allowed); allow that time, more instances or other cards. Ways out: "
+    blocked = "(3.0 min allowed); allow that time, more instances or other cards. Instead: "
     assert blocked in late["problem"]
-    assert re.search(r"Ways out: .* for \$[\d.,]+", many["problem"])
+    assert re.search(r"Instead: .* for \$[\d.,]+", many["problem"])
     assert re.search(r"[^·]+ \$[\d.,]+", late["limits_cost"])
     assert late["hours"] > 0.05
     assert "needs 3 instances" in many["problem"]
     assert np.isnan(none["usd"])
     assert none["problem"].startswith("No allowed GPU is large enough: the smallest layout needs ")
-    assert " × p" in none["problem"].partition("Ways out: ")[2]  # on other instances
+    assert " × p" in none["problem"].partition("Instead: ")[2]  # on other instances
 
 
 @pytest.mark.parametrize(

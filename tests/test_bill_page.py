@@ -165,6 +165,7 @@ def test_the_bill_is_of_the_row_looked_at(catalogs):
 
 def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed():
     app = bill(**RUN)
+    run(app.get_by_key("all_assumptions_shown").set_value(True))
     assert {name for name in inputs_by_name() if name not in DEFAULTS} - {*ASKED_ABOVE} <= {
         field.key for field in app.number_input
     }

@@ -168,10 +168,10 @@ def test_any_bytes_are_a_table_or_refused(content):
 
 def test_the_page_reads_scenario_columns_and_names_the_rest_and_every_input_is_written():
     rows, complaints = scenarios_of(
-        read_csv(b"model,batch,owner,memory_bytes,memory_gib\ngpt2,2,me,1,1\n"), "t.csv"
+        read_csv(b"model,batch,manager,memory_bytes,memory_gib\ngpt2,2,me,1,1\n"), "t.csv"
     )
     assert list(rows) == ["model", "batch"]
-    assert complaints == ["t.csv has a column 'owner' that is unknown; it was ignored."]
+    assert complaints == ["t.csv has a column 'manager' that is unknown; it was ignored."]
     columns = to_csv(answered()).decode("utf-8-sig").splitlines()[0].split(",")
     assert columns[: len(INPUTS)] == [column.name for column in INPUTS]
 

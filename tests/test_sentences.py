@@ -87,7 +87,7 @@ def test_replicas_cures_and_software_are_said_as_they_are(catalogs):
         },
         catalogs,
     ).problem
-    assert "; allow other regions, or take fewer bits. Ways out: " in elsewhere
+    assert "; allow other regions, or take fewer bits. Instead: " in elsewhere
     nowhere = options(
         {"model": "llama-3.1-8b", "work": "inference", "users": 1e12}, catalogs
     ).problem
@@ -112,7 +112,7 @@ def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure)
     }
     problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
     assert problem.startswith("No allowed GPU is large enough: ")
-    assert problem.partition(" Ways out: ")[0].endswith(cure)
+    assert problem.partition(" Instead: ")[0].endswith(cure)
 
 
 def test_what_is_too_large_for_the_cards_that_are_there_names_no_other_cards(catalogs):

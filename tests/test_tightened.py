@@ -120,7 +120,7 @@ def test_a_card_says_its_layout_or_what_it_gives_for_its_money(catalogs):
     assert card_line(knee, least, catalogs).startswith(
         f"{ratio:.3g} times as fast for {100 * (knee['usd'] / least['usd'] - 1):.0f} % more"
     )
-    assert "on G instances" in card_line(easiest, least, catalogs)
+    assert "for g6e instances" in card_line(easiest, least, catalogs)
     assert (titles(least), titles(knee)) == ("Least money", "Faster for a little more")
     fast = options(SERVED, catalogs).rows
     assert titles(fast[1]) == "Faster"

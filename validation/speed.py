@@ -136,7 +136,8 @@ def with_published_models(catalogs):
             "rate_ratio"
         ]
         catalogs = replace(catalogs, gpus=gpus, utilization=utilization)
-    return add_models(catalogs, models)
+    lacking = {name: entry for name, entry in models.items() if name not in catalogs.models.index}
+    return add_models(catalogs, lacking)
 
 
 def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:

@@ -14,12 +14,16 @@ OFFLOADED = {"optimizer": "the optimizer", "activations": "activations"}
 
 
 def out_words(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:
-    """Ways out: QLoRA for $21, LoRA for $30 and Spot for $38."""
-    if not outs:
+    """Instead: QLoRA for $21, LoRA for $30 or Spot for $38.
+
+    That the money may rise to what the nearest answer costs is in the problem itself.
+    """
+    others = [way for way in outs if way.kind != "limits" or set(way.value) != {"usd_most"}]
+    if not others:
         return ""
-    named = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in outs[:MOST]]
+    named = [f"{way_words(way, catalogs)} for {_usd(way)}" for way in others[:MOST]]
     listed = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    return f" Ways out: {listed}."
+    return f" Instead: {listed}."
 
 
 def outs_text(outs: tuple[WayOut, ...], catalogs: Catalogs) -> str:

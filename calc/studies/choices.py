@@ -11,7 +11,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import listed
-from calc.job.resolve import generates
+from calc.job.resolve import divides_matrices, generates
 from calc.layout import replicas
 from calc.search.options import Options, first_row, options
 
@@ -80,7 +80,7 @@ def comparisons(
     The first one is shown first. Values of the plan that a list lacks are added to it.
     """
     if plan["work"] == "training":
-        return _of_training(job, plan)
+        return _of_training(job, plan, catalogs)
     return _of_serving(job, plan, catalogs)
 
 
@@ -129,8 +129,11 @@ def cheapest_cell(cells: Sequence[Cell]) -> Cell | None:
     return min(tied, key=lambda one: columns.index(one.column))
 
 
-def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Comparison, ...]:
+def _of_training(
+    job: Mapping[str, Any], plan: Mapping[str, Any], catalogs: Catalogs
+) -> tuple[Comparison, ...]:
     is_full = plan["tuning"] == "full"
+    degrees = TENSOR_DEGREES if divides_matrices(plan["implementation"], catalogs) else ()
     precisions = TRAINING_PRECISIONS if is_full else FROZEN_PRECISIONS
     several = [
         Comparison(
@@ -143,7 +146,7 @@ def _of_training(job: Mapping[str, Any], plan: Mapping[str, Any]) -> tuple[Compa
         Comparison(
             "layout",
             _axis("sharding", SHARDINGS, plan),
-            _counts("tensor_parallel", TENSOR_DEGREES, plan),
+            _counts("tensor_parallel", degrees, plan),  # where the plan itself may divide matrices
         ),
         Comparison("context", _multiples("sequence_tokens", job, plan)),
         Comparison("batch", _counts("batch", BATCHES, plan)),
