@@ -67,7 +67,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
 	HEADROOM_TIMES=10 $(PYTEST) -m hypothesis
-	HEADROOM_TIMES=50 $(PYTEST) -m long tests/test_physics.py
+	HEADROOM_TIMES=100 $(PYTEST) -m long tests/test_physics.py
 
 validate: .venv/ready-run .venv-tools/ready
 	rm -rf .venv-tools/kits

@@ -1,5 +1,5 @@
 """Every page, tab and panel says the first card, and of other machines and memories rows of the one
-table: all of them for four jobs, Plan and a third of the others for each of 36 further jobs.
+table: all of them for four jobs, Plan and two others for each of 36 further jobs.
 
 A panel that answers another question says which.
 """
@@ -47,7 +47,7 @@ ANOTHER_QUESTION = (
         "kept, ",
     ),
 )
-LONG_PAGES = 3  # of the pages, one in so many beside Plan is opened for a job in make long
+LONG_PAGES = 6  # of the pages, one in so many beside Plan is opened for a job in make long
 END_OF_LINE = re.compile(r"</(tr|div|p|li|table|h\d)>|<br>")
 
 

@@ -81,7 +81,7 @@ def changed(folder, name):
     path = file_of(folder, name)
     kept = path.read_text("utf-8")
     text, times = re.subn(
-        rf"(\b{field}: +(?:{{(?:value|default): )?)(?:[-\d._e+]+|\"[^\"]*\")",
+        rf"(\b{field}: +(?:{{(?:only: \w+, )?(?:value|default): )?)(?:[-\d._e+]+|\"[^\"]*\")",
         rf"\g<1>{value}",
         kept,
     )

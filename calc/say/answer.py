@@ -307,12 +307,9 @@ def rented_words(rented: Rented | None) -> str:
 
 
 def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
-    """For comparison, a commitment of one year costs $1,560 a month, and in Ohio ...."""
-    parts = list(_ways(ways, row, catalogs))
-    if not parts:
-        return ""
-    listed = ", and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-    return f" For comparison, {listed}."
+    """For comparison, a commitment of one year costs $1,560 a month; in Ohio ...."""
+    listed = "; ".join(_ways(ways, row, catalogs))
+    return f" For comparison, {listed}." if listed else ""
 
 
 def _ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> Iterator[str]:

@@ -6,7 +6,7 @@ from calc.studies.guide import ReadyJob, ready_jobs
 from views.session import is_phone, job_state, kept
 from views.shared.elements import use_in_plan
 
-PROMISE = "**GPU memory and AWS cost, before you rent.** This is an example."
+PROMISE = "**GPU memory and AWS cost, before you rent.** An example:"
 OTHER = "Start from another job"
 
 
