@@ -64,6 +64,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.sliders
 	$(BIN)/python -m benchmarks.room
 	$(BIN)/python -m benchmarks.room --large 3
+	$(BIN)/python -m benchmarks.room --texts 3
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
 	HEADROOM_TIMES=10 $(PYTEST) -m hypothesis
