@@ -3,7 +3,12 @@ its CPU time.
 """
 
 import resource
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
+from examples import catalogs
 
 from calc.answers.full_answer import full_answer
 from calc.answers.table import answer
@@ -12,15 +17,27 @@ from calc.catalogs.load import with_readings
 from calc.catalogs.rooms import READINGS, label_of, schema_of
 from calc.catalogs.strict_yaml import CatalogError
 from calc.engine.pipeline import estimate
+from calc.files.apart.reader import Reader
 from calc.files.csv.tables import read_csv, scenarios_of
 from calc.files.door import REFUSALS, UNEXPECTED
 from calc.files.oom.explain import explained_logs
 from calc.files.request import job_of_columns, request_of, with_model
 from calc.files.simulated import with_simulated
 
-LONGEST_SENTENCE, LONGEST_QUOTE = 300, 120  # characters of a refusal; of the text inside it
+LONGEST_SENTENCE, LONGEST_QUOTE = 400, 120  # characters of a refusal; of the text inside it
 PLAN = {"model": "llama-3.1-8b", "gpu": "a10g"}  # beside which logs are explained
 ESTIMATED_ROWS = 20  # of a table
+
+
+@contextmanager
+def reader_of_tests(**variables):
+    """A process that reads texts, finds the functions of tests, and has these variables."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in {"PYTHONPATH": str(Path(__file__).parent), **variables}.items():
+            environment.setenv(name, value)
+        started = Reader(catalogs())
+    yield started
+    started.close()
 
 
 class Figure(NamedTuple):

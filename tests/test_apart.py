@@ -4,13 +4,12 @@ the same result as here.
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 from examples import catalogs
+from foreign import reader_of_tests
 
 from calc.files.apart.messages import packed, unpacked
-from calc.files.apart.reader import Reader
 from calc.files.configs.problem import ConfigProblem
 from calc.files.door import ReadingProblem, one_sentence
 from calc.files.request import PASTED, request_of
@@ -23,11 +22,8 @@ MODEL = b"""{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2, 
 @pytest.fixture(scope="module")
 def reader():
     """One for all tests; it finds the functions of this file."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", str(Path(__file__).parent))
-        started = Reader(catalogs())
-    yield started
-    started.close()
+    with reader_of_tests() as started:
+        yield started
 
 
 def process_of():

@@ -17,10 +17,10 @@ from foreign import (
     figures_of_readings,
     figures_of_table,
     outcome_of,
+    reader_of_tests,
 )
 from hypothesis import given
 
-from calc.files.apart.reader import Reader
 from calc.files.request import PASTED
 
 pytestmark = pytest.mark.long
@@ -29,12 +29,8 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def reader():
     """One process for all examples, which finds the functions of these tests and asks no hub."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", str(Path(__file__).parent))
-        environment.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-        started = Reader(catalogs())
-    yield started
-    started.close()
+    with reader_of_tests(HF_ENDPOINT="http://127.0.0.1:9") as started:
+        yield started
 
 
 def check(reader, function, argument, text):

@@ -3,13 +3,11 @@ within seconds of CPU time.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 from examples import catalogs
-from foreign import check_sentence, figures_of_table, kinds_of, outcome_of
+from foreign import check_sentence, figures_of_table, kinds_of, outcome_of, reader_of_tests
 
-from calc.files.apart.reader import Reader
 from calc.files.request import PASTED
 
 MOST_CPU_SECONDS = 5  # of one text; the limit of its process is twice as much
@@ -220,11 +218,8 @@ TABLES = {
 @pytest.fixture(scope="module")
 def reader():
     """One process for all texts, which finds the functions of these tests."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", str(Path(__file__).parent))
-        started = Reader(catalogs())
-    yield started
-    started.close()
+    with reader_of_tests() as started:
+        yield started
 
 
 def check(outcome, text):

@@ -1,4 +1,4 @@
-"""What `gate` checks of all rows together: budgets of teams, and quotas of the account."""
+"""Checks of `gate` over all rows: budgets of teams, and quotas of the account."""
 
 import argparse
 
@@ -22,7 +22,7 @@ def add_room_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_asked(options: argparse.Namespace) -> bool:
-    """Whether budgets or quotas are to be checked."""
+    """Return whether the options name budgets or quotas."""
     return bool(options.budgets or options.quota)
 
 
@@ -48,7 +48,7 @@ def broken_together(
 
 
 def _is_over(use: QuotaUse, allowed: dict[str, float]) -> bool:
-    """Whether rows take more of a quota than there is; one that is not named counts as none."""
+    """Return whether rows exceed a quota; a quota that is not named is 0."""
     return use.needed > allowed.get(use.code, 0.0)
 
 

@@ -14,7 +14,7 @@ TYPED = "typed"
 
 
 class Usage(NamedTuple):
-    """What a usage type says: an EC2 type, how its hours count, and its market."""
+    """The machine of a usage type: EC2 type, how its hours count, and market."""
 
     instance: str
     counts_as: str
@@ -65,7 +65,7 @@ def bill_form(header: Sequence[str], name: str) -> BillForm:
 
 
 def _is_known(header: Sequence[str], known_by: list[str], identity: str) -> bool:
-    """Whether a header has a column of the format; of FOCUS and of typed bills all of them."""
+    """Recognize a format by one of its columns, FOCUS and typed bills by all of them."""
     found = [column in header for column in known_by]
     return any(found) if identity == "cost-and-usage-report" else all(found)
 

@@ -30,7 +30,7 @@ MOST_CELLS = 2_000_000
 
 
 def is_cost_explorer(header: list[str]) -> bool:
-    """Whether a header is that of Cost Explorer: dollars by the values of one dimension."""
+    """Recognize Cost Explorer's header: dollars by the values of one dimension."""
     return len(header) > 1 and any(cell.endswith(DOLLARS) for cell in header[1:])
 
 
