@@ -12,7 +12,8 @@ from time import perf_counter
 from benchmarks.floor import floor
 from calc import load_catalogs
 from calc.job.cells import JobRow
-from calc.search.options import _combined, options_of
+from calc.search.options import options_of
+from calc.search.rankings import _combined
 
 TIMES = 5
 TRAINED = {

@@ -5,7 +5,7 @@ of words likewise has one code per row, or one for all.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -187,6 +187,33 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
     return (
         tuple(taken(part, total, rows) for part in values) if isinstance(values, tuple) else values
     )
+
+
+def stacked(tables: Sequence[Mapping[str, Any]]) -> Table:
+    """Tables with the same columns as one, in order."""
+    rows = [table["rows"] for table in tables]
+    columns = {
+        name: stacked_column([table[name] for table in tables], rows)
+        for name in tables[0]
+        if name != "rows"
+    }
+    return Table(columns, sum(rows))
+
+
+def stacked_column(values: Sequence[Any], rows: Sequence[int]) -> Any:
+    """A column of several tables, each with so many rows, as one."""
+    if len(values) == 1:
+        return values[0]
+    if not isinstance(values[0], Words):
+        return np.concatenate(
+            [np.broadcast_to(one, count) for one, count in zip(values, rows, strict=True)]
+        )
+    vocabulary = list(dict.fromkeys(word for one in values for word in one.vocabulary))
+    codes = [
+        np.broadcast_to(one.mapped(vocabulary.index), count)
+        for one, count in zip(values, rows, strict=True)
+    ]
+    return Words(np.concatenate(codes), np.array(vocabulary, dtype=object))
 
 
 def key_codes(values: Any) -> tuple[np.ndarray, int]:

@@ -20,7 +20,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
 from calc.job.cells import JobRow
 from calc.plan.bill import billed
-from calc.search.options import ranking_of
+from calc.search.rankings import ranking_of
 from validation.speed import time_table
 
 TIMES = int(

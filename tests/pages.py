@@ -15,6 +15,7 @@ from calc.files.csv.tables import dated_csv
 from calc.job.fields import COMPARED
 from calc.say.job import job_sentence
 from calc.search.board import with_answers
+from views.plan import choices
 from views.session.tabs import TABS, key_of, page_of
 
 # Pages without tabs, and tabs.
@@ -58,6 +59,7 @@ FOLDERS = {
 }
 
 
+choices.others_ask = lambda: True  # plans of Compare choices wait, unless a test asks for them
 manifest_scanner.scan_component_manifests = cache(
     manifest_scanner.scan_component_manifests
 )  # of all that is installed, anew for each app

@@ -7,7 +7,8 @@ import pytest
 from examples import TIMES
 
 from calc.cost.block_sizes import rented_instances, sizes_sold
-from calc.search.options import first_row, options
+from calc.search.first_rows import first_row
+from calc.search.options import options
 
 TIE_RATIO = 1.01  # within which the easier or faster option is named
 MODELS = {

@@ -18,8 +18,9 @@ from calc.engine.stages import MEMORY, fullest_place, walk
 from calc.job.resolve import resolve
 from calc.rules.support import RUNS
 from calc.say.numbers import usd
-from calc.search.combinations import FITS, combinations, least_memory_bytes
+from calc.search.combinations import combinations
 from calc.search.grid import grid
+from calc.search.pairs import FITS, least_memory_bytes
 from calc.search.places import places_of
 from calc.search.ranking import ranking
 from calc.search.rows import rows_of
@@ -245,7 +246,7 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     job = resolve(PLAIN[name], catalogs)
-    combined = combinations(grid(job, places_of(job, catalogs), catalogs), job, catalogs)
+    (combined,) = combinations([grid(job, places_of(job, catalogs), catalogs)], [job], catalogs)
     some = np.random.default_rng(7).choice(combined.size, 200)
     results, figures = rows_of(ranking(combined.candidates, combined.grid, job), some, catalogs)
     rows = results.plain(**figures)

@@ -6,7 +6,7 @@ from examples import catalogs
 from calc.charts.choices import choices_table
 from calc.say.choices import choice_name, decision
 from calc.search.options import options
-from calc.studies.choices import Choice, cell, comparisons, is_plan, job_with
+from calc.studies.choices import Choice, cells_for, comparisons, is_plan, job_with
 
 TUNE = {"work": "training", "model": "llama-3.2-1b", "train_tokens": 150e6}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "users": 20}
@@ -17,8 +17,12 @@ def studied(job):
     return answer.job, answer.rows[0]
 
 
-def cells_of(comparison, job):
-    return [cell(job, row, column, catalogs()) for row, column in comparison.pairs]
+def cell(job, row, column):
+    return cells_for(job, [(row, column)], catalogs())[0]
+
+
+def cells_in(comparison, job):
+    return cells_for(job, comparison.pairs, catalogs())
 
 
 @pytest.mark.parametrize("job", [TUNE, SERVE, TUNE | {"method": "lora"}])
@@ -31,7 +35,7 @@ def test_the_cell_of_the_plan_is_the_plan_and_no_cell_beats_a_freer_job(job):
             if is_plan(row, resolved, plan) and is_plan(column, resolved, plan)
         ]
         assert own, comparison.id
-        found = cell(resolved, *own[0], catalogs()).plan
+        found = cell(resolved, *own[0]).plan
         assert found["usd"] <= plan["usd"] * 1.02, comparison.id
 
 
@@ -41,7 +45,7 @@ def test_a_cell_is_the_answer_of_the_job_with_the_choice_fixed():
     pure = Choice("bf16", (("precision", "bf16"),), is_pure=True)
     adafactor = Choice("adafactor", (("optimizer", "adafactor"),))
     assert (pure, adafactor) in matrix.pairs
-    found = cell(resolved, pure, adafactor, catalogs()).plan
+    found = cell(resolved, pure, adafactor).plan
     asked = options({**TUNE, "precision": "bf16", "optimizer": "adafactor"}, catalogs()).rows[0]
     assert found["usd"] == pytest.approx(asked["usd"])
     assert (found["instance"], found["gpus"]) == (asked["instance"], asked["gpus"])
@@ -51,7 +55,7 @@ def test_a_cell_is_the_answer_of_the_job_with_the_choice_fixed():
 def test_a_choice_that_nothing_can_run_says_why():
     job, _ = studied({**TUNE, "model": "llama-3.1-70b", "method": "lora"})
     one_gpu = Choice("1", (("gpus", 1),))
-    alone = cell({**job, "instance": "g5.xlarge"}, one_gpu, Choice(""), catalogs())
+    alone = cell({**job, "instance": "g5.xlarge"}, one_gpu, Choice(""))
     assert alone.plan is None
     assert alone.refused.obstacle
 
@@ -59,7 +63,7 @@ def test_a_choice_that_nothing_can_run_says_why():
 def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays():
     resolved, plan = studied({**TUNE, "model": "llama-3.1-8b"})
     matrix = comparisons(resolved, plan, catalogs())[0]
-    cells = cells_of(matrix, resolved)
+    cells = cells_in(matrix, resolved)
     cheapest = min((one for one in cells if one.plan), key=lambda one: one.plan["usd"])
     text = decision(cells, resolved, plan, catalogs())
     assert text.startswith(choice_name(cheapest.row, catalogs())[:1].upper())
@@ -69,7 +73,7 @@ def test_the_sentence_names_the_cheapest_cell_and_what_stays_if_the_column_stays
 def test_the_table_of_a_chart_holds_every_cell_once_and_marks_the_plan():
     resolved, plan = studied(TUNE)
     for comparison in comparisons(resolved, plan, catalogs()):
-        cells = cells_of(comparison, resolved)
+        cells = cells_in(comparison, resolved)
         for measure in ("usd", "hours", "gpu_hours", "memory_gib"):
             table = choices_table(cells, measure, resolved, plan, catalogs())
             assert len(table) == len(comparison.pairs)

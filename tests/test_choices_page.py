@@ -14,7 +14,7 @@ from calc.files.csv.tables import people_csv
 from calc.say.choices import TITLES
 from calc.say.numbers import about
 from calc.search.options import options
-from calc.studies.choices import Choice, cell, comparisons, fixed_by, is_plan
+from calc.studies.choices import Choice, cells_for, comparisons, fixed_by, is_plan
 from calc.units import GIB
 from views.plan import choices
 from views.session import kept
@@ -26,6 +26,11 @@ QUERIES = {
     "service": {"goal": "serve", "model": "llama-3.1-8b", "people": "40"},
     "encoder": {"goal": "serve", "model": "bert-base-uncased", "requests_per_second": "5"},
 }
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    monkeypatch.setattr(choices, "others_ask", lambda: False)
 
 
 @pytest.mark.long
@@ -52,7 +57,7 @@ def test_what_a_pressed_cell_promises_is_the_plan_that_follows():
         for pair in matrix.pairs
         if not is_plan(pair[0], answer.job, answer.rows[0]) and pair[0].is_pure
     )
-    promised = cell(answer.job, row, column, catalogs()).plan
+    promised = cells_for(answer.job, [(row, column)], catalogs())[0].plan
     set_by_hand = {name: [value] for name, value in fixed_by(row, column).items()}
     after = opened(**address(app), **set_by_hand)
     assert about(promised["usd"]) in title(after).replace("\\$", "$")
@@ -81,7 +86,8 @@ def test_replicas_are_gpus_of_their_tensor_degree():
     tensor, replicas = Choice("2", (("tensor_parallel", 2),)), Choice("4", (("replicas", 4),))
     assert fixed_by(tensor, replicas) == {"tensor_parallel": 2, "gpus": 8}
     answer = options(SERVE, catalogs())
-    found = cell(answer.job, tensor, Choice("1", (("replicas", 1),)), catalogs())
+    replica = Choice("1", (("replicas", 1),))
+    (found,) = cells_for(answer.job, [(tensor, replica)], catalogs())
     assert (found.plan["gpus"], found.plan["tensor_parallel"]) == (2, 2)
 
 

@@ -16,8 +16,9 @@ from calc.search import combinations
 from calc.search.best_answers import least_money
 from calc.search.grid import grid
 from calc.search.layouts import EVERY_COUNT
-from calc.search.options import _combinations_of, options_of, ranked_candidates
+from calc.search.options import options_of
 from calc.search.places import places_of
+from calc.search.rankings import _combinations_of, ranked_candidates
 from calc.studies import alternatives, limits_cost
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
@@ -237,7 +238,7 @@ def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job)
     row = JobRow.of(job)
     reference = options_of(row, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
-    monkeypatch.setattr("calc.search.options._combined", anew)
+    monkeypatch.setattr("calc.search.rankings._combined", anew)
     parts = options_of(row, catalogs)
     assert (parts.tried, parts.possible) == (reference.tried, reference.possible)
     for name in ("answers", "board", "edge"):

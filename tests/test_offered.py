@@ -12,8 +12,8 @@ from calc import estimate
 from calc.answers.advice import advise
 from calc.job.cells import JobRow
 from calc.scenarios.inputs import DEFAULTS
-from calc.search.options import ranking_of
 from calc.search.ranking import EMULATED, YIELDS
+from calc.search.rankings import ranking_of
 from calc.search.row_status import STATUSES, offered, rank, status
 from calc.search.rows import best_of_places, rows_of
 from calc.studies.comparisons import over_values

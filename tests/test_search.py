@@ -17,7 +17,8 @@ from calc.job.cells import JobRow
 from calc.job.resolve import usable_choices
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import ranking
-from calc.search.options import _combined, ranking_of
+from calc.search.first_rows import first_row, first_rows
+from calc.search.rankings import _combined, ranking_of
 
 TRAIN = {
     "work": "training",
@@ -224,3 +225,32 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks():
     assert billed_hours(
         "commit-1y", np.zeros(1), np.array([100.0]), np.array([100.0])
     ).tolist() == [730]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"work": "training", "model": "llama-3.2-1b", "train_tokens": 1e8},
+        {"work": "inference", "model": "llama-3.1-70b", "requests_per_second": 2},
+        {"work": "inference", "model": "deepseek-v3", "users": 20},
+    ],
+)
+def test_jobs_that_are_searched_together_have_the_answers_of_each_alone(catalogs, job):
+    changes = [
+        {},
+        {"markets": "spot"},
+        {"regions": "anywhere"},
+        {"instances_most": 2},
+        {"precision": "bf16"},
+        {"precision": "fp8"},
+        {"gpu": "a100-80gb"},
+        {"model": "no-such-model"},
+        {"sequence_tokens": 512},
+    ]
+    jobs = [{**job, **change} for change in changes]
+    together = first_rows(jobs, catalogs)
+    assert together[changes.index({"model": "no-such-model"})] is None
+    for row, alone in zip(together, [first_row(one, catalogs) for one in jobs], strict=True):
+        assert (row is None) == (alone is None)
+        if row:
+            assert {name: row[name] for name in row} == pytest.approx(alone, nan_ok=True)

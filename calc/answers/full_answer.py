@@ -14,7 +14,8 @@ from calc.say.answer import other_ways, rented_words, why
 from calc.say.limits import limits_cost_text
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
-from calc.search.options import KEPT_JOBS, Options, options, ranked_candidates
+from calc.search.options import KEPT_JOBS, Options, options
+from calc.search.rankings import ranked_candidates
 from calc.studies.alternatives import Alternatives, alternatives, rivals
 from calc.studies.limits_cost import Relaxed, relaxed_limits
 from calc.studies.ways_out import WayOut, ways_out

@@ -27,11 +27,10 @@ SHOWN = (
 )
 
 
-def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: Job) -> list[Columns]:
-    """The candidates of some pairs: a table of figures for each offer."""
+def add_time_of_candidates(crossed: Crossed, grid: Grid, job: Job) -> None:
+    """Add the accumulations of pairs, and the columns of time that decide between candidates."""
     _accumulate(crossed, grid)
     add_time(crossed, job.work, (*TIMED, *limited_columns(job).values()))
-    return sold_on(crossed, sold, job)
 
 
 def sold_on(crossed: Crossed, sold: list[Offer], job: Job) -> list[Columns]:

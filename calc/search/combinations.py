@@ -1,76 +1,51 @@
-"""All candidates of a grid with their verdicts, time and money: one entry each.
+"""All candidates of jobs with their verdicts, time and cost: one entry each.
 
 Memory depends on the layout, time on layout and instance type, the price on instance type, region
 and market: each formula runs at its own level (calc/crossed.py). Of candidates that differ in their
 region alone the one of least price counts, and where that price is old also the least that is not.
+
+Jobs about the same work, which differ in what they fix, allow or limit, go through the formulas
+together: most of the time of a small search is what a formula takes for one value or a thousand.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost import machines, starts
-from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import ONE, PAIR, Crossed, needed
+from calc.crossed import ONE, Crossed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import (
-    EMPTY,
-    MEMORY,
-    TIME,
-    before_memory,
-    fullest_place,
-    makes,
-    memory_keys,
-    walk,
-)
-from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
+from calc.engine.stages import EMPTY, walk
+from calc.evaluate import Columns, parameters_of
+from calc.job.columns import LIMITS
 from calc.job.job import Job
-from calc.memory import fit, rollout_engine, states
-from calc.memory.serving_traits import (
-    engine_batched_tokens,
-    expert_tile,
-    on_huge_card,
-    on_large_card,
-)
-from calc.rules import objectives, placement
-from calc.rules.support import RUNS, distinguished, verdicts_on
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
-from calc.search import bounds
 from calc.search.batch_for_rate import loaded
-from calc.search.candidates import candidates_of
-from calc.search.grid import Grid
-from calc.search.places import offers, place_columns
-from calc.search.timing import STEPPED
-from calc.speed.collectives import island_gpus
+from calc.search.candidates import add_time_of_candidates, sold_on
+from calc.search.grid import Grid, side_by_side
+from calc.search.pairs import (
+    ENGINE_OF_CARD,
+    LAYOUT_STAGES,
+    able_pairs,
+    by_pair,
+    crossed_with,
+    keep_fitting,
+)
+from calc.search.places import Offer, offers, place_columns
 from calc.speed.slots import cache_pool_bytes
-from calc.table import Table, distinct, take
+from calc.table import Table
 
-LAYOUT_STAGES = MEMORY[:1]
-LATER = (  # what runs once memory is known
-    *(formula for module in (fit, machines, placement, starts) for formula in formulas_of(module)),
-    *UNTIL_OVERHEAD,
-    *(rule.wrong for rule in placement.RULES),
-    *(formula for stage in TIME for formula in stage.formulas),
-)
-STARTING = needed(
-    formulas_of(starts),
-    ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"),
-)
-LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
-MEMORY_MADE = tuple(
-    name for name in makes(MEMORY[1:]) if name in LATER_READS
-)  # what memory decides of fit, placement and time
-ENGINE_OF_CARD = (
-    on_large_card,
-    on_huge_card,
-    engine_batched_tokens,
-)  # a serving engine's defaults on a card
-FITS = tuple(fit.FITS)
-# Of layouts, and of their pairs with places: what is worked out at once stays within 60 MB.
-LAYOUTS_AT_ONCE, PAIRS_AT_ONCE = 2**12, 2**15
+PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
+# What jobs about the same work may differ in: no formula above `candidates_of` reads it.
+OPEN = {
+    *("job", "fixed", "regions", "markets", "users", "people", "instances_most", "step_tokens"),
+    *("step_factor", "fewest_bits", "quantize_own", "formats", "narrow_formats"),
+    *("published_precision", "admits", "answers", "obtainable", "confidence", "judged", *LIMITS),
+}
 
 
 class Combinations(NamedTuple):
@@ -91,48 +66,152 @@ class Combinations(NamedTuple):
         return len(self.candidates["usd"]) if self.candidates else 0
 
 
-def combinations(grid: Grid, job: Job, catalogs: Catalogs) -> Combinations:
-    """Return all candidates of a grid that fit on their cards and are not refused.
+class Together(NamedTuple):
+    """Jobs about the same work, and one grid in which each has its own layouts and places.
 
-    A candidate's `layout` and `place` are numbers in the grid.
+    `job_of_place`: the number of the job whose place it is; `sold`: the offers of each job.
     """
-    sold = offers(job, grid.places, catalogs)
-    count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
-    tried = int((grid.steps_count[grid.layout] * count[grid.place]).sum())
-    table, problems = layouts_table(grid, job, catalogs)
-    if not problems.sound.any():
-        return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
-    cards = place_columns(grid.places, catalogs)
-    if job.requests_per_second:
-        crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid)
-        crossed.evaluate_all(ENGINE_OF_CARD)
-        for name in parameters_of(
-            cache_pool_bytes
-        ):  # nobody waits for a slot where all that are needed must fit
-            crossed.set(name, ONE, EMPTY)
-        grid = loaded(grid, crossed, job)
-        table, problems = layouts_table(grid, job, catalogs)
-    crossed, memory = _able(grid, cards, table, problems.sound, catalogs)
-    if not len(memory):
-        return Combinations(grid, {}, tried, np.nan, "")
-    if np.isnan(memory).all():
-        return Combinations(
-            grid,
-            {},
-            tried,
-            np.nan,
-            not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs),
+
+    jobs: Sequence[Job]
+    grid: Grid
+    job_of_place: np.ndarray
+    sold: list[list[Offer]]
+
+    def pairs_of_jobs(self, crossed: Crossed) -> list[np.ndarray]:
+        """The numbers of the pairs of each job."""
+        job_of_pair = self.job_of_place.take(crossed.place)
+        return [np.flatnonzero(job_of_pair == number) for number in range(len(self.jobs))]
+
+
+def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
+    """Return what jobs must have in common to be searched together."""
+    common = [
+        f"{field.name}={getattr(job, field.name)!r}"
+        for field in fields(job)
+        if field.name not in OPEN
+    ]
+    return (*common, *grid.layouts)
+
+
+def combinations(
+    grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs
+) -> list[Combinations]:
+    """Return the candidates of each job and its grid that fit on their cards and are not refused.
+
+    All jobs have the same `work_key`. A candidate's `layout` and `place` are numbers in the grid
+    that is returned with it.
+    """
+    together = _together(grids, jobs, catalogs)
+    table, problems = layouts_table(together.grid, jobs[0], catalogs)
+    results = [
+        Combinations(grid, {}, tried, np.nan, fault)
+        for grid, tried, fault in zip(
+            grids, _tried_counts(together), _shared_faults(grids, problems), strict=True
         )
-    fitting = 0
-    parts: list[Columns] = []
-    for part in crossed.parts(PAIRS_AT_ONCE):
-        fitting += _keep_fitting(part)
-        parts += candidates_of(part, grid, sold, job)
-    smallest_bytes = np.nan if fitting else float(np.nanmin(memory))
-    return Combinations(grid, together(parts), tried, smallest_bytes, "")
+    ]
+    if not problems.sound.any():
+        return results
+    cards = place_columns(together.grid.places, catalogs)
+    if jobs[0].requests_per_second:
+        together = _at_rate(together, table, cards)
+        table, problems = layouts_table(together.grid, jobs[0], catalogs)
+    crossed = able_pairs(
+        together.grid, cards, table, problems.sound, together.job_of_place, catalogs
+    )
+    results = [
+        _explained(result, pairs, crossed, table, catalogs)
+        for result, pairs in zip(results, together.pairs_of_jobs(crossed), strict=True)
+    ]
+    return _with_candidates(results, together, crossed)
 
 
-def together(parts: list[Columns]) -> Columns:
+def _together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> Together:
+    """The jobs with their grids side by side."""
+    whole = side_by_side(grids)
+    job_of_place = np.repeat(np.arange(len(jobs)), [len(grid.places) for grid in grids])
+    return Together(
+        jobs, whole, job_of_place, [offers(job, whole.places, catalogs) for job in jobs]
+    )
+
+
+def _tried_counts(together: Together) -> list[int]:
+    """How many candidates of each job are tried: ways of each pair times the offers of its place."""
+    grid, counts = together.grid, []
+    job_of_pair = together.job_of_place.take(grid.place)
+    ways = grid.steps_count[grid.layout]
+    for number, sold in enumerate(together.sold):
+        offers_of_place = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
+        of_job = job_of_pair == number
+        counts.append(int((ways * offers_of_place[grid.place])[of_job].sum()))
+    return counts
+
+
+def _shared_faults(grids: Sequence[Grid], problems: Problems) -> list[str]:
+    """What is wrong with the first layout of each job that has no sound one; else empty."""
+    starts = np.cumsum([0, *(grid.size for grid in grids)])
+    return [
+        str(problems.text[start]) if end > start and not problems.sound[start:end].any() else ""
+        for start, end in pairwise(starts.tolist())
+    ]
+
+
+def _at_rate(together: Together, table: Table, cards: Columns) -> Together:
+    """The jobs with a layout for each batch that their rate of requests needs."""
+    crossed = crossed_with(walk(table | {}, LAYOUT_STAGES), cards, together.grid)
+    crossed.evaluate_all(ENGINE_OF_CARD)
+    for name in parameters_of(
+        cache_pool_bytes
+    ):  # nobody waits for a slot where all that are needed must fit
+        crossed.set(name, ONE, EMPTY)
+    return together._replace(grid=loaded(together.grid, crossed, together.jobs[0]))
+
+
+def _explained(
+    result: Combinations, pairs: np.ndarray, crossed: Crossed, table: Table, catalogs: Catalogs
+) -> Combinations:
+    """A result with the least memory of its layouts, or with the reason why none is known."""
+    if not len(pairs):
+        return result
+    memory_bytes = by_pair(crossed, "memory_bytes")[pairs]
+    if np.isnan(memory_bytes).all():
+        layout = int(by_pair(crossed, "row_number")[pairs[0]])
+        return result._replace(problem=not_covered(table, layout, catalogs))
+    return result._replace(smallest_bytes=float(np.nanmin(memory_bytes)))
+
+
+def _with_candidates(
+    results: list[Combinations], together: Together, crossed: Crossed
+) -> list[Combinations]:
+    """The results with the candidates of each job; one that fits nowhere keeps its least memory."""
+    parts: list[list[Columns]] = [[] for _ in results]
+    fits = np.zeros(len(results), dtype=bool)
+    for part in crossed.parts(PAIRS_AT_ONCE) if len(crossed.layout) else ():
+        fits[together.job_of_place[keep_fitting(part)]] = True
+        add_time_of_candidates(part, together.grid, together.jobs[0])
+        for number, pairs in enumerate(together.pairs_of_jobs(part)):
+            if len(pairs):
+                alone = part if len(pairs) == len(part.layout) else part.only(pairs)
+                parts[number] += sold_on(alone, together.sold[number], together.jobs[number])
+    first_places = np.searchsorted(together.job_of_place, np.arange(len(results)))
+    return [
+        result._replace(
+            grid=together.grid._replace(places=result.grid.places),
+            candidates=_one_table(several, first),
+            smallest_bytes=np.nan if fit else result.smallest_bytes,
+        )
+        for result, several, first, fit in zip(results, parts, first_places, fits, strict=True)
+    ]
+
+
+def _one_table(parts: list[Columns], first_place: int) -> Columns:
+    """The candidates of all parts, their places counted from the first one of their job."""
+    if not parts:
+        return {}
+    table = joined_tables(parts)
+    return table | {"place": table["place"] - first_place}
+
+
+def joined_tables(parts: list[Columns]) -> Columns:
     """The candidates of all parts as one table."""
     return (
         parts[0]
@@ -160,165 +239,3 @@ def inputs_of(job: Job, columns: Columns) -> Columns:
         "implementation": job.implementation,
     }
     return known_inputs(row, columns)
-
-
-def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
-    """Layouts crossed with the cards of their places."""
-    columns = {name: values for name, values in table.items() if name not in cards}
-    return Crossed(columns, cards, grid.layout, grid.place)
-
-
-def _able(
-    grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs
-) -> tuple[Crossed, np.ndarray]:
-    """Layouts crossed with the places that run and may hold them, and their memory. [B]"""
-    table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
-    walk(table, LAYOUT_STAGES)
-    verdict, timed, kind = _support(table, cards, catalogs)
-    able = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
-    if not able.any():
-        return crossed_with(table, cards, grid), np.empty(0)
-    least = least_memory_bytes(table)
-    card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
-    small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
-    able = np.flatnonzero(
-        small
-        if small.any()
-        else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able])))
-    )
-    layout, place = grid.layout.take(able), grid.place.take(able)
-    used = np.zeros(table["rows"], dtype=bool)
-    used[layout] = True
-    of_pair = place, kind.take(layout)
-    table = memory_once(take(table, np.flatnonzero(used)))
-    table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
-    crossed = crossed_with(
-        table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
-    )
-    crossed.set("runs", PAIR, verdict[of_pair])
-    crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
-    return crossed, np.atleast_1d(table["memory_bytes"])
-
-
-def least_memory_bytes(table: Table) -> np.ndarray:
-    """A lower bound of the memory of each laid out row. [B]"""
-    formulas: tuple[Callable, ...] = (
-        states.gradient_width_bytes_each,
-        states.state_width_bytes_each,
-    )
-    formulas += (
-        rollout_engine.engine_share_bytes,
-        rollout_engine.awake_engine_bytes,
-        *formulas_of(bounds),
-    )
-    made = {formula.__name__ for formula in formulas}
-    read = {name for formula in formulas for name in parameters_of(formula)} - made
-    columns = evaluate_all(formulas, {name: table[name] for name in read})
-    return np.broadcast_to(columns["least_bytes"], table["rows"])
-
-
-def _keep_fitting(crossed: Crossed) -> int:
-    """Drop pairs that do not fit or that placement forbids; return how many fit."""
-    crossed.evaluate_all(fit.VERDICT)
-    fitting = np.flatnonzero(
-        np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight")
-    )
-    crossed.keep(fitting)
-    crossed.evaluate_all(
-        (
-            fit.headroom_bytes,
-            fit.fit_probability,
-            *formulas_of(machines),
-            island_gpus,
-            *formulas_of(placement),
-            *STARTING,
-        )
-    )
-    broken = [
-        np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout))
-        for rule in placement.RULES
-    ]
-    crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
-    return len(fitting)
-
-
-def memory_once(table: Table) -> Table:
-    """The table with what memory decides, worked out once for layouts that are alike.
-
-    Without sharding the number of replicas changes no byte, once there are two.
-    """
-    degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
-    unsharded = (
-        (table["shards_optimizer"] == 0)
-        & (table["shards_gradients"] == 0)
-        & (table["shards_weights"] == 0)
-    )
-    gpus = table["training_gpus"]
-    alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
-    first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
-    parts = [
-        _memory_made(alike.take(first[start : start + LAYOUTS_AT_ONCE]))
-        for start in range(0, len(first), LAYOUTS_AT_ONCE)
-    ]
-    once = {name: np.concatenate([part[name] for part in parts]) for name in MEMORY_MADE}
-    return table | {name: once[name].take(copies) for name in MEMORY_MADE}
-
-
-def _memory_made(table: Table) -> dict[str, np.ndarray]:
-    """What memory decides of layouts, a value for each."""
-    made = fullest_place(before_memory(table))
-    return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_MADE}
-
-
-def _by_card_class(
-    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
-) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of a serving engine for each kind of card: its defaults and its tiles differ."""
-    if not np.any(table["is_engine"] > 0):
-        return table, grid, sound
-    size = grid.size
-    crossed = crossed_with(table, cards, grid)
-    crossed.evaluate_all((*ENGINE_OF_CARD, expert_tile))
-    names = ("on_large_card", "on_huge_card", "expert_tile")
-    large, huge, tile = (
-        np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names
-    )
-    kind = large + huge + 3 * tile
-    kinds = np.flatnonzero(np.bincount(kind))
-    every = take(table, np.tile(np.arange(size), len(kinds)))
-    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
-    every |= {
-        name: np.repeat(value.astype(float), size)
-        for name, value in zip(names, values, strict=True)
-    }
-    every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
-    return (
-        every,
-        grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)),
-        np.tile(sound, len(kinds)),
-    )
-
-
-def _by_card_memory(
-    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
-) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
-    if not np.any(table["colocates_engine"] > 0):
-        return table, grid, sound
-    size = grid.size
-    sizes, kind = np.unique(
-        np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True
-    )
-    every = take(table, np.tile(np.arange(size), len(sizes)))
-    every |= {"rollout_card_bytes": np.repeat(sizes, size)}
-    able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
-    return every, grid._replace(layout=grid.layout + size * kind.take(grid.place)), able
-
-
-def _support(
-    table: Columns, cards: Columns, catalogs: Catalogs
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
-    small, kind = distinguished(table, catalogs)
-    verdict, timed = verdicts_on(small, cards, catalogs)
-    return verdict, timed, np.broadcast_to(kind, table["rows"])

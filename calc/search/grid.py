@@ -1,5 +1,6 @@
 """The grid of a job: layouts as columns of scenarios, and the pairs that are tried."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from calc.job.job import Job
 from calc.search.free_choices import COUNTS
 from calc.search.layouts import Part, arrangements
 from calc.search.places import Place
-from calc.table import Words
+from calc.table import Words, stacked_column
 
 
 class Grid(NamedTuple):
@@ -75,10 +76,20 @@ def _crossed(part: Part) -> Grid:
     return Grid(part.places, layouts, len(first), layout, place, first, count, shapes.steps)
 
 
-def joined(several: list[Grid]) -> Grid:
+def side_by_side(several: Sequence[Grid]) -> Grid:
+    """The grids of several jobs as one, each with its own places."""
+    starts = np.cumsum([0, *(len(one.places) for one in several)])
+    whole = joined(
+        [one._replace(place=one.place + start) for one, start in zip(several, starts, strict=False)]
+    )
+    return whole._replace(places=[place for one in several for place in one.places])
+
+
+def joined(several: Sequence[Grid]) -> Grid:
     """Several grids as one; a column in which all layouts are equal has one value."""
+    sizes = [one.size for one in several]
     layouts = {
-        name: _short(_column([one.layouts[name] for one in several], several))
+        name: _short(stacked_column([one.layouts[name] for one in several], sizes))
         for name in several[0].layouts
     }
     starts = np.cumsum([0, *(one.size for one in several)])
@@ -95,22 +106,6 @@ def joined(several: list[Grid]) -> Grid:
         np.concatenate([one.steps_count for one in several]),
         np.concatenate([one.steps for one in several]),
     )
-
-
-def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
-    """A column of several grids as one."""
-    if len(values) == 1:
-        return values[0]
-    if not isinstance(values[0], Words):
-        return np.concatenate(
-            [np.broadcast_to(column, one.size) for column, one in zip(values, several, strict=True)]
-        )
-    starts = np.cumsum([0, *(len(column.vocabulary) for column in values)])
-    codes = [
-        np.broadcast_to(column.codes, one.size) + start
-        for column, one, start in zip(values, several, starts, strict=False)
-    ]
-    return Words(np.concatenate(codes), np.concatenate([column.vocabulary for column in values]))
 
 
 def _short(values: np.ndarray | Words) -> np.ndarray | Words:

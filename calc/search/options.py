@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,35 +17,26 @@ from calc.evaluate import Row
 from calc.job.cells import JobError, JobRow
 from calc.job.columns import ANSWER_COLUMNS
 from calc.job.job import Job
-from calc.job.resolve import published_bits, resolve, varied
+from calc.job.resolve import published_bits, varied
 from calc.plan.figures import records
-from calc.rules.support import RUNS
 from calc.search import ranking
 from calc.search.best_answers import answers as answers_of
-from calc.search.best_answers import has_budget, least_money
-from calc.search.combinations import Combinations, combinations
+from calc.search.best_answers import has_budget
 from calc.search.facts import Miss, Problem, Reasons, Rented
-from calc.search.grid import grid
-from calc.search.pipelines import with_pipelines
-from calc.search.places import places_of
 from calc.search.problems import problem_of_all, problem_of_nearest
 from calc.search.ranking import Ranking
+from calc.search.rankings import ranked_candidates, resolved_job
 from calc.search.reasons import reason_codes
 from calc.search.rows import (
     EDGE_COLUMNS,
     best_of_places,
-    inputs_of_candidates,
     misses_of,
     money_and_place,
     rows_of,
 )
-from calc.table import Words
 
-KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
-# A crowded server needs the memory of one search, not of one for every visitor.
-ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
+KEPT_JOBS = 64
 NEAREST = "nearest"
-WIDER = 8  # times as many instances, where nothing fits in those allowed
 CODE_COLUMNS = (
     *("answer", "market", "why", "why_codes", "problem_code", "misses", "missed_limits"),
     *("limits_cost", "rivals"),
@@ -100,20 +90,6 @@ def _remembered(catalogs: Catalogs) -> Any:
     return last_few(KEPT_JOBS, lambda row: options_of(row, catalogs))
 
 
-@kept("models", "readings")
-def _combined(catalogs: Catalogs) -> Any:
-    """The last places and candidates: a job that differs in a limit alone has the same."""
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(
-        lambda row, factor: _combinations_of(row, factor, catalogs)
-    )
-
-
-@kept("models", "readings")
-def _resolved(catalogs: Catalogs) -> Any:
-    """The last jobs resolved, for what ranks a job and for what makes its candidates."""
-    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: resolve(row.columns, catalogs))
-
-
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     """The options of a job, ranked anew."""
     try:
@@ -123,7 +99,7 @@ def options_of(row: JobRow, catalogs: Catalogs) -> Options:
             row.columns, None, Problem("invalid-job", error.wrong, cure=error.cure), 0, None
         )
     if ranked is None:
-        job = _resolved(catalogs)(row)
+        job = resolved_job(row, catalogs)
         problem, rented = problem_of_all(job, combined, catalogs), _rented(row, catalogs)
         rented = None if combined.problem else rented
         return _refused(job.cells, job, problem, combined.tried, rented)
@@ -147,83 +123,12 @@ def on_several_instances(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     return _options(row, ranked._replace(classes=classes), combined.tried, catalogs)
 
 
-def ranked_candidates(
-    row: JobRow, catalogs: Catalogs, factors: tuple[int, ...] = (1, WIDER)
-) -> tuple[Ranking | None, Combinations]:
-    """The ranking of a job's candidates, None where it has none; and its candidates.
-
-    `factors`: times as many instances as allowed, tried in turn until something fits.
-    """
-    job = _resolved(catalogs)(row)
-    for factor in factors[:1] if job.have else factors:
-        combined = _combined(catalogs)(row.without(ranking.SORTING), factor)
-        if combined.problem or combined.size:
-            break
-    if combined.problem or not combined.size:
-        return None, combined
-    return ranking.ranking(combined.candidates, combined.grid, job), combined
-
-
-def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
-    """The ranking of another job on the instances that it allows; None where nothing fits."""
-    try:
-        return ranked_candidates(row, catalogs, (1,))[0]
-    except JobError:
-        return None
-
-
-def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
-    """The row of a job's first answer without its reasons; None where nothing qualifies."""
-    ranked = ranking_of(JobRow.of(job), catalogs)
-    if ranked is None or not len(ranked.qualifying):
-        return None
-    name, number = next(iter(answers_of(ranked).items()))
-    results, figures = rows_of(ranked, np.array([number]), catalogs)
-    return (
-        results.row(0)
-        | {column: values[0] for column, values in figures.items()}
-        | {"answer": name}
-    )
-
-
-def sound_layouts(job: Mapping[str, Any], catalogs: Catalogs) -> list[Row]:
-    """Inputs of the board's rows that are known to run and keep every limit."""
-    ranked = ranking_of(JobRow.of(job), catalogs)
-    if ranked is None:
-        return []
-    least = (
-        least_money(ranked, ranked.qualifying)
-        if len(ranked.qualifying)
-        else ranking.nearest(ranked)
-    )
-    board = best_of_places(ranked, varied(ranked.job), least)
-    missed = np.any([limit.excess[board] > 0 for limit in ranked.limits], axis=0)
-    sound = board[~missed & (ranked.candidates["runs"][board] == RUNS.index("yes"))]
-    inputs, count = inputs_of_candidates(ranked, sound), len(sound)
-    cells = {
-        name: values.by_row(count) if isinstance(values, Words) else np.broadcast_to(values, count)
-        for name, values in inputs.items()
-    }
-    return [
-        dict(zip(cells, row, strict=True))
-        for row in zip(*(column.tolist() for column in cells.values()), strict=True)
-    ]
-
-
 def _rented(row: JobRow, catalogs: Catalogs) -> Rented | None:
     """What renting would cost a job on machines of one's own; None for any other job."""
     if "have" not in row.columns:
         return None
     rented = options(row.without(["have"]).columns, catalogs)
     return Rented(None if rented.obstacle else rented.rows[0])
-
-
-def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
-    """All candidates of a job on so many times as many instances as it allows."""
-    job = _resolved(catalogs)(row)
-    with ONE_AT_ONCE:
-        tried = grid(job, places_of(job, catalogs, factor), catalogs)
-        return with_pipelines(combinations(tried, job, catalogs), job, catalogs)
 
 
 def _options(row_of_job: JobRow, ranked: Ranking, tried: int, catalogs: Catalogs) -> Options:

@@ -4,6 +4,7 @@ Each machine divides its matrices over all its GPUs and has a part of the blocks
 run a model that is too large for a node.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from calc.catalogs.load import Catalogs
 from calc.job.job import Job
 from calc.rules.placement import slow_to_join
 from calc.scenarios.lookups import constants
-from calc.search.combinations import Combinations, combinations, together
+from calc.search.combinations import Combinations, combinations, joined_tables
 from calc.search.grid import Grid, grid, joined
 from calc.search.places import place_columns
 
@@ -20,33 +21,47 @@ MACHINES = (2, 4)  # of one replica
 FIXING = ("pipeline_parallel", "tensor_parallel", "gpus")  # a job that sets these lays itself out
 
 
-def with_pipelines(found: Combinations, job: Job, catalogs: Catalogs) -> Combinations:
-    """Add candidates over several machines on the types that have none on a single one."""
+def with_pipelines(
+    results: Sequence[Combinations], jobs: Sequence[Job], catalogs: Catalogs
+) -> list[Combinations]:
+    """Add candidates over several machines on the types that have none on a single one.
+
+    `results`: of the jobs, which are about the same work.
+    """
+    grids = [_grid(found, job, catalogs) for found, job in zip(results, jobs, strict=True)]
+    open_jobs = [job for grid, job in zip(grids, jobs, strict=True) if grid]
+    if not open_jobs:
+        return list(results)
+    wider = iter(combinations([grid for grid in grids if grid], open_jobs, catalogs))
+    return [
+        _merged(found, next(wider)) if grid else found
+        for found, grid in zip(results, grids, strict=True)
+    ]
+
+
+def _grid(found: Combinations, job: Job, catalogs: Catalogs) -> Grid | None:
+    """The grid of pipelines over machines of the types that have no candidate; None without any."""
     laid_out = any(name in job.fixed for name in FIXING)
     if job.trains or not job.generates or laid_out or found.problem or not found.grid.places:
-        return found
+        return None
     open_places = _joinable(found, catalogs)
+    gpus = np.array([found.grid.places[number].gpus for number in open_places])
     grids = [
         _grid_of(job, found.grid, open_places[gpus == count], int(count), catalogs)
-        for gpus in [np.array([found.grid.places[number].gpus for number in open_places])]
         for count in np.unique(gpus)
     ]
-    if not grids:
-        return found
-    wider = combinations(joined(grids), job, catalogs)
+    return joined(grids) if grids else None
+
+
+def _merged(found: Combinations, wider: Combinations) -> Combinations:
+    """The candidates on one machine and on several as one table."""
+    tried = found.tried + wider.tried
     if not wider.size:
-        return found._replace(
-            tried=found.tried + wider.tried,
-            smallest_bytes=_smaller(found.smallest_bytes, wider.smallest_bytes),
-        )
+        smallest_bytes = _smaller(found.smallest_bytes, wider.smallest_bytes)
+        return found._replace(tried=tried, smallest_bytes=smallest_bytes)
     moved = wider.candidates | {"layout": wider.candidates["layout"] + found.grid.size}
-    return Combinations(
-        joined([found.grid, wider.grid]),
-        together([found.candidates, moved]) if found.size else moved,
-        found.tried + wider.tried,
-        np.nan,
-        "",
-    )
+    candidates = joined_tables([found.candidates, moved]) if found.size else moved
+    return Combinations(joined([found.grid, wider.grid]), candidates, tried, np.nan, "")
 
 
 def _joinable(found: Combinations, catalogs: Catalogs) -> np.ndarray:

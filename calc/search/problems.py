@@ -10,9 +10,10 @@ from calc.evaluate import Row
 from calc.job.job import Job
 from calc.job.resolve import published_bits
 from calc.search import ranking
-from calc.search.combinations import FITS, Combinations
+from calc.search.combinations import Combinations
 from calc.search.facts import Problem, TooLarge
 from calc.search.free_choices import COUNTS
+from calc.search.pairs import FITS
 from calc.search.places import place_columns
 from calc.search.ranking import Ranking
 from calc.search.rows import misses_of

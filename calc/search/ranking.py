@@ -13,9 +13,9 @@ from calc.evaluate import Columns
 from calc.job.columns import CONFIDENCE_REACH, JUDGED, LIMITS, SHARDINGS
 from calc.job.job import Job
 from calc.rules.support import RUNS
-from calc.search.combinations import FITS
 from calc.search.free_choices import RECOMPUTES
 from calc.search.grid import Grid
+from calc.search.pairs import FITS
 from calc.table import Words
 from calc.units import DAY_HOURS, HOUR_SECONDS
 

@@ -1,5 +1,7 @@
 """Candidates as rows: the best of each type, estimated rows with money, the frontier."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from calc.search.combinations import inputs_of
 from calc.search.facts import NEVER_RATIO, Miss
 from calc.search.limit_percentiles import goodput_ratio
 from calc.search.ranking import Ranking
-from calc.table import Words, key_codes, take
+from calc.table import Words, key_codes, stacked, take
 
 PAID = ("usd", "hours", "usd_per_hour", "seconds", "instances", "billed_hours", "billed_gpu_hours")
 EDGE_COLUMNS = ["hours", "usd", "seconds", "instance", "instances_needed", "market", "region"]
@@ -67,6 +69,24 @@ def rows_of(
     ranked: Ranking, chosen: np.ndarray, catalogs: Catalogs
 ) -> tuple[Results, dict[str, Any]]:
     """Return chosen candidates, estimated; and their market, cost and the limits they exceed."""
+    return rows_of_several([(ranked, chosen)], catalogs)
+
+
+def rows_of_several(
+    several: Sequence[tuple[Ranking, np.ndarray]], catalogs: Catalogs
+) -> tuple[Results, dict[str, Any]]:
+    """Return chosen candidates of jobs about the same work as one table, as `rows_of` does."""
+    inputs = stacked([inputs_of_candidates(ranked, chosen) for ranked, chosen in several])
+    results = results_of(inputs_of(several[0][0].job, inputs), catalogs)
+    figures = [_figures_of(ranked, chosen) for ranked, chosen in several]
+    starts = np.cumsum([0, *(len(chosen) for _, chosen in several)])
+    for (ranked, _), own, (start, end) in zip(several, figures, pairwise(starts), strict=True):
+        own["goodput_ratio"] = _goodput_ratio(ranked.job, results, slice(start, end))
+    return results, {name: np.concatenate([own[name] for own in figures]) for name in figures[0]}
+
+
+def _figures_of(ranked: Ranking, chosen: np.ndarray) -> dict[str, Any]:
+    """The market and the cost of chosen candidates, and the limits that they exceed."""
     job, candidates = (
         ranked.job,
         {name: values[chosen] for name, values in ranked.candidates.items()},
@@ -82,12 +102,14 @@ def rows_of(
         dict.fromkeys(("usd", "usd_per_hour"), np.full(len(chosen), np.nan)) if job.have else {}
     )
     figures["obtainable"] = [CLASSES[hard] for hard in candidates["hard"]]
-    results = results_of(inputs_of(job, inputs_of_candidates(ranked, chosen)), catalogs)
-    serves = not job.trains and not job.ends
-    figures["goodput_ratio"] = (
-        goodput_ratio(job, results.column) if serves else np.full(len(chosen), np.nan)
-    )
-    return results, figures
+    return figures
+
+
+def _goodput_ratio(job: Job, results: Results, rows: slice) -> np.ndarray:
+    """Share of requests that keep both limits on time, of a service; else empty. [share]"""
+    if job.trains or job.ends:
+        return np.full(rows.stop - rows.start, np.nan)
+    return goodput_ratio(job, lambda name: results.column(name)[rows])
 
 
 def misses_of(ranked: Ranking, chosen: np.ndarray) -> list[tuple[Miss, ...]]:

@@ -14,7 +14,7 @@ from calc.job.columns import CONFIDENCE_REACH
 from calc.job.job import Job
 from calc.scenarios.lookups import cells_by_id
 from calc.search.batch_for_rate import request_seconds
-from calc.search.options import first_row
+from calc.search.first_rows import first_row
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
 from calc.studies.limits_cost import Relaxed
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION

@@ -13,7 +13,8 @@ from calc.evaluate import Row
 from calc.job.cells import listed
 from calc.job.resolve import divides_matrices, generates
 from calc.layout import replicas
-from calc.search.options import Options, first_row, options
+from calc.search.first_rows import first_rows
+from calc.search.options import Options, options
 
 TRAINING_PRECISIONS = ("fp8-mixed", "bf16-mixed", "bf16", "fp32")
 PURE = ("bf16", "fp16")  # formats without fp32 weights beside them
@@ -84,12 +85,16 @@ def comparisons(
     return _of_serving(job, plan, catalogs)
 
 
-def cell(job: Mapping[str, Any], row: Choice, column: Choice, catalogs: Catalogs) -> Cell:
-    """Return the best plan of the job with the values of a row and a column fixed."""
-    cell_job = job_with(job, row, column)
-    plan = first_row(cell_job, catalogs)
-    refused = None if plan else options(cell_job, catalogs)
-    return Cell(row, column, cell_job, plan, refused)
+def cells_for(
+    job: Mapping[str, Any], pairs: Sequence[tuple[Choice, Choice]], catalogs: Catalogs
+) -> list[Cell]:
+    """Return the best plan of the job with the values of each row and column fixed."""
+    jobs = [job_with(job, row, column) for row, column in pairs]
+    plans = first_rows(jobs, catalogs)
+    return [
+        Cell(row, column, cell_job, plan, None if plan else options(cell_job, catalogs))
+        for (row, column), cell_job, plan in zip(pairs, jobs, plans, strict=True)
+    ]
 
 
 def fixed_by(*choices: Choice) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCE
 from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.search.best_answers import least_money
-from calc.search.options import ranking_of
 from calc.search.ranking import FEW, Ranking
+from calc.search.rankings import ranking_of, rankings_of
 from calc.table import taken
 from calc.units import DAY_HOURS, WEEK_HOURS
 
@@ -61,12 +61,14 @@ def relaxed_limits(
     """Return every limit whose next step saves more than a tie, the dearest first."""
     job = ranked.job
     most = ranked.candidates["usd"][least] / job.judged["tie_ratio"]
+    relaxations = list(_relaxations(job, catalogs))
+    others = rankings_of([{**cells, **changes} for _, _, changes in relaxations], catalogs)
     relaxed = [
         *_next_steps(cells, ranked, least, most, catalogs),
         *(
             _at(name, step, other, ranked, least)
-            for name, step, changes in _relaxations(job, catalogs)
-            if (other := _asked(cells, changes, catalogs))
+            for (name, step, _), other in zip(relaxations, others, strict=True)
+            if other is not None and len(other.qualifying)
         ),
     ]
     load = "requests_per_second" if job.requests_per_second else "users"

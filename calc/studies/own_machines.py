@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.search.options import Options, first_row, options
+from calc.search.first_rows import first_row
+from calc.search.options import Options, options
 from calc.studies.stricter_limits import most_possible
 
 SMALLER: dict[str, dict[str, dict[str, str]]] = {  # what takes less memory, the smallest loss first

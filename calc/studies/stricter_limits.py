@@ -1,6 +1,6 @@
 """A service with stricter limits or a spare, and how much load its answer takes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +9,14 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.job.cells import JobRow
 from calc.search.best_answers import least_money
-from calc.search.options import Options, ranking_of
+from calc.search.options import Options
+from calc.search.rankings import ranking_of, rankings_of
 from calc.studies.limits_cost import STEPS, Relaxed
 
 SPEEDS = ("first_token_seconds", "token_seconds")
 MOST_LOAD = 2  # times the load of the job, up to which the answer is tried
 MOST_COUNT = 100_000
+TOGETHER = 15  # loads that are searched at once
 SAME_RATIO = 1 + 1e-6
 
 
@@ -36,10 +38,12 @@ def stricter_limits(job: Mapping[str, Any], options: Options, catalogs: Catalogs
         tried.append(("+".join(SPEEDS), tuple(speeds.values()), speeds))
     if not row["spare"] > 0:
         tried.append(("spare", 1, {"spare": 1}))
-    priced = [
-        (name, step, _least_usd({**job, **changes}, catalogs)) for name, step, changes in tried
+    usd_each = _least_usd_each([{**job, **changes} for _, _, changes in tried], catalogs)
+    return [
+        Relaxed(name, step, usd)
+        for (name, step, _), usd in zip(tried, usd_each, strict=True)
+        if row["usd"] < usd < np.inf
     ]
-    return [Relaxed(name, step, usd) for name, step, usd in priced if row["usd"] < usd < np.inf]
 
 
 def stricter_speeds(job: Mapping[str, Any]) -> dict[str, float]:
@@ -59,14 +63,28 @@ def turn(job: Mapping[str, Any], options: Options, catalogs: Catalogs) -> Turn |
         "instances_most": int(row["instances_needed"]),
     }
 
-    def takes(load: int) -> bool:
-        return _least_usd({**alone, "users": load}, catalogs) <= row["usd"] * SAME_RATIO
+    def takes(loads: Sequence[int]) -> list[bool]:
+        tried = [{**alone, "users": load} for load in loads]
+        return [usd <= row["usd"] * SAME_RATIO for usd in _least_usd_each(tried, catalogs)]
 
-    if takes(MOST_LOAD * int(users)):
-        return Turn(MOST_LOAD * int(users), np.nan)
-    less = _last(takes, int(users), MOST_LOAD * int(users))
-    usd = _least_usd({**job, "people": None, "users": less + 1}, catalogs)
+    less, most = int(users), MOST_LOAD * int(users)
+    if takes([most]) == [True]:
+        return Turn(most, np.nan)
+    while most - less > 1:  # the answer takes `less` requests, and not `most`
+        between = _between(less, most)
+        taken = takes(between)
+        most = min([most, *(load for load, fits in zip(between, taken, strict=True) if not fits)])
+        less = max([less, *(load for load in between if load < most)])
+    (usd,) = _least_usd_each([{**job, "people": None, "users": less + 1}], catalogs)
     return Turn(less, usd) if row["usd"] * SAME_RATIO < usd < np.inf else None
+
+
+def _between(less: int, most: int) -> list[int]:
+    """Some whole numbers between two, evenly spaced; all of them where they are few."""
+    step = max((most - less) / (TOGETHER + 1), 1)
+    return sorted(
+        {round(less + step * part) for part in range(1, TOGETHER + 1)} & {*range(less + 1, most)}
+    )
 
 
 def most_possible(job: Mapping[str, Any], name: str, least: int, catalogs: Catalogs) -> int:
@@ -108,9 +126,11 @@ def _below(name: str, limit: float) -> float:
     return float(max(STEPS[name][STEPS[name] < limit * (1 - 1e-9)], default=0.0))
 
 
-def _least_usd(job: Mapping[str, Any], catalogs: Catalogs) -> float:
-    """The least money of a job; infinite where nothing qualifies. [USD]"""
-    ranked = ranking_of(JobRow.of(job), catalogs)
-    if ranked is None or not len(ranked.qualifying):
-        return np.inf
-    return float(ranked.candidates["usd"][least_money(ranked, ranked.qualifying)])
+def _least_usd_each(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[float]:
+    """The least money of each job; infinite where nothing qualifies. [USD]"""
+    return [
+        float(ranked.candidates["usd"][least_money(ranked, ranked.qualifying)])
+        if ranked is not None and len(ranked.qualifying)
+        else np.inf
+        for ranked in rankings_of(jobs, catalogs)
+    ]

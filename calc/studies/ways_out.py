@@ -9,7 +9,7 @@ from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED
 from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.search.facts import Problem
-from calc.search.options import first_row
+from calc.search.first_rows import first_row
 
 Changes = dict[str, Any]
 FREED = 1e15  # of a limit that asks for nothing

@@ -53,15 +53,10 @@ def cards_of(plan: Present, catalogs: Catalogs) -> list[Card]:
     if answered and by_hand and least["answer"] == "nearest":
         result = [result[0]._replace(title="As you set it", short="")]
     if other := in_other_bits(catalogs):
-        bits, row = other[0], other[1].rows[0]
-        if row["answer"] and not other[1].problem:
-            card = Card(
-                f"In {bits} bits",
-                row,
-                in_bits_line(row, least, catalogs),
-                {"fewest_bits": str(bits)},
-            )
-            result = [*result[: MOST - 1], card]
+        bits, row = other
+        line = in_bits_line(row, least, catalogs)
+        card = Card(f"In {bits} bits", row, line, {"fewest_bits": str(bits)})
+        result = [*result[: MOST - 1], card]
     if options.problem and (free := over_all(catalogs)) and not free.problem:
         result.append(
             Card(

@@ -1,6 +1,7 @@
 """Compare choices: the best plan for each choice, as a chart whose cells are buttons."""
 
 from functools import lru_cache
+from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -12,11 +13,12 @@ from calc.charts.choices import choices_table
 from calc.cost.job import ends_of
 from calc.job.cells import JobRow
 from calc.say.choices import TITLES, decision, mark_words
-from calc.studies.choices import Cell, Comparison, cell, comparisons, fixed_by, is_plan
+from calc.studies.choices import Cell, Comparison, cells_for, comparisons, fixed_by, is_plan
 from views.charts import choices as charts
 from views.plan.choices_table import as_table, kept_name
 from views.plan.speed_against_money import has_speeds, speed_against_money
 from views.session import SESSION, is_phone, job_state, kept
+from views.session.other_visitors import note_question, others_ask
 from views.session.present_plan import Present, look_at
 from views.shared.markdown import plain
 from views.shared.theme import Ink
@@ -30,7 +32,8 @@ MEASURES = {
 LINES = ("gpus", "load", "context", "batch")  # comparisons over a number
 SPEED = "speed"  # the frontier of a service, which the answer already holds
 FIRST_SECONDS, NEXT_SECONDS = 0.25, 0.15  # that one run of the page computes cells for
-AGAIN_SECONDS = 0.3  # until the next run that computes the rest
+AGAIN_SECONDS, LATER_SECONDS = 0.3, 1.0  # until the next run computes more; while others ask
+TOGETHER = 4  # cells whose plans are searched at once
 KEPT = 16  # comparisons
 WIDE = 480  # pixels of the two lists
 TAKEN = "choice_taken"  # a cell was pressed: the page is to be drawn anew
@@ -45,12 +48,22 @@ def choices(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     comparison = several[shown]
     found = _found(JobRow.of(plan.job), comparison, catalogs.version)
-    is_complete = _compute(found, comparison, plan, catalogs, FIRST_SECONDS)
+    note_question()
+    waits = others_ask()  # their answers come first
+    if not waits:
+        _compute(found, comparison, plan, catalogs, FIRST_SECONDS)
+    was_complete = len(found) == len(comparison.pairs)
+    runs = count()
 
     def body() -> None:
-        _panel(found, comparison, measure, plan, ink, catalogs, is_complete)
+        if not was_complete and next(runs):
+            _compute(found, comparison, plan, catalogs, 0 if others_ask() else NEXT_SECONDS)
+            if len(found) == len(comparison.pairs):
+                st.rerun()
+        _panel(found, comparison, measure, plan, ink, catalogs)
 
-    st.fragment(body, run_every=None if is_complete else AGAIN_SECONDS)()
+    again_seconds = LATER_SECONDS if waits else AGAIN_SECONDS
+    st.fragment(body, run_every=None if was_complete else again_seconds)()
 
 
 def _head(ids: list[str], plan: Present) -> tuple[str, str]:
@@ -92,15 +105,16 @@ def _compute(
     plan: Present,
     catalogs: Catalogs,
     seconds: float,
-) -> bool:
-    """Compute missing cells for about so many seconds; return whether all are known."""
+) -> None:
+    """Compute missing cells for about so many seconds, at least a few."""
     until = perf_counter() + seconds
-    for number, (row, column) in enumerate(comparison.pairs):
-        if number not in found:
-            if perf_counter() > until:
-                return False
-            found[number] = cell(plan.job, row, column, catalogs)
-    return True
+    missing = [number for number in range(len(comparison.pairs)) if number not in found]
+    for first in range(0, len(missing), TOGETHER):
+        some = missing[first : first + TOGETHER]
+        pairs = [comparison.pairs[number] for number in some]
+        found.update(zip(some, cells_for(plan.job, pairs, catalogs), strict=True))
+        if perf_counter() > until:
+            return
 
 
 def _cells(found: dict[int, Cell], plan: Present) -> list[Cell]:
@@ -121,15 +135,12 @@ def _panel(
     plan: Present,
     ink: Ink,
     catalogs: Catalogs,
-    was_complete: bool,
 ) -> None:
-    """Sentence and chart of the cells so far; computes more of them in each run."""
-    if not was_complete and _compute(found, comparison, plan, catalogs, NEXT_SECONDS):
-        st.rerun()
+    """Sentence and chart of the cells so far."""
     if st.session_state.pop(TAKEN, False):
         st.rerun()
     cells = _cells(found, plan)
-    if was_complete:
+    if len(cells) == len(comparison.pairs):
         words = mark_words(cells, plan.row["work"], catalogs)
         sentence = decision(cells, plan.job, plan.row, catalogs)
         st.markdown(plain(" ".join(filter(None, (sentence, words)))))
@@ -138,6 +149,8 @@ def _panel(
             len(cells) / len(comparison.pairs),
             text=f"{len(cells)} of {len(comparison.pairs)} plans",
         )
+    if not cells:
+        return
     table = choices_table(cells, measure, plan.job, plan.row, catalogs)
     _draw(table, cells, comparison, ink, catalogs)
     as_table(table, cells, comparison, catalogs)

@@ -12,9 +12,11 @@ from calc.job.columns import PUBLISHED
 from calc.job.resolve import published_bits, usual_software
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
+from calc.search.first_rows import first_row
 from calc.search.row_status import scenario_of
 from views.session import job_state
-from views.session.worker import options
+from views.session.remembered import remembered
+from views.session.worker import in_worker, options
 
 PLACES = ("instance", "gpu")
 LOOKED_IN = "looked_in"  # the job in which a row of the board was chosen
@@ -154,11 +156,17 @@ def over_all(catalogs: Catalogs) -> Answer | None:
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
 
 
-def in_other_bits(catalogs: Catalogs) -> tuple[int, Answer] | None:
-    """The weights not taken, 16 bits or as published, with the options then; None without any."""
+def in_other_bits(catalogs: Catalogs) -> tuple[int, Row] | None:
+    """The bits of weights that the first answer does not take, and the answer with them."""
     job = job_state.current().job
     bits = _other_bits(options(job, catalogs), catalogs)
-    return (int(bits), options({**job, "fewest_bits": bits}, catalogs)) if bits else None
+    if not bits:
+        return None
+    other = {**job, "fewest_bits": bits}
+    row = remembered(
+        "other bits", (other, catalogs.version), lambda: in_worker(job, catalogs, first_row, other)
+    )
+    return (int(bits), dict(row)) if row else None
 
 
 def _other_bits(result: Answer, catalogs: Catalogs) -> str:

@@ -1,0 +1,234 @@
+"""Pairs of layouts and places that run there and may fit, with the memory of each layout.
+
+Memory depends on the layout, and is worked out once for layouts that are alike.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost import machines, starts
+from calc.cost.spot import UNTIL_OVERHEAD
+from calc.crossed import PAIR, Crossed, needed
+from calc.engine.stages import MEMORY, TIME, before_memory, fullest_place, makes, memory_keys, walk
+from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
+from calc.memory import fit, rollout_engine, states
+from calc.memory.serving_traits import (
+    engine_batched_tokens,
+    expert_tile,
+    on_huge_card,
+    on_large_card,
+)
+from calc.rules import objectives, placement
+from calc.rules.support import RUNS, distinguished, verdicts_on
+from calc.search import bounds
+from calc.search.grid import Grid
+from calc.search.timing import STEPPED
+from calc.speed.collectives import island_gpus
+from calc.table import Table, distinct, take
+
+LAYOUT_STAGES = MEMORY[:1]
+FITS = tuple(fit.FITS)
+STARTING = needed(
+    formulas_of(starts),
+    ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"),
+)
+LATER = (  # what runs once memory is known
+    *(formula for module in (fit, machines, placement, starts) for formula in formulas_of(module)),
+    *UNTIL_OVERHEAD,
+    *(rule.wrong for rule in placement.RULES),
+    *(formula for stage in TIME for formula in stage.formulas),
+)
+LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
+MEMORY_MADE = tuple(
+    name for name in makes(MEMORY[1:]) if name in LATER_READS
+)  # what memory decides of fit, placement and time
+ENGINE_OF_CARD = (
+    on_large_card,
+    on_huge_card,
+    engine_batched_tokens,
+)  # a serving engine's defaults on a card
+LAYOUTS_AT_ONCE = 2**12  # whose memory is worked out at once, within 60 MB
+
+
+def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
+    """Layouts crossed with the cards of their places."""
+    columns = {name: values for name, values in table.items() if name not in cards}
+    return Crossed(columns, cards, grid.layout, grid.place)
+
+
+def able_pairs(
+    grid: Grid,
+    cards: Columns,
+    table: Table,
+    sound: np.ndarray,
+    job_of_place: np.ndarray,
+    catalogs: Catalogs,
+) -> Crossed:
+    """Return the pairs that run and whose card may hold the layout, with its memory.
+
+    A job of which no card may hold any layout keeps the pairs of its smallest layouts.
+    """
+    table, grid, sound = _by_card_memory(*_by_card_class(table, grid, sound, cards), cards)
+    walk(table, LAYOUT_STAGES)
+    verdict, timed, kind = _support(table, cards, catalogs)
+    runs = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
+    able = np.flatnonzero(runs)
+    if len(able):
+        least_bytes = least_memory_bytes(table).take(grid.layout.take(able))
+        card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
+        place = grid.place.take(able)
+        able = able[_may_fit(least_bytes, card_bytes.take(place), job_of_place.take(place))]
+    layout, place = grid.layout.take(able), grid.place.take(able)
+    used = np.zeros(table["rows"], dtype=bool)
+    used[layout] = True
+    of_pair = place, kind.take(layout)
+    table = take(table, np.flatnonzero(used))
+    table = memory_once(table) if len(able) else table
+    table = table.only(name for name in LATER_READS.union(STEPPED, ["row_number"]) if name in table)
+    crossed = crossed_with(
+        table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place)
+    )
+    crossed.set("runs", PAIR, verdict[of_pair])
+    crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
+    return crossed
+
+
+def _may_fit(
+    least_bytes: np.ndarray, card_bytes: np.ndarray, job_of_pair: np.ndarray
+) -> np.ndarray:
+    """Whether each pair's card may hold its layout; of a job without any, its smallest layouts."""
+    small = least_bytes <= card_bytes
+    has_small = np.bincount(job_of_pair, weights=small) > 0
+    smallest_bytes = np.full(len(has_small), np.inf)
+    np.minimum.at(smallest_bytes, job_of_pair, least_bytes)
+    is_smallest = least_bytes == smallest_bytes[job_of_pair]
+    return np.where(has_small[job_of_pair], small, is_smallest)
+
+
+def least_memory_bytes(table: Table) -> np.ndarray:
+    """A lower bound of the memory of each laid out row. [B]"""
+    formulas: tuple[Callable, ...] = (
+        states.gradient_width_bytes_each,
+        states.state_width_bytes_each,
+    )
+    formulas += (
+        rollout_engine.engine_share_bytes,
+        rollout_engine.awake_engine_bytes,
+        *formulas_of(bounds),
+    )
+    made = {formula.__name__ for formula in formulas}
+    read = {name for formula in formulas for name in parameters_of(formula)} - made
+    columns = evaluate_all(formulas, {name: table[name] for name in read})
+    return np.broadcast_to(columns["least_bytes"], table["rows"])
+
+
+def by_pair(crossed: Crossed, name: str) -> np.ndarray:
+    """A column with one value for each pair."""
+    return np.broadcast_to(crossed.column(name, PAIR), len(crossed.layout))
+
+
+def keep_fitting(crossed: Crossed) -> np.ndarray:
+    """Drop pairs that do not fit or that placement forbids; return the places of those that fit."""
+    crossed.evaluate_all(fit.VERDICT)
+    crossed.keep(np.flatnonzero(by_pair(crossed, "fits") <= FITS.index("tight")))
+    places = crossed.place
+    crossed.evaluate_all(
+        (
+            fit.headroom_bytes,
+            fit.fit_probability,
+            *formulas_of(machines),
+            island_gpus,
+            *formulas_of(placement),
+            *STARTING,
+        )
+    )
+    broken = [
+        np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout))
+        for rule in placement.RULES
+    ]
+    crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
+    return places
+
+
+def memory_once(table: Table) -> Table:
+    """The table with what memory decides, worked out once for layouts that are alike.
+
+    Without sharding the number of replicas changes no byte, once there are two.
+    """
+    degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
+    unsharded = (
+        (table["shards_optimizer"] == 0)
+        & (table["shards_gradients"] == 0)
+        & (table["shards_weights"] == 0)
+    )
+    gpus = table["training_gpus"]
+    alike = table | {"training_gpus": np.where(unsharded, np.minimum(gpus, 2 * degrees), gpus)}
+    first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
+    parts = [
+        _memory_made(alike.take(first[start : start + LAYOUTS_AT_ONCE]))
+        for start in range(0, len(first), LAYOUTS_AT_ONCE)
+    ]
+    once = {name: np.concatenate([part[name] for part in parts]) for name in MEMORY_MADE}
+    return table | {name: once[name].take(copies) for name in MEMORY_MADE}
+
+
+def _memory_made(table: Table) -> dict[str, np.ndarray]:
+    """What memory decides of layouts, a value for each."""
+    made = fullest_place(before_memory(table))
+    return {name: np.broadcast_to(made[name], table["rows"]) for name in MEMORY_MADE}
+
+
+def _by_card_class(
+    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
+) -> tuple[Table, Grid, np.ndarray]:
+    """Layouts of a serving engine for each kind of card: its defaults and its tiles differ."""
+    if not np.any(table["is_engine"] > 0):
+        return table, grid, sound
+    size = grid.size
+    crossed = crossed_with(table, cards, grid)
+    crossed.evaluate_all((*ENGINE_OF_CARD, expert_tile))
+    names = ("on_large_card", "on_huge_card", "expert_tile")
+    large, huge, tile = (
+        np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)).astype(int) for name in names
+    )
+    kind = large + huge + 3 * tile
+    kinds = np.flatnonzero(np.bincount(kind))
+    every = take(table, np.tile(np.arange(size), len(kinds)))
+    values = (kinds % 3 > 0, kinds % 3 > 1, kinds // 3)
+    every |= {
+        name: np.repeat(value.astype(float), size)
+        for name, value in zip(names, values, strict=True)
+    }
+    every |= {"engine_batched_tokens": evaluate(engine_batched_tokens, every)}
+    return (
+        every,
+        grid._replace(layout=grid.layout + size * np.searchsorted(kinds, kind)),
+        np.tile(sound, len(kinds)),
+    )
+
+
+def _by_card_memory(
+    table: Table, grid: Grid, sound: np.ndarray, cards: Columns
+) -> tuple[Table, Grid, np.ndarray]:
+    """Layouts with a colocated rollout engine for each size of card, of which it takes a share."""
+    if not np.any(table["colocates_engine"] > 0):
+        return table, grid, sound
+    size = grid.size
+    sizes, kind = np.unique(
+        np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"])), return_inverse=True
+    )
+    every = take(table, np.tile(np.arange(size), len(sizes)))
+    every |= {"rollout_card_bytes": np.repeat(sizes, size)}
+    able = np.tile(sound, len(sizes)) & ~evaluate(objectives.SMALL_SHARE.wrong, every)
+    return every, grid._replace(layout=grid.layout + size * kind.take(grid.place)), able
+
+
+def _support(
+    table: Columns, cards: Columns, catalogs: Catalogs
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each kind of layout's verdict on each place, whether its time is known, and the kinds."""
+    small, kind = distinguished(table, catalogs)
+    verdict, timed = verdicts_on(small, cards, catalogs)
+    return verdict, timed, np.broadcast_to(kind, table["rows"])

@@ -1,0 +1,119 @@
+"""The candidates of jobs, searched and ranked; those of the last jobs are remembered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.job.cells import JobError, JobRow
+from calc.job.job import Job
+from calc.job.resolve import resolve
+from calc.search import ranking
+from calc.search.combinations import Combinations, combinations, work_key
+from calc.search.grid import Grid, grid
+from calc.search.pipelines import with_pipelines
+from calc.search.places import places_of
+from calc.search.ranking import Ranking
+
+KEPT_COMBINATIONS = 4
+# A crowded server needs the memory of one search, not of one for every visitor.
+ONE_AT_ONCE = Lock()  # search: each takes up to 250 MB
+WIDER = 8  # times as many instances, where nothing fits in those allowed
+LAYOUTS_TOGETHER = 20_000  # of several jobs in one search
+
+
+def resolved_job(row: JobRow, catalogs: Catalogs) -> Job:
+    """The job of a row; JobError where it is not possible."""
+    job: Job = _resolved(catalogs)(row)
+    return job
+
+
+def ranked_candidates(
+    row: JobRow, catalogs: Catalogs, factors: tuple[int, ...] = (1, WIDER)
+) -> tuple[Ranking | None, Combinations]:
+    """The ranking of a job's candidates, None where it has none; and its candidates.
+
+    `factors`: times as many instances as allowed, tried in turn until something fits.
+    """
+    job = resolved_job(row, catalogs)
+    for factor in factors[:1] if job.have else factors:
+        combined = _combined(catalogs)(row.without(ranking.SORTING), factor)
+        if combined.problem or combined.size:
+            break
+    return _ranked(combined, job), combined
+
+
+def ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
+    """The ranking of another job on the instances that it allows; None where nothing fits."""
+    try:
+        return ranked_candidates(row, catalogs, (1,))[0]
+    except JobError:
+        return None
+
+
+def rankings_of(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[Ranking | None]:
+    """The ranking of each of several jobs as `ranking_of` returns it.
+
+    Jobs about the same work are searched together, which takes far less time than one by one.
+    """
+    rankings: list[Ranking | None] = [None] * len(jobs)
+    with ONE_AT_ONCE:
+        for numbers, grids, resolved in _groups(jobs, catalogs):
+            results = with_pipelines(combinations(grids, resolved, catalogs), resolved, catalogs)
+            for number, combined, job in zip(numbers, results, resolved, strict=True):
+                rankings[number] = _ranked(combined, job)
+    return rankings
+
+
+def _groups(
+    jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
+) -> Iterator[tuple[list[int], list[Grid], list[Job]]]:
+    """Jobs that are searched together: numbers, grids and jobs, without the impossible ones."""
+    groups: dict[tuple[str, ...], list[tuple[int, Grid, Job]]] = {}
+    for number, cells in enumerate(jobs):
+        try:
+            job = resolved_job(JobRow.of(cells), catalogs)
+            tried = grid(job, places_of(job, catalogs), catalogs)
+        except JobError:
+            continue
+        groups.setdefault(work_key(job, tried), []).append((number, tried, job))
+    for members in groups.values():
+        first = 0
+        while first < len(members):
+            last, size = first + 1, members[first][1].size
+            while last < len(members) and size + members[last][1].size <= LAYOUTS_TOGETHER:
+                size, last = size + members[last][1].size, last + 1
+            numbers, grids, resolved = zip(*members[first:last], strict=True)
+            yield list(numbers), list(grids), list(resolved)
+            first = last
+
+
+def _ranked(combined: Combinations, job: Job) -> Ranking | None:
+    """The ranking of candidates; None where there is none."""
+    if combined.problem or not combined.size:
+        return None
+    return ranking.ranking(combined.candidates, combined.grid, job)
+
+
+@kept("models", "readings")
+def _combined(catalogs: Catalogs) -> Any:
+    """The last places and candidates: a job that differs in a limit alone has the same."""
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(
+        lambda row, factor: _combinations_of(row, factor, catalogs)
+    )
+
+
+@kept("models", "readings")
+def _resolved(catalogs: Catalogs) -> Any:
+    """The last jobs resolved, for what ranks a job and for what makes its candidates."""
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda row: resolve(row.columns, catalogs))
+
+
+def _combinations_of(row: JobRow, factor: int, catalogs: Catalogs) -> Combinations:
+    """All candidates of a job on so many times as many instances as it allows."""
+    job = resolved_job(row, catalogs)
+    with ONE_AT_ONCE:
+        tried = grid(job, places_of(job, catalogs, factor), catalogs)
+        return with_pipelines(combinations([tried], [job], catalogs), [job], catalogs)[0]
