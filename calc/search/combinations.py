@@ -96,9 +96,9 @@ def work_key(job: Job, grid: Grid) -> tuple[str, ...]:
 def combinations(
     grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs
 ) -> list[Combinations]:
-    """Return the candidates of each job and its grid that fit on their cards and are not refused.
+    """Return the candidates of each job that fit on their cards and are not refused.
 
-    All jobs have the same `work_key`. A candidate's `layout` and `place` are numbers in the grid
+    `grids`: of each job. All jobs have the same `work_key`. A candidate's `layout` and `place` are numbers in the grid
     that is returned with it.
     """
     together = _together(grids, jobs, catalogs)
@@ -135,7 +135,10 @@ def _together(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) ->
 
 
 def _tried_counts(together: Together) -> list[int]:
-    """How many candidates of each job are tried: ways of each pair times the offers of its place."""
+    """How many candidates of each job are tried.
+
+    These are the ways of each pair of layout and place times the offers of the place.
+    """
     grid, counts = together.grid, []
     job_of_pair = together.job_of_place.take(grid.place)
     ways = grid.steps_count[grid.layout]
