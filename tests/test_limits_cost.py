@@ -14,11 +14,12 @@ from calc.job.cells import JobRow
 from calc.job.resolve import resolve
 from calc.search import combinations
 from calc.search.best_answers import least_money
+from calc.search.first_rows import first_row
 from calc.search.grid import grid
 from calc.search.layouts import EVERY_COUNT
 from calc.search.options import options_of
 from calc.search.places import places_of
-from calc.search.rankings import _combinations_of, ranked_candidates
+from calc.search.rankings import _combinations_of, ranked_candidates, rankings_of
 from calc.studies import alternatives, limits_cost
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
@@ -30,6 +31,22 @@ def first_of(name, relaxed):
     return min((limit for limit in relaxed if limit.name == name), key=lambda limit: limit.step)
 
 
+def relaxed_limits(job, ranked, least, catalogs):
+    """What each limit of a job costs, with the engine asked for every relaxation."""
+    several = list(limits_cost.relaxations(ranked.job, catalogs))
+    others = rankings_of([job | one.changes for one in several], catalogs)
+    return limits_cost.relaxed_limits(
+        job, ranked, least, list(zip(several, others, strict=True)), catalogs
+    )
+
+
+def ways_of(row, job, cells, relaxed, catalogs):
+    """Other ways to pay for an answer, with the engine asked in the regions near it."""
+    near = "+".join(alternatives.near_regions(row, job, catalogs))
+    there = first_row({**cells, "regions": near}, catalogs) if near else None
+    return alternatives.alternatives(row, job, there, relaxed, catalogs)
+
+
 @pytest.mark.parametrize("name", JOBS)
 def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     """Money with a limit at a step is the answer's with that step; no other step saves more per
@@ -38,7 +55,7 @@ def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
     job = {"fewest_bits": 16, **JOBS[name]}
     ranked, _ = ranked_candidates(JobRow.of(job), catalogs)
     least = least_money(ranked, ranked.qualifying)
-    relaxed = limits_cost.relaxed_limits(job, ranked, least, catalogs)
+    relaxed = relaxed_limits(job, ranked, least, catalogs)
     assert relaxed
     assert ("just needs the second" in name) <= (
         "requests_per_second" in {limit.name for limit in relaxed}
@@ -105,7 +122,7 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
         "fewest_bits": 16,
     }
     row, served = options(job, catalogs).rows[0], resolve(job, catalogs)
-    ways = alternatives.alternatives(row, served, job, [], catalogs)
+    ways = ways_of(row, served, job, [], catalogs)
     assert 0 < ways.commitment_usd < row["usd"]
     region = ways.region_row["region"]
     assert region.startswith("eu-")
@@ -114,10 +131,10 @@ def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs
     assert ways.region_row["usd"] == pytest.approx(min(each), rel=0.01)
     assert f"({region}) the job costs" in row["why"]
     assert "For comparison, a commitment of one year costs $" in row["why"]
-    dear = alternatives.alternatives({**row, "usd": row["usd"] / 100}, served, job, [], catalogs)
+    dear = ways_of({**row, "usd": row["usd"] / 100}, served, job, [], catalogs)
     assert (dear.commitment_usd, dear.endpoint_usd, dear.region_row) == (None, None, None)
     named = [limits_cost.Relaxed("regions", region, 1.0)]
-    assert alternatives.alternatives(row, served, job, named, catalogs).region_row is None
+    assert ways_of(row, served, job, named, catalogs).region_row is None
 
 
 def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
@@ -128,7 +145,7 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
         "answer_tokens": 500,
     }
     row = options(job, catalogs).rows[0]
-    ways = alternatives.alternatives(row, resolve(job, catalogs), job, [], catalogs)
+    ways = ways_of(row, resolve(job, catalogs), job, [], catalogs)
     assert ways.is_bedrock
     assert ways.endpoint_usd == pytest.approx(
         2 * 500 * 3600 * 730 * row["endpoint_usd_per_million_tokens"] / 1e6
@@ -137,13 +154,13 @@ def test_bedrock_is_named_with_the_money_of_the_same_tokens(catalogs):
     assert "Amazon Bedrock" in row["why"]
     assert "Amazon Bedrock" not in priced["why"]
     uneven = job | {"peak_to_mean": 2}
-    half = alternatives.alternatives(
+    half = ways_of(
         options(uneven, catalogs).rows[0], resolve(uneven, catalogs), uneven, [], catalogs
     )
     assert half.endpoint_usd == pytest.approx(ways.endpoint_usd / 2)
     people = {"work": "inference", "model": "llama-3.1-8b", "people": 50, "answer_tokens": 500}
     asked = options(people, catalogs).rows[0]
-    ways = alternatives.alternatives(asked, resolve(people, catalogs), people, [], catalogs)
+    ways = ways_of(asked, resolve(people, catalogs), people, [], catalogs)
     answers = 50 * 40 * 22  # of each person, on each working day
     assert ways.endpoint_usd is None or ways.endpoint_usd == pytest.approx(
         answers * 500 * asked["endpoint_usd_per_million_tokens"] / 1e6

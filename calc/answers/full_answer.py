@@ -1,6 +1,6 @@
 """The answer to one job in full: its options, what its limits cost, and everything in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -8,16 +8,19 @@ import pandas as pd
 
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.job.cells import JobRow
+from calc.job.job import Job
 from calc.plan.figures import records
 from calc.say.answer import other_ways, rented_words, why
 from calc.say.limits import limits_cost_text
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
+from calc.search.first_rows import rows_of_rankings
 from calc.search.options import KEPT_JOBS, Options, options
-from calc.search.rankings import ranked_candidates
-from calc.studies.alternatives import Alternatives, alternatives, rivals
-from calc.studies.limits_cost import Relaxed, relaxed_limits
+from calc.search.rankings import ranked_candidates, rankings_of
+from calc.studies.alternatives import Alternatives, alternatives, near_regions, rivals
+from calc.studies.limits_cost import Relaxation, Relaxed, relaxations, relaxed_limits
 from calc.studies.ways_out import WayOut, ways_out
 
 NO_ALTERNATIVES = Alternatives()
@@ -62,14 +65,33 @@ def _answered(row: JobRow, catalogs: Catalogs) -> Answer:
         ranked, _ = ranked_candidates(row, catalogs)
         assert ranked is not None, "a job without an obstacle has candidates"
         first = found.first
-        relaxed = relaxed_limits(row.columns, ranked, first, catalogs)
         near = rivals(ranked, first, catalogs)
-        ways = alternatives(found.rows[0], job, row.columns, relaxed, catalogs)
+        several = list(relaxations(job, catalogs))
+        others = rankings_of(_changed(found.rows[0], job, row.columns, several, catalogs), catalogs)
+        relaxed = relaxed_limits(
+            row.columns, ranked, first, list(zip(several, others, strict=False)), catalogs
+        )
+        (there,) = rows_of_rankings(others[len(several) :], catalogs) or [None]
+        ways = alternatives(found.rows[0], job, there, relaxed, catalogs)
     outs: tuple[WayOut, ...] = ()
     if job is not None and found.obstacle:
         outs = ways_out(row.columns, job, found.obstacle, catalogs)
     given = {field.name: getattr(found, field.name) for field in fields(found)}
     return _in_words(Answer(**given, relaxed=tuple(relaxed), ways=ways, outs=outs), near, catalogs)
+
+
+def _changed(
+    row: Row,
+    job: Job,
+    cells: Mapping[str, Any],
+    several: Sequence[Relaxation],
+    catalogs: Catalogs,
+) -> list[dict[str, Any]]:
+    """The job with each limit relaxed, and last in the regions near its answer, where some are."""
+    near = near_regions(row, job, catalogs)
+    changes = [one.changes for one in several]
+    changes += [{"regions": "+".join(near)}] if near else []
+    return [{**cells, **change} for change in changes]
 
 
 def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Answer:

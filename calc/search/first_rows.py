@@ -22,17 +22,19 @@ from calc.table import Words
 def first_row(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
     """The row of a job's first answer without its reasons; None where nothing qualifies."""
     ranked = ranking_of(JobRow.of(job), catalogs)
-    return _rows([ranked], catalogs)[0]
+    return rows_of_rankings([ranked], catalogs)[0]
 
 
 def first_rows(
     jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs
 ) -> list[dict[str, Any] | None]:
     """The row of the first answer of each of several jobs, as `first_row` returns it."""
-    return _rows(rankings_of(jobs, catalogs), catalogs)
+    return rows_of_rankings(rankings_of(jobs, catalogs), catalogs)
 
 
-def _rows(rankings: Sequence[Ranking | None], catalogs: Catalogs) -> list[dict[str, Any] | None]:
+def rows_of_rankings(
+    rankings: Sequence[Ranking | None], catalogs: Catalogs
+) -> list[dict[str, Any] | None]:
     """The row of the first answer of each ranking; None where nothing qualifies."""
     rows: list[dict[str, Any] | None] = [None] * len(rankings)
     firsts: dict[int, tuple[Ranking, str, int]] = {}
@@ -59,11 +61,15 @@ def _alike(firsts: Mapping[int, tuple[Ranking, str, int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def sound_layouts(job: Mapping[str, Any], catalogs: Catalogs) -> list[Row]:
+def sound_layouts(jobs: Sequence[Mapping[str, Any]], catalogs: Catalogs) -> list[list[Row]]:
+    """Of each job the inputs of the board's rows that are known to run and keep every limit."""
+    return [
+        [] if ranked is None else _sound_inputs(ranked) for ranked in rankings_of(jobs, catalogs)
+    ]
+
+
+def _sound_inputs(ranked: Ranking) -> list[Row]:
     """Inputs of the board's rows that are known to run and keep every limit."""
-    ranked = ranking_of(JobRow.of(job), catalogs)
-    if ranked is None:
-        return []
     least = (
         least_money(ranked, ranked.qualifying)
         if len(ranked.qualifying)

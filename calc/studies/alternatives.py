@@ -1,8 +1,6 @@
 """Other ways to pay for the work of an answer, and options that tie with it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from calc.job.columns import CONFIDENCE_REACH
 from calc.job.job import Job
 from calc.scenarios.lookups import cells_by_id
 from calc.search.batch_for_rate import request_seconds
-from calc.search.first_rows import first_row
 from calc.search.ranking import FEW, QUALIFIES, Ranking, classes
 from calc.studies.limits_cost import Relaxed
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION
@@ -41,14 +38,23 @@ class Alternatives:
     region_row: Row | None = None
 
 
+def near_regions(row: Row, job: Job, catalogs: Catalogs) -> list[str]:
+    """The other regions of the continent of an answer, which its job does not allow."""
+    return [
+        name
+        for name in catalogs.regions.index
+        if _continent(name) == _continent(row["region"]) and name not in job.regions
+    ]
+
+
 def alternatives(
-    row: Row, job: Job, cells: Mapping[str, Any], relaxed: list[Relaxed], catalogs: Catalogs
+    row: Row, job: Job, there: Row | None, relaxed: list[Relaxed], catalogs: Catalogs
 ) -> Alternatives:
     """Return other ways to pay for the work of an answer, where they matter.
 
     Of a service on demand the month of a commitment of one year, and the price of the same tokens
     at an endpoint; the job in the other regions of the same continent, where no limit names one.
-    `cells` are the job's own, of which the engine is asked again.
+    `there`: the first answer of the job in its `near_regions`.
     """
     key, tie = MARKETS[row["market"]].price, job.judged["tie_ratio"]
     here = price_of(catalogs, row["instance"], row["region"])
@@ -61,12 +67,6 @@ def alternatives(
         if not job.ends and year * tie < row["usd"] and not is_private:
             found = replace(found, commitment_usd=year)
         found = _with_endpoint(found, row, job)
-    near = [
-        name
-        for name in catalogs.regions.index
-        if _continent(name) == _continent(row["region"]) and name not in job.regions
-    ]
-    there = first_row({**cells, "regions": "+".join(near)}, catalogs) if near else None
     told = [limit.step for limit in relaxed if limit.name == "regions"]
     if there and there["usd"] * tie < row["usd"] and there["region"] not in told:
         found = replace(found, region_row=there)

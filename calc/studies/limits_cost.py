@@ -1,6 +1,6 @@
 """What each limit of a job costs: the limit is relaxed, and the engine is asked again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
-from calc.search.rankings import ranking_of, rankings_of
+from calc.search.rankings import ranking_of
 from calc.table import taken
 from calc.units import DAY_HOURS, WEEK_HOURS
 
@@ -55,19 +55,32 @@ class Relaxed(NamedTuple):
     old_price_days: float = 0.0
 
 
+class Relaxation(NamedTuple):
+    """A limit that leaves candidates out: its name, its next step, the cells that relax it."""
+
+    name: str
+    step: float | str
+    changes: Changes
+
+
 def relaxed_limits(
-    cells: Mapping[str, Any], ranked: Ranking, least: int, catalogs: Catalogs
+    cells: Mapping[str, Any],
+    ranked: Ranking,
+    least: int,
+    others: Sequence[tuple[Relaxation, Ranking | None]],
+    catalogs: Catalogs,
 ) -> list[Relaxed]:
-    """Return every limit whose next step saves more than a tie, the dearest first."""
+    """Return every limit whose next step saves more than a tie, the dearest first.
+
+    `others`: the ranking of the job with each of its `relaxations`.
+    """
     job = ranked.job
     most = ranked.candidates["usd"][least] / job.judged["tie_ratio"]
-    relaxations = list(_relaxations(job, catalogs))
-    others = rankings_of([{**cells, **changes} for _, _, changes in relaxations], catalogs)
     relaxed = [
         *_next_steps(cells, ranked, least, most, catalogs),
         *(
-            _at(name, step, other, ranked, least)
-            for (name, step, _), other in zip(relaxations, others, strict=True)
+            _at(one.name, one.step, other, ranked, least)
+            for one, other in others
             if other is not None and len(other.qualifying)
         ),
     ]
@@ -124,37 +137,37 @@ def _telling_steps(
         yield cheapest
 
 
-def _relaxations(job: Job, catalogs: Catalogs) -> Iterator[tuple[str, float | str, Changes]]:
-    """Limits that leave candidates out: name, step and the cells that relax each."""
+def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
+    """The limits of a job that leave candidates out, each at its next step."""
     bits = 0 if job.fixed.get("precision") else NARROWER.get(job.fewest_bits, 0)
     if bits and not job.trains:
-        yield "fewest_bits", bits, {"fewest_bits": bits}
+        yield Relaxation("fewest_bits", bits, {"fewest_bits": bits})
     elif bits == 8 and "full" in tunings(job):
-        yield "fewest_bits", bits, {"fewest_bits": bits, "precision": "fp8-mixed"}
+        yield Relaxation("fewest_bits", bits, {"fewest_bits": bits, "precision": "fp8-mixed"})
     if job.assumed.get("spare"):
-        yield "spare", "", {"spare": 0}
+        yield Relaxation("spare", "", {"spare": 0})
     allowed = job.instances_most or USUAL_INSTANCES
     twice = min(max(2 * allowed, USUAL_INSTANCES), MOST_INSTANCES)
     if twice > allowed:
-        yield "instances_most", "", {"instances_most": twice}
+        yield Relaxation("instances_most", "", {"instances_most": twice})
     if any(name in job.fixed for name in ("instance", "gpu")):
         name = "instance" if "instance" in job.fixed else "gpu"
-        yield name, "", {"instance": None, "gpu": None}
+        yield Relaxation(name, "", {"instance": None, "gpu": None})
     if not job.trains and not job.ends:
         yield _less_load(job)
     if len(job.regions) < len(catalogs.regions):
-        yield "regions", "", {"regions": ANYWHERE}
+        yield Relaxation("regions", "", {"regions": ANYWHERE})
     if "on-demand" in job.markets and "spot" not in job.markets:
-        yield "markets", "spot", {"markets": "spot"}
+        yield Relaxation("markets", "spot", {"markets": "spot"})
 
 
-def _less_load(job: Job) -> tuple[str, float, Changes]:
+def _less_load(job: Job) -> Relaxation:
     """A tenth less load: requests per second, or whole requests in flight."""
     if job.requests_per_second:
         rate = job.requests_per_second * LESS_LOAD
-        return "requests_per_second", rate, {"requests_per_second": rate}
+        return Relaxation("requests_per_second", rate, {"requests_per_second": rate})
     users = max(int((job.users or 1) * LESS_LOAD), 1)
-    return "users", users, {"users": users, "people": None}
+    return Relaxation("users", users, {"users": users, "people": None})
 
 
 def _at(name: str, step: float | str, other: Ranking, ranked: Ranking, least: int) -> Relaxed:

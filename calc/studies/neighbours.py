@@ -14,6 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import ends_of
 from calc.cost.markets import BY_USE, sold_for
 from calc.cost.offers import is_stale_scarce_spot
+from calc.evaluate import Row
 from calc.job.cells import blank
 from calc.job.columns import ANYWHERE, FIXABLE, LIMITS, PACE, SHARDINGS, usual_limits_seconds
 from calc.job.resolve import divides_matrices
@@ -104,10 +105,12 @@ def neighbours(
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
+    asked = [_job_on_its_place(row, job, catalogs), _job_elsewhere(row, job, catalogs)]
+    here, others = sound_layouts(asked, catalogs)
     changes = [
         *_laid_out(row, catalogs),
-        *_on_its_place(row, job, catalogs),
-        *_elsewhere(row, job, catalogs),
+        *_on_its_place(row, here),
+        *_elsewhere(row, others, catalogs),
         *choices,
     ]
     return Neighbours(
@@ -165,17 +168,24 @@ def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield {"sharding": "zero3", "recompute": "full", "batch": 1.0, "accumulation_steps": sequences}
 
 
-def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """The best layouts on the scenario's GPUs; without a price, where that card is sold."""
+def _job_on_its_place(
+    row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs
+) -> dict[str, Any]:
+    """The job on the scenario's GPUs with free layouts; without a price, where the card is sold."""
     free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
     if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
-    for layout in sound_layouts(free | _COMPARED[row["work"]], catalogs):
+    return free | _COMPARED[row["work"]]
+
+
+def _on_its_place(row: dict[str, Any], layouts: Iterable[Row]) -> Iterator[Change]:
+    """The best layouts on the scenario's GPUs."""
+    for layout in layouts:
         yield {name: layout[name] for name in _LAYOUT_READ[row["work"]]}
 
 
-def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
-    """The best of every instance type for the same work; of a service in fewer bits too."""
+def _job_elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The job with free layouts on every instance type; of a service in fewer bits too."""
     free = {
         name: value
         for name, value in job.items()
@@ -193,8 +203,13 @@ def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> 
         ]
     elif row["precision"] not in native:  # else each card trains in the one of them that it has
         free["precision"] = row["precision"]
+    return free
+
+
+def _elsewhere(row: dict[str, Any], layouts: Iterable[Row], catalogs: Catalogs) -> Iterator[Change]:
+    """The best of every instance type for the same work."""
     cards = set()
-    for best in sound_layouts(free, catalogs):
+    for best in layouts:
         place = (
             {"instance": best["instance"], "gpu": ""} if best["instance"] != row["instance"] else {}
         )

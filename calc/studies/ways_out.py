@@ -9,7 +9,7 @@ from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED
 from calc.job.job import Job
 from calc.job.resolve import tunings
 from calc.search.facts import Problem
-from calc.search.first_rows import first_row
+from calc.search.first_rows import first_rows
 
 Changes = dict[str, Any]
 FREED = 1e15  # of a limit that asks for nothing
@@ -45,8 +45,9 @@ def ways_out(
     if job.have or problem.code not in SOLVABLE:
         return ()
     found = []
-    for kind, value, changes in _tried(job, problem, catalogs):
-        row = first_row({**cells, **changes}, catalogs)
+    tried = list(_tried(job, problem, catalogs))
+    rows = first_rows([{**cells, **changes} for _, _, changes in tried], catalogs)
+    for (kind, value, changes), row in zip(tried, rows, strict=True):
         if row is None or not row["usd"] > 0:
             continue
         value = {name: row[LIMITED[name]] for name in changes} if kind == "limits" else value
