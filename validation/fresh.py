@@ -56,7 +56,9 @@ SHOWN = (*ABOUT, "asked", "predicted", "error_ratio", "low_ratio", "high_ratio",
 def fresh_catalogs():
     """The catalogs with the models of all published rows that they lack."""
     catalogs = with_published_models(load_catalogs())
-    return add_models(catalogs, dict(added_models([str(FRESH / "configs")], catalogs)))
+    entries = dict(added_models([str(FRESH / "configs")], catalogs))
+    lacking = {name: entry for name, entry in entries.items() if name not in catalogs.models.index}
+    return add_models(catalogs, lacking)
 
 
 def expected(family):
