@@ -104,6 +104,38 @@ def test_experts_move_interleave_and_reach_as_their_software_has_it():
     assert decode_widened_bytes(64, 1e9 * one, 4.0, 2, 1, 1) == 0
 
 
+def test_an_expert_of_few_tokens_takes_a_time_of_its_own_in_8_bits(catalogs):
+    """128 experts on 8 GPUs, 16 on each: below the time of one pass of one expert, each of the 3
+    passes of the 48 blocks takes 16 of them, however few the tokens are; 16 bits have no such time.
+    """
+    run = {
+        **MEGATRON,
+        "model": "qwen3-30b-a3b",
+        "expert_parallel": 8,
+        "precision": "fp8-mixed",
+        "sequence_tokens": 512,
+    }
+    few, many, wide = timed(
+        catalogs,
+        run,
+        {**run, "sequence_tokens": 65536},
+        {**run, "precision": "bf16-master"},
+    )["short_experts_seconds"]
+    least = catalogs.engines.at["megatron", "expert_pass_seconds"]
+    assert 0.7 * least < few / (48 * 16) < least
+    assert many == wide == 0
+
+
+def test_hybrids_are_divided_over_gpus_by_software_whose_source_does_it(catalogs):
+    """A published step of verl divides Qwen3.5's sequences over 8 GPUs (commit 6a6242f3d)."""
+    run = {**TRAINING, "model": "qwen3.5-27b", "context_parallel": 8, "precision": "bf16-mixed"}
+    problems = {
+        software: estimate({**run, "implementation": software}, catalogs)["problem"]
+        for software in ("verl", "automodel", "prime-rl", "ms-swift", "trl")
+    }
+    assert [software for software, problem in problems.items() if problem] == ["trl"]
+
+
 def all_to_all(experts_per_token, expert_parallel, once):
     one = np.array([[1.0]])
     islands = expert_islands(expert_parallel, 1, 8)

@@ -85,24 +85,73 @@ def streamed_weights_seconds(
     return weights_bytes * training_passes * context_parallel / training_streamed_bytes_per_second
 
 
+def stack_expert_pass_flops(
+    batch_sequences,
+    stack_pass_tokens,
+    stack_block_expert_parameters,
+    stack_experts,
+    stack_experts_per_token,
+    expert_parallel,
+    model_split,
+    pipeline_parallel,
+    context_parallel,
+):
+    """One pass of one expert on its GPU, with the tokens that all ranks send it. [FLOP]
+
+    2 · tokens · k / E · ranks · weights of an expert, routed evenly. Shape (stacks, rows). Source:
+    Lepikhin et al. 2020, arXiv 2006.16668.
+    """
+    experts = np.maximum(stack_experts, 1)
+    tokens = (
+        batch_sequences * stack_pass_tokens * stack_experts_per_token / experts * expert_parallel
+    )
+    divided = model_split / pipeline_parallel * context_parallel
+    return 2 * tokens * stack_block_expert_parameters / experts / divided
+
+
+def short_experts_seconds(
+    stack_layers,
+    stack_experts,
+    stack_expert_pass_flops,
+    expert_parallel,
+    replica_gpus,
+    pipeline_parallel,
+    products_flops_per_second,
+    expert_matmul_ratio,
+    product_bytes_each,
+    engine_expert_pass_seconds,
+):
+    """Time by which one pass of all experts exceeds its arithmetic, on one GPU alone. [s]
+
+    Software that multiplies expert by expert casts each one's tokens to 8 bits and launches its
+    products apart, which takes a time of its own however few the tokens are. Source: Transformer
+    Engine, pytorch/module/grouped_linear.py; catalogs/calibrated/engines.yaml,
+    expert_pass_seconds.
+    """
+    floor_seconds = np.where(product_bytes_each < 2, engine_expert_pass_seconds, 0)
+    counted_seconds = stack_expert_pass_flops / (products_flops_per_second * expert_matmul_ratio)
+    short_seconds = np.maximum(floor_seconds - counted_seconds, 0)
+    rank_experts = np.maximum(stack_experts / expert_parallel, np.minimum(stack_experts, 1))
+    on_gpu = np.sum(stack_layers * rank_experts * short_seconds, axis=0) / pipeline_parallel
+    return on_gpu * replica_gpus
+
+
 def training_products_seconds(
     dense_equivalent_flops,
     repeated_products_ratio,
     weight_gradient_ratio,
     products_flops_per_second,
     streamed_weights_seconds,
+    short_experts_seconds,
 ):
     """Products of the blocks in a micro-batch, or reading their weights if longer. [s]
 
-    The two bounds of the roofline, on one GPU that would do everything. Source: Williams et al.
-    2009, CACM 52(4), 65-76.
+    The two bounds of the roofline, on one GPU that would do everything, and what short passes
+    through experts take beside them. Source: Williams et al. 2009, CACM 52(4), 65-76.
     """
-    products = (
-        dense_equivalent_flops
-        * (2 + repeated_products_ratio + weight_gradient_ratio)
-        / products_flops_per_second
-    )
-    return np.maximum(products, streamed_weights_seconds)
+    passes = 2 + repeated_products_ratio + weight_gradient_ratio
+    products = dense_equivalent_flops * passes / products_flops_per_second
+    return np.maximum(products, streamed_weights_seconds) + short_experts_seconds * passes
 
 
 def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages):
