@@ -310,12 +310,25 @@ def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
         "graphs_bytes",
         "is_engine",
         "memory_utilization",
-        "serving_counts_graphs",
+        "counts_graphs",
     )
     limit = limit_bytes(*(table[name] for name in names), 0, 0)
     assert (
         limit == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
     )
+
+
+def test_cuda_graphs_lie_beyond_the_share_before_vllm_0_21():
+    """vLLM's log says since which release it counts them; the cache has what they take now."""
+    row = {"work": "inference", "model": "qwen2.5-14b", "implementation": "vllm"}
+    row |= {"gpu": "h100-80gb-sxm", "memory_utilization": 0.9, "max_sequences": 256}
+    pools = [
+        float(estimate({**row, "software_release": release}, catalogs())["kv_pool_bytes"])
+        for release in ("0.20.1", "0.21.0", "")
+    ]
+    graphs = one_scenario(row, catalogs())["graphs_bytes"]
+    assert pools[1] == pools[2] == pytest.approx(41.43 * 2**30, rel=0.03)  # as its log printed
+    assert pools[0] - pools[1] == pytest.approx(graphs)
 
 
 def test_a_pipeline_under_fsdp_keeps_its_stage_whole_and_large_tensors_their_segment():

@@ -37,6 +37,7 @@ FAMILIES = (
     "train_memory",
     "serving",
     "serving_memory",
+    "pools",
     "encoders",
     "post_training",
 )

@@ -27,7 +27,7 @@ def limit_bytes(
     graphs_bytes,
     is_engine,
     memory_utilization,
-    serving_counts_graphs,
+    counts_graphs,
     matrix_waste_bytes,
     lost_ratio,
 ):
@@ -39,9 +39,7 @@ def limit_bytes(
     plain = (gpu_memory_bytes - context_bytes - matrix_waste_bytes) / (1 + lost_ratio)
     return np.where(
         is_engine > 0,
-        memory_utilization * gpu_memory_bytes
-        - context_bytes
-        - serving_counts_graphs * graphs_bytes,
+        memory_utilization * gpu_memory_bytes - context_bytes - counts_graphs * graphs_bytes,
         plain,
     )
 
@@ -58,7 +56,7 @@ def outside_bytes(
     context_bytes,
     matrix_waste_bytes,
     is_engine,
-    serving_counts_graphs,
+    counts_graphs,
     graphs_bytes,
     memory_utilization,
     gpu_memory_bytes,
@@ -70,7 +68,7 @@ def outside_bytes(
     gpu_memory_utilization.
     """
     left_free_bytes = (1 - memory_utilization) * np.nan_to_num(gpu_memory_bytes)
-    of_engine_bytes = serving_counts_graphs * graphs_bytes + left_free_bytes
+    of_engine_bytes = counts_graphs * graphs_bytes + left_free_bytes
     return context_bytes + np.where(is_engine > 0, of_engine_bytes, matrix_waste_bytes)
 
 

@@ -38,6 +38,14 @@ def engine_batched_tokens(
     return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
 
 
+def counts_graphs(serving_counts_graphs, release_leaves_graphs_out):
+    """1 if an engine's release counts CUDA graphs inside its share. [0 or 1]
+
+    Source: catalogs/calibrated/earlier_releases.yaml.
+    """
+    return serving_counts_graphs * (1 - np.nan_to_num(release_leaves_graphs_out))
+
+
 def expert_tile(is_engine, experts_only, card_expert_tile):
     """The tile of the card's MXFP4 kernel for experts, else 0. [elements]"""
     return np.where(is_engine * experts_only > 0, np.nan_to_num(card_expert_tile), 0.0)
