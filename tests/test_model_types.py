@@ -122,3 +122,38 @@ def test_a_wrong_entry_of_a_type_is_a_sentence(entry, words):
     with pytest.raises(CatalogError) as caught:
         model_types_of(document, families_with_types(CATALOGS.families, document["model_types"]))
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_weights_that_layers_share_count_once_and_each_pass_has_its_cache():
+    """Counts of classes of transformers 5.23 at their default configs; Zamba's hybrids share one
+    block of attention, HRM's two stacks of 16 are passed 128 times.
+    """
+    mixers = {"mamba_d_conv": 4, "mamba_expand": 2, "tie_word_embeddings": True}
+    hybrids = ["mamba"] * 6 + ["hybrid"]
+    zamba2 = {"model_type": "zamba2", "hidden_size": 2560, "num_hidden_layers": 54, **mixers}
+    zamba2 |= {"vocab_size": 32000, "num_attention_heads": 32, "attention_head_dim": 160}
+    zamba2 |= {"mamba_d_state": 64, "n_mamba_heads": 8, "mamba_ngroups": 1, "adapter_rank": 128}
+    zamba2["layers_block_type"] = hybrids + (["mamba"] * 5 + ["hybrid"]) * 7 + ["mamba"] * 3
+    zamba2["layers_block_type"] += ["hybrid", "mamba"]
+    hrm = {"model_type": "hrm_text", "num_hidden_layers": 16, "H_cycles": 2, "L_cycles": 3}
+    hrm |= {"hidden_size": 1536, "num_attention_heads": 12, "vocab_size": 151808, "head_dim": 128}
+    for config, parameters, caching in (
+        (zamba2, 2481848336, 9),
+        (hrm | {"intermediate_size": 4096}, 1447822848, 128),
+    ):
+        entry = read_config(config, "it", CATALOGS)
+        models, stacks = model_table({"it": entry}, CATALOGS.families)
+        assert models.loc["it", "parameters"] == parameters
+        assert stacks.loc[stacks["kv_heads"] > 0, "layers"].sum() == caching
+
+
+def test_a_type_that_generates_keeps_a_cache_whatever_stands_beside_it():
+    """GIT's tower has more weights than its text, which generates all the same."""
+    git = {"model_type": "git", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100}
+    git |= {"num_attention_heads": 4, "intermediate_size": 128}
+    git["vision_config"] = {"model_type": "git_vision_model", "hidden_size": 128}
+    git["vision_config"] |= {"num_hidden_layers": 6, "num_attention_heads": 4, "patch_size": 16}
+    catalogs = add_models(CATALOGS, {"it": read_config(git, "it", CATALOGS)})
+    row = estimate({"model": "it", "work": "inference", "sequence_tokens": 32}, catalogs, False)
+    assert row["kv_cache_bytes"] == 2 * 2 * 64 * 2 * 32  # keys and values, 16 bits, 2 layers
+    assert "its vision part" in row["note"]

@@ -84,8 +84,17 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
     sizes = _with_rules(
         document["tower_sizes"], ("tower_sizes",), dict.fromkeys(document["tower_sizes"])
     )
+    beside = document["beside_sketches"]
+    beside = _with_rules(beside, ("beside_sketches",), dict.fromkeys(beside))
     sections = {section: document[section] for section in SECTIONS}
-    return ModelTypes(types=types, parts=parts, towers=towers, tower_sizes=sizes, **sections)
+    return ModelTypes(
+        types=types,
+        parts=parts,
+        towers=towers,
+        tower_sizes=sizes,
+        beside_sketches=beside,
+        **sections,
+    )
 
 
 def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:

@@ -166,7 +166,10 @@ def _layer_sizes(config, model_type, entry):
         raise ConfigError("the fields that describe its layers contradict num_hidden_layers.")
     check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
     for name, value in (size for _, of_layer in counts for size in of_layer):
-        whole_number(value, 0, f"the {name} of some of its layers")
+        most = (
+            LARGEST**2 if name.startswith("further_") else LARGEST
+        )  # a count of weights, or a size
+        whole_number(value, 0, f"the {name} of some of its layers", most)
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
         raise ConfigError(
             f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} "

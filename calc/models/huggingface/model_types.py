@@ -83,6 +83,7 @@ class ModelTypes:
     not_covered_begins: Mapping[str, str]
     nearest: Mapping[str, str]
     sketches: Mapping[str, Any]
+    beside_sketches: Mapping[str, Mapping[str, Any]]  # type -> part -> its parameters
     harmless_fields: Sequence[str]
     rule_fields: Sequence[str]
     tower_fields: Sequence[str]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from calc.models.architecture import describe_model
+from calc.models.expressions import worked_out
 from calc.models.huggingface.model_types import ModelTypes
 from calc.models.huggingface.parts import TextPart, named_parts, parts_beside
 from calc.models.huggingface.values import OWN_SIZES, ConfigError
@@ -33,7 +34,10 @@ def sketch(
     )
     filled = {name: value for name, value in defaults.items() if name not in stated_itself}
     filled |= {name: value for name, value in config.items() if value is not None}
-    sizes = usual_sizes(filled, fields) | {"writes": writes(config, of_text)}
+    sizes = usual_sizes(filled, fields) | {
+        "writes": writes(config, of_text, model_types),
+        "writer": config.get("model_type") in model_types.sketches["writers"],
+    }
     for plain in model_types.sketches["plain"]:
         if all(sizes.get(name) for name in plain["needs"].split()):
             theirs, sizes = (
@@ -105,12 +109,23 @@ def _of_stages(sizes: Config) -> dict[str, Any]:
     return single | {"layers": sum(depths), "hidden": hidden, "heads": heads}
 
 
-def writes(config: Config, of_text: bool) -> bool:
-    """Return whether the model generates text: by its class, place or fields."""
+def writes(config: Config, of_text: bool, model_types: ModelTypes) -> bool:
+    """Return whether the model generates text: by its class, type, place or fields."""
     classes = config.get("architectures")
     if isinstance(classes, list) and classes:
         return str(classes[0]).endswith(WRITERS)
+    if config.get("model_type") in model_types.sketches["writers"]:
+        return True
     return of_text or any(config.get(name) for name in OF_WRITERS)
+
+
+def beside_parameters(config: Config, model_types: ModelTypes) -> dict[str, int]:
+    """Parameters beside the plain models of a type's sizes, by part; {} where it has none."""
+    formulas = model_types.beside_sketches.get(str(config.get("model_type")), {})
+    try:
+        return {name: int(count) for name, count in worked_out(formulas, config.get).items()}
+    except (TypeError, ValueError, ArithmeticError):
+        return {}
 
 
 def largest_part(
@@ -135,11 +150,13 @@ def largest_part(
             ("block", "moe_block", "encoder_block"), ""
         )
     counts = {name: counted_parameters(entry, catalogs) for name, entry in entries.items()}
-    largest = "" if of_text and "" in entries else max(counts, key=lambda name: counts[name])
+    leads = of_text or writes(part.config, of_text, catalogs.model_types)
+    largest = "" if leads and "" in entries else max(counts, key=lambda name: counts[name])
     entry, rest = (
         entries[largest],
         {name or "other": count for name, count in counts.items() if name != largest},
     )
+    rest |= beside_parameters(outer, catalogs.model_types)
     unknown = [name for name in siblings if name not in entries]
     if not rest and not unknown:
         return entry

@@ -87,13 +87,13 @@ def short_value(text: object) -> str:
     return escaped if len(escaped) <= 40 else escaped[:37] + "..."
 
 
-def whole_number(value: Any, least: int, field: str) -> int:
-    """The value as a whole number of at least `least`."""
+def whole_number(value: Any, least: int, field: str, most: int = LARGEST) -> int:
+    """The value as a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(f"{field} is {json.dumps(value)[:40]}; it must be a whole number.")
-    if value != int(value) or not least <= value <= LARGEST:
+    if value != int(value) or not least <= value <= most:
         raise ConfigError(
-            f"{field} is {value:.12g}; it must be a whole number from {least} to {LARGEST}."
+            f"{field} is {value:.12g}; it must be a whole number from {least} to {most}."
         )
     return int(value)
 

@@ -36,6 +36,35 @@ def nemotron_pattern(config: Config) -> list[str]:
     return list(named) if named else ["M", "E", "*", "-"]
 
 
+def zamba_pattern(config: Config) -> list[str]:
+    """The kinds of Zamba's layers: mixers, and hybrid ones with shared attention before them."""
+    return [
+        "hybrid" if kind == "hybrid" else "mamba" for kind in config.get("layers_block_type") or ()
+    ]
+
+
+def zamba_layers(config: Config, values: Config) -> Kinds:
+    """A mixer in each layer; before a hybrid one, attention whose weights all hybrids share.
+
+    Attention reads the hidden states beside the embeddings, twice the width. Each hybrid has a
+    matrix of its own after it, in Zamba2 also adapters of the shared matrices. Source:
+    transformers 5.23, zamba/modeling_zamba.py and zamba2/modeling_zamba2.py.
+    """
+    pattern, hidden = zamba_pattern(config), values["hidden"]
+    groups = config.get("num_mem_blocks") or 1
+    heads = values["heads"] + 2 * values["kv_heads"]
+    shared = hidden * heads * values["head_dim"] + hidden  # the second half of what it reads
+    rank = config.get("adapter_rank") or 0
+    own = hidden**2 + rank * (hidden + 2 * values["ffn"])
+    own += 3 * 2 * rank * 2 * hidden * bool(config.get("use_shared_attention_adapter"))
+    further = round(shared + own * pattern.count("hybrid") / groups)
+    attention = ("dense", {"layer_groups": groups, "further_parameters": further})
+    mixer = ("none-linear", {"block_norms": 1})
+    return [
+        layer for kind in pattern for layer in ([attention, mixer] if kind == "hybrid" else [mixer])
+    ]
+
+
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     types = config.get("layer_types") or [
         "full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)

@@ -4,7 +4,7 @@ A rule reads a config, which already holds the defaults of its class, and our si
 returns further sizes.
 """
 
-from calc.models.huggingface.rules.layer_kinds import nemotron_pattern
+from calc.models.huggingface.rules.layer_kinds import nemotron_pattern, zamba_pattern
 from calc.models.huggingface.values import (
     ConfigError,
     labels_of,
@@ -132,6 +132,27 @@ def albert_sizes(_config, values):
         "further_outside_parameters": (hidden + 1) * hidden
         if values["embedding_width"] == hidden
         else 0
+    }
+
+
+def zamba_sizes(config, values):
+    """Shared attention before a hybrid layer is a layer too; a mixer of Mamba or of Mamba-2."""
+    inner = int((config.get("mamba_expand") or 2) * values["hidden"])
+    pattern = zamba_pattern(config)
+    layers = {"layers": values["layers"] + pattern.count("hybrid")}
+    if len(pattern) != values["layers"]:
+        raise ConfigError("layers_block_type must name one kind for each of its layers.")
+    if config.get("model_type") == "zamba":
+        return layers | {
+            "state_heads": 1,
+            "state_head_dim": inner,
+            "time_rank": -(-values["hidden"] // 16)
+            if config.get("mamba_dt_rank") in (None, "auto")
+            else config["mamba_dt_rank"],
+        }
+    return layers | {
+        "ffn": values.get("ffn") or 4 * values["hidden"],
+        "state_head_dim": inner // values["state_heads"],
     }
 
 
