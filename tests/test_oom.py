@@ -242,7 +242,7 @@ def test_json_other_text_and_long_hostile_text_are_answered_in_bounded_time():
     assert cards_of_capacity(14.75 * GIB, catalogs())[0] == "t4"
     assert {"a10g", "l4"} <= set(cards_of_capacity(21.96 * GIB, catalogs()))
     assert {"h100-80gb-sxm", "a100-80gb-sxm"} <= set(cards_of_capacity(79.1 * GIB, catalogs()))
-    assert cards_of_capacity(8 * GIB, catalogs()) == []
+    assert cards_of_capacity(6 * GIB, catalogs()) == []
 
 
 SGLANG_START = (

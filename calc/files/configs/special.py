@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from calc.files.configs.fields import table
 from calc.files.configs.inside.cards import cards_in
 from calc.files.configs.values import NoEqual, as_word, whole
 
@@ -34,12 +33,12 @@ def component(value: Any) -> dict:
 
 def accelerators(value: Any) -> dict:
     """The cards of a SkyPilot node, H100:8; alternatives settle nothing."""
-    name, _, number = str(
-        value[0] if isinstance(value, list) and len(value) == 1 else value
-    ).partition(":")
-    if name not in table("cards") or whole(number or "1") is None:
+    named = str(value[0] if isinstance(value, list) and len(value) == 1 else value)
+    cards = cards_in(named)
+    if len(cards) != 1 or not whole(named.rpartition(":")[2] if ":" in named else "1"):
         raise NoEqual
-    return {"gpu": table("cards")[name], "gpus_per_node": int(number or 1)}
+    card, number = cards[0]
+    return {"gpu": card, "gpus_per_node": number or 1}
 
 
 def infra(value: Any) -> dict:

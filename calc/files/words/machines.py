@@ -9,7 +9,7 @@ from calc.files.words.items import Item
 SIZES = r"(?:\d+xlarge|xlarge|large|metal)"
 MAKERS = r"(?:nvidia[ -]|amd[ -])?(?:(?:tesla|quadro|geforce|instinct)[ -])?(?:(?:rtx|gtx)[ -]?)?(?:pro[ -]|titan[ -])?"
 TRAITS = r"(?:[ -]?(?:sxm\d?|pcie|nvl|ada|server|blackwell|generation|super|ti|tensor core|(?:\d{2,3}) ?gb)(?![a-z0-9]))*"
-BARE_CARD = re.compile(r"\d\d90")  # a number that people write without rtx
+BARE_CARD = re.compile(r"\d\d90|.*\d (?:ti|super|\d+ ?gb)\b.*")  # what people write without rtx
 MEMORY_BEFORE = r"(?:\d{2,3} ?gb[ -])?"
 
 
@@ -74,7 +74,7 @@ def _cards(text: str, catalogs: Catalogs) -> list[Item]:
     for match in re.finditer(pattern, text):
         group = 1 if match[1] else 3 if match[3] else 5
         words, key = match[group], match[group + 1]
-        if key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(key):
+        if key.isdigit() and "rtx" not in words and not BARE_CARD.fullmatch(words):
             continue
         if key in ("t4",) and re.search(r"t4[ -]?g", words):
             continue
@@ -108,7 +108,10 @@ def card_kinds(catalogs: Catalogs) -> dict[str, list[str]]:
 
 
 def narrowed(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...]:
-    """The card that the words narrow down to; of several the one that AWS rents, the largest."""
+    """The card that the words narrow down to; of several the one that AWS rents, the largest.
+
+    A version that the words do not name (Ti, SUPER) counts last.
+    """
     written = {
         re.sub(r"^(\d+) ?gb?$", r"\1gb", word)
         for word in re.split(r"[ -]", re.sub(r"(\d) (gb?)\b", r"\1\2", words))
@@ -119,8 +122,10 @@ def narrowed(cards: list[str], words: str, catalogs: Catalogs) -> tuple[str, ...
         cards,
         key=lambda gpu: (
             len(written & set(gpu.split("-"))),
+            -len({"ti", "super"} & set(gpu.split("-")) - written),
             gpu in rented,
             float(catalogs.gpus["memory_bytes"][gpu]),
+            "sxm" in gpu,
         ),
     )
     return (best,)
