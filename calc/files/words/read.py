@@ -14,6 +14,7 @@ from calc.files.words.goal import goal_of
 from calc.files.words.hardware import put_hardware
 from calc.files.words.items import Item, items_of, normalized
 from calc.files.words.machines import named_machines
+from calc.files.words.method import settle_method
 from calc.files.words.models import NamedModel, named_models, of_size
 from calc.files.words.quantities import put_quantities
 from calc.files.words.scopes import Scopes, scopes_of
@@ -90,6 +91,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
         facts.drop("method")
     elif "lora_rank" in facts.columns:
         facts.columns.setdefault("method", "lora")
+    settle_method(facts, goal)
     _solved(facts, heard)
     facts.within_bounds()
     _within_context(facts, model, catalogs)
