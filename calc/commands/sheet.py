@@ -16,6 +16,7 @@ from calc.plan.bill import price_facts
 from calc.plan.figures import figures, parts_of, records
 from calc.say.change import NOTHING_FITS, effect
 from calc.say.job import job_sentence, short_job
+from calc.say.named_choices import named_choices_words
 from calc.say.numbers import (
     about,
     counted,
@@ -34,6 +35,7 @@ from calc.say.reading import reading_lines
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
 from calc.search.row_status import scenario_of
+from calc.studies.named_choices import named_choices
 
 CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
 TELLS_APART = ("model", "gpu", "instance", "gpus", "tensor_parallel", "pipeline_parallel")
@@ -85,6 +87,7 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
         yield from _estimated(row, bool(result.job.get("have")), catalogs)
+        yield from _compared(result, request)
         changes = _changes(result, catalogs)
         yield from (
             f"Change: {change}"
@@ -156,6 +159,15 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
+
+
+def _compared(result: Answered, request: Request) -> Iterator[str]:
+    """The choices that the words leave, each with its own answer."""
+    if not result.job or result.job.get("have"):
+        return
+    said = request.understood
+    if choices := named_choices(result.job, request.columns, said.words, request.catalogs):
+        yield f"Compared: {named_choices_words(choices, request.catalogs)}"
 
 
 def _engine_cache(row: Row) -> Iterator[str]:

@@ -1,0 +1,24 @@
+"""The choices that a text leaves, beside each other in one line."""
+
+from collections.abc import Sequence
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import ends_of
+from calc.say.numbers import about, span
+from calc.say.place import place
+from calc.studies.named_choices import NamedChoice
+
+
+def named_choices_words(choices: Sequence[NamedChoice], catalogs: Catalogs) -> str:
+    """Each choice with its price: 1 × p4d.24xlarge $49 in 2.2 h · p5: nothing meets the limits."""
+    regions = {choice.row["region"] for choice in choices if choice.row}
+    named = catalogs if len(regions) > 1 else None
+    return " · ".join(_words(choice, named) for choice in choices)
+
+
+def _words(choice: NamedChoice, catalogs: Catalogs | None) -> str:
+    row = choice.row
+    if row is None:
+        return f"{choice.name}: nothing meets the limits"
+    time = f" in {span(row['hours'])}" if ends_of(row) else " a month"
+    return f"{place(row, catalogs)} {about(row['usd'])}{time}"

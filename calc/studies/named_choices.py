@@ -1,0 +1,49 @@
+"""The choices that a text leaves, as "p4d or p5", each with its own first answer."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.job.cells import listed
+from calc.search.first_rows import first_row
+
+CHOICES = ("instance", "gpu", "markets", "regions")
+MOST_CHOICES = 4
+
+
+class NamedChoice(NamedTuple):
+    """One of the choices that a text names, and its first answer; None where nothing qualifies."""
+
+    name: str
+    row: Row | None
+
+
+def named_choices(
+    job: Mapping[str, Any], said: Mapping[str, Any], words: Mapping[str, str], catalogs: Catalogs
+) -> list[NamedChoice]:
+    """Answer each of the choices that a text leaves; empty where it leaves none.
+
+    `said`: the columns that the text sets, `words`: the words of each.
+    """
+    for column in CHOICES:
+        values = [one for value in listed(said.get(column)) for one in str(value).split("+")]
+        several = _groups(column, values, words.get(column, ""))
+        if 1 < len(several) <= MOST_CHOICES:
+            return [
+                NamedChoice(name, first_row({**job, column: "+".join(values)}, catalogs))
+                for name, values in several.items()
+            ]
+    return []
+
+
+def _groups(column: str, values: list[str], words: str) -> dict[str, list[str]]:
+    """The values of each choice: of a family of instances all its sizes."""
+    if column != "instance":
+        return {value: [value] for value in values}
+    names = [word.strip().removeprefix("ml.") for word in words.split(",")]
+    groups = {
+        name: [value for value in values if value == name or value.startswith(f"{name}.")]
+        for name in names
+    }
+    return {name: group for name, group in groups.items() if group}
