@@ -19,6 +19,7 @@ from calc.say.job import job_sentence, short_job
 from calc.say.named_choices import named_choices_words
 from calc.say.numbers import (
     about,
+    count,
     counted,
     duration,
     gib,
@@ -35,7 +36,9 @@ from calc.say.reading import reading_lines
 from calc.say.setting import setting
 from calc.say.verdict import RUNS, memory_of
 from calc.search.row_status import scenario_of
+from calc.studies.alternatives import load_tokens_per_month
 from calc.studies.named_choices import named_choices
+from calc.units import MILLION
 
 CHANGES, PARTS, LONGEST = 3, 6, 240  # changes and components that are named; characters of a line
 TELLS_APART = ("model", "gpu", "instance", "gpus", "tensor_parallel", "pipeline_parallel")
@@ -87,6 +90,7 @@ def _lines(result: Answered, request: Request) -> Iterator[str]:
         yield f"Problem: {row['problem']}"
     if not is_missing(row["memory_bytes"]):
         yield from _estimated(row, bool(result.job.get("have")), catalogs)
+        yield from _endpoint(result)
         yield from _compared(result, request)
         changes = _changes(result, catalogs)
         yield from (
@@ -159,6 +163,22 @@ def _estimated(row: Row, have: bool, catalogs: Catalogs) -> Iterator[str]:
     yield f"Card: {'; '.join(filter(None, (card, RUNS.get(row['runs'], ''))))}"
     yield f"Time: {'; '.join(_times(row)) or 'not known'}"
     yield f"Money: {_money(row, catalogs) if not have else 'nothing is rented'}"
+
+
+def _endpoint(result: Answered) -> Iterator[str]:
+    """What Amazon Bedrock asks for the tokens of a service."""
+    job = result.options.resolved if result.options else None
+    price = result.row.get("endpoint_usd_per_million_tokens")
+    if job is None or job.trains or is_missing(price) or not price:
+        return
+    period = "" if ends_of(result.row) else " a month"
+    tokens = load_tokens_per_month(result.row, job)
+    even = result.row["endpoint_break_even_tokens"]
+    own = "" if result.job.get("have") else f"; own instances cost less from {count(even)} a day"
+    yield (
+        f"Bedrock: {about(tokens * price / MILLION)}{period} for the same "
+        f"{count(tokens)} generated tokens with their prompts, {usd(price)} a million{own}"
+    )
 
 
 def _compared(result: Answered, request: Request) -> Iterator[str]:

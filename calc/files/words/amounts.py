@@ -20,6 +20,7 @@ class Amounts:
     is_batch: bool  # the work ends
     embeds: bool  # the model answers with a vector or a number
     weekdays: bool
+    compares_endpoint: bool  # with what an endpoint asks for the same tokens
     text: str
     used: set[int] = field(default_factory=set)  # places of the claims that have had their say
 

@@ -104,7 +104,7 @@ def read_words(text: str, catalogs: Catalogs) -> Understood:
     if stored and goal == "serve":
         facts.columns.setdefault("precision", stored)
         facts.words.setdefault("precision", model)
-    facts.not_counted += _left(items, covered, scopes)
+    facts.not_counted += [*_unsold(items, model, catalogs), *_left(items, covered, scopes)]
     return Understood(
         facts.columns,
         facts.words,
@@ -288,7 +288,7 @@ def _amounts(
     roles = {claim.role for claim in claims}
     ends = bool("batch_work" in tags or roles & BATCH_ROLES) and not roles & STEADY_ROLES
     embeds = _embeds(model, catalogs)
-    return Amounts(facts, claims, goal, ends, embeds, "weekday" in tags, plain)
+    return Amounts(facts, claims, goal, ends, embeds, "weekday" in tags, "endpoint" in tags, plain)
 
 
 def _bare(amounts: Amounts, model: str, catalogs: Catalogs) -> None:
@@ -359,6 +359,15 @@ def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:
                 words,
                 text=f"You wrote '{words}'; {model} takes at most {longest:,.0f} tokens of context. Which length is meant?",
             )
+
+
+def _unsold(items: list[Item], model: str, catalogs: Catalogs) -> list[str]:
+    """Closed models beside an open one, and an endpoint that is not known to sell the model."""
+    closed = [item.text for item in items if "refusals:closed" in item.tags]
+    names = [item.text for item in items if "endpoint" in item.tags]
+    if names and model and model not in set(catalogs.endpoints["model"]):
+        closed.append(f"{names[0]} (no price of {model} by the token is known)")
+    return closed
 
 
 def _left(items: list[Item], covered: set[int], scopes: Scopes) -> list[str]:

@@ -3,6 +3,7 @@
 from calc.files.words.amounts import DAY, HOUR, LONG_RUN, LONGEST_LENGTH, MONTH, Amounts
 from calc.files.words.facts import as_counted
 from calc.files.words.frames import Claim
+from calc.job.columns import JOB_BY_NAME, USUAL
 
 LENGTHS_TO_CHOOSE = ("200 tokens", "500 tokens", "2,000 tokens")
 MOST_CANDIDATES = 1000  # documents of one request of a reranker
@@ -70,6 +71,9 @@ def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
     """Tokens of a day or a month, which leave open how many requests come at the peak."""
     monthly = claim.rate_seconds > 8 * DAY
     period = MONTH if monthly else DAY
+    if amounts.compares_endpoint:
+        _spread_tokens(amounts, claim, tokens / claim.rate_seconds)
+        return
     column = "tokens_per_month" if monthly else "tokens_per_day"
     amounts.put(column, claim, tokens * period / claim.rate_seconds)
     text = (
@@ -77,6 +81,22 @@ def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
         "how many tokens does a request have, and its answer?"
     )
     amounts.ask("requests_per_second", claim, text)
+
+
+def _spread_tokens(amounts: Amounts, claim: Claim, per_second: float) -> None:
+    """Requests of the usual lengths, spread evenly: what an endpoint asks depends on tokens alone."""
+    usual = {"answer_tokens": JOB_BY_NAME["answer_tokens"].default, **USUAL["inference"]}
+    lengths = {
+        name: float(amounts.facts.columns.get(name, usual[name]))
+        for name in ("prompt_tokens", "answer_tokens")
+    }
+    each = sum(lengths.values())
+    rate = float(f"{per_second / each:.3g}")
+    amounts.put("requests_per_second", claim, rate)
+    amounts.facts.assume(
+        f"'{amounts.words(claim)}' as {rate:g} requests a second of {each:,.0f} tokens "
+        f"({lengths['answer_tokens']:,.0f} of them generated), spread evenly over the time"
+    )
 
 
 def _put_work(amounts: Amounts) -> None:
