@@ -103,6 +103,15 @@ def test_of_requests_as_people_type_them_none_is_misread_and_most_are_read():
             "we run llama 3.3 70b today (2 x p4d, $40k a month).\nNext: 45 users at once",
             {"model": "llama-3.3-70b", "users": 45, "instance": None, "usd_most": None},
         ),
+        ("8-bit lora of llama-3.1-8b on an l4", {"precision": "int8", "fewest_bits": None}),
+        ("llama-3.1-8b lora, load_in_4bit, on an l4", {"method": "qlora"}),
+        ("full tuning of llama-3.1-70b by torchtune with cpu offload", {"offload": "states"}),
+        ("full tuning of llama-3.1-8b, zero 3, cpu offload", {"offload": "optimizer"}),
+        ("serve gemma-3-27b on an A40", {"have": "1 x a40"}),
+        ("serve llama-3.1-8b on a 4070 ti super", {"have": "1 x rtx-4070-ti-super"}),
+        ("serve llama-3.1-8b on a rtx 4070", {"have": "1 x rtx-4070"}),
+        ("llama-3.3-70b, 500M tokens a month, bedrock?", {"requests_per_second": 0.124}),
+        ("llama-3.3-70b, 500M tokens a month", {"requests_per_second": None}),
         ("serve mistral medium to 20 users at once", {"model": None, "users": 20}),
         ("serve qwen3-110b to 20 users at once", {"model": None, "users": 20}),
     ],
@@ -142,6 +151,30 @@ def test_what_cannot_be_planned_is_refused_with_what_to_ask_instead(text):
     understood = read_request(text, catalogs())
     assert understood.problem.startswith("You wrote")
     assert understood.problem.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "full fine-tune llama-3.1-8b, p4d or p5",
+            ("Compared: 1 × p4d.24xlarge $", "p5.48xlarge $"),
+        ),
+        (
+            "serve llama-3.1-8b to 9 users on L4 or A10G",
+            ("Compared: 1 × g6.xlarge $", "g5.xlarge $"),
+        ),
+        ("llama-3.3-70b or bedrock, 500M tokens a month", ("Bedrock: $", "167 million generated")),
+        (
+            "serve qwen3-8b, bedrock, 2M tokens a day",
+            ("bedrock (no price of qwen3-8b by the token",),
+        ),
+    ],
+)
+def test_what_a_text_compares_stands_side_by_side(capsys, text, lines):
+    assert main(["show", text]) == 0
+    printed = capsys.readouterr().out
+    assert [line for line in lines if line not in printed] == []
 
 
 def test_a_number_that_is_not_understood_is_asked_about_and_nothing_is_priced(capsys):

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from calc.files.configs.fields import Tool, table, tools
+from calc.files.configs.inside.kinds import foreign_machine, started_engine
 from calc.files.configs.inside.services import machine_choices, services_of
 from calc.files.configs.inside.trees import file_form, python_of_notebook, tree_of
 from calc.files.configs.problem import ConfigProblem
@@ -72,8 +73,10 @@ def _runs_of_task(text: str, file: str, fields: dict[str, Any]) -> list[list[Rea
     task = tools()[TASK]
     try:
         services = services_of(text, file)
-    except ConfigProblem:  # a launcher of other files
-        return [[Reading(file, task, fields, LAUNCH, {})]]
+    except ConfigProblem:
+        if started_engine(text) or foreign_machine(text):
+            raise
+        return [[Reading(file, task, fields, LAUNCH, {})]]  # a launcher of other files
     told = (*MACHINES, *(name for name in fields if name.startswith(CHOICES)))
     rest = {name: value for name, value in fields.items() if name not in told}
     return [[*readings, Reading(file, task, rest, LAUNCH, {})] for readings in services]

@@ -1,4 +1,4 @@
-"""What words that say less than a column settle beside others: bits of a LoRA base, offloading."""
+"""What words settle beside other words: the bits of a LoRA base, what is offloaded."""
 
 from calc.files.words.facts import Facts
 

@@ -84,7 +84,7 @@ def _put_tokens_a_day(amounts: Amounts, claim: Claim, tokens: float) -> None:
 
 
 def _spread_tokens(amounts: Amounts, claim: Claim, per_second: float) -> None:
-    """Requests of the usual lengths, spread evenly: what an endpoint asks depends on tokens alone."""
+    """Take tokens as requests of the usual lengths, spread evenly over the time."""
     usual = {"answer_tokens": JOB_BY_NAME["answer_tokens"].default, **USUAL["inference"]}
     lengths = {
         name: float(amounts.facts.columns.get(name, usual[name]))

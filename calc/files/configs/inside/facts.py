@@ -100,8 +100,13 @@ def snake(name: str) -> str:
 
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every scalar, and every list of scalars, with its path."""
-    if isinstance(tree, dict):
+    """Every scalar, and every list of scalars, with its path.
+
+    A selector of nodes, {key: NAME, values: [...]}, is a list under that name.
+    """
+    if isinstance(tree, dict) and isinstance(tree.get("key"), str) and "values" in tree:
+        yield (*path, tree["key"]), tree["values"]
+    elif isinstance(tree, dict):
         for key, value in tree.items():
             yield from leaves(value, (*path, str(key)))
     elif isinstance(tree, list) and any(isinstance(item, dict | list) for item in tree):

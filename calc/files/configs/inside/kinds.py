@@ -1,8 +1,10 @@
 """What a file is, in words, where nothing in it is read."""
 
+import re
 from typing import Any
 
 from calc.files.configs.inside.facts import Fact
+from calc.files.configs.inside.others import unread_engine
 from calc.files.configs.tool_commands import engine_of
 
 MOST_NAMED = 3
@@ -28,12 +30,49 @@ NEXT = (
     "Give the part that starts the model: its command or arguments, with the model, or the "
     "trainer's own config."
 )
+INSTEAD = (
+    "It starts {}, which has no estimate here. Ask for the model in words, with its format and its "
+    "card, as in 'serve qwen3-8b in fp8 on l4': its weights and its cache take as much."
+)
+ELSEWHERE = (
+    "It asks for {}, which is not planned here. Name a GPU or an AWS instance that shall do the "
+    "same work."
+)
+MOST_WORDS = 2_000  # that may name an engine
+FOREIGN = re.compile(
+    r"\btpu-v\d\w*(?:-\d+)?|google\.com/tpu|cloud-tpu[\w.-]*|aws\.amazon\.com/neuron\w*|habana\.ai/gaudi|"
+    r"\b(?:ml\.)?(?:trn\d\w*|inf\d|dl1|dl2q)\.\d*x?large\b|gpu\.intel\.com/\w+|huawei\.com/Ascend\w*",
+    re.IGNORECASE,
+)
 
 
 def unread_kind(tree: dict[str, Any], form: str, text: str, facts: list[Fact]) -> str:
     """What a file is, what of it was seen, and what to give instead."""
-    seen = _seen(facts)
-    return f"this is {_named(tree, form, text)}{seen}. {NEXT}"
+    named = f"this is {_named(tree, form, text)}"
+    if lacks_gpu(text, facts):
+        machine = foreign_machine(text)
+        return f"{named}. {ELSEWHERE.format(machine)}"
+    if engine := started_engine(text):
+        return f"{named}. {INSTEAD.format(engine)}"
+    return f"{named}{_seen(facts)}. {NEXT}"
+
+
+def started_engine(text: str) -> str:
+    """The engine without an estimate that a text starts; empty where it names none."""
+    words = text.replace('"', " ").replace("'", " ").split()[:MOST_WORDS]
+    return next(filter(None, map(unread_engine, words)), "")
+
+
+def foreign_machine(text: str) -> str:
+    """The accelerator of another kind that a text asks for; empty where it asks for none."""
+    found = FOREIGN.search(text)
+    return found[0] if found else ""
+
+
+def lacks_gpu(text: str, facts: list[Fact]) -> bool:
+    """Whether a file asks for accelerators of another kind alone."""
+    named = [fact.value for fact in facts if fact.kind in ("card", "instance")]
+    return bool(foreign_machine(text)) and all(foreign_machine(str(name)) for name in named)
 
 
 def _named(tree: dict[str, Any], form: str, text: str) -> str:

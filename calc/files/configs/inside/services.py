@@ -5,7 +5,8 @@ from typing import Any
 
 from calc.files.configs.fields import Tool
 from calc.files.configs.inside.facts import Fact, Path, facts_of, near_facts, shared, unread_memory
-from calc.files.configs.inside.kinds import unread_kind
+from calc.files.configs.inside.kinds import lacks_gpu, unread_kind
+from calc.files.configs.inside.others import other_services
 from calc.files.configs.inside.programs import COMMANDS, Program, programs_of
 from calc.files.configs.inside.trees import file_form, tree_of
 from calc.files.configs.problem import ConfigProblem
@@ -51,14 +52,22 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
     paths = [program.path for program in programs]
     services: list[list[Reading]] = []
     seen: set[str] = set()
+    configs = [_configs_of(program, programs) for program in programs]
+    inner = {id(config) for several in configs for config in several}
+    strangers = other_services(tree, programs)
     for place, program in enumerate(programs):
+        if id(program) in inner:
+            continue
         others = [
             path for other, path in enumerate(paths) if other != place and path != program.path
         ]
         near = near_facts(facts, program.path, others)
-        unread = unread_memory(tree, program.path, _read_paths(facts, programs))
+        unread = unread_memory(tree, program.path, _read_paths(facts, programs)) | strangers
         place_name = _name(program.path, others)
-        for readings in _choices(program, near, file, unread, place_name):
+        own = [
+            Reading(file, one.tool, dict(one.fields or {}), CONFIG, {}) for one in configs[place]
+        ]
+        for readings in _choices(program, near, file, unread, place_name, own):
             told = repr(
                 [
                     (reading.tool and reading.tool.id, reading.fields, reading.parts)
@@ -76,7 +85,7 @@ def services_of(text: str, file: str) -> list[list[Reading]]:
         for readings, own in zip(services, settings, strict=True)
         if not any(own.items() < more.items() for more in settings)  # on no other machine
     ]
-    if not services:
+    if not services or lacks_gpu(text, facts):
         raise ConfigProblem(f"{file}: {unread_kind(tree, file_form(text, file), text, facts)}")
     return services
 
@@ -102,9 +111,14 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
     }
 
 
-def machine_choices(tree: dict[str, Any], file: str) -> list[list[Reading]]:
+MACHINE_FACTS = ("card", "instance", "gpus", "nodes")
+
+
+def machine_choices(
+    tree: dict[str, Any], file: str, kinds: tuple[str, ...] = MACHINE_FACTS
+) -> list[list[Reading]]:
     """What a tree says of machines, one list for each choice, for a script that trains."""
-    facts = [fact for fact in facts_of(tree) if fact.kind in ("card", "instance", "gpus", "nodes")]
+    facts = [fact for fact in facts_of(tree) if fact.kind in kinds]
     return [[Reading(file, None, {}, LAUNCH, parts)] for parts in parts_of_machines(facts) if parts]
 
 
@@ -152,16 +166,35 @@ def _name(path: Path, others: list[Path]) -> str:
     return path[depth] if 0 <= depth < len(path) else ""
 
 
+def _configs_of(program: Program, programs: list[Program]) -> list[Program]:
+    """The configs in the same file, as a ConfigMap holds them, that a command names."""
+    text = program.script or " ".join(program.words)
+    return [
+        other
+        for other in programs
+        if other.tool and text and "." in other.path[-1] and f"/{other.path[-1]}" in f"/{text}"
+    ]
+
+
 def _choices(
-    program: Program, facts: list[Fact], file: str, unread: dict[str, Any], name: str
+    program: Program,
+    facts: list[Fact],
+    file: str,
+    unread: dict[str, Any],
+    name: str,
+    configs: list[Reading],
 ) -> list[list[Reading]]:
-    """The readings of a program, one list for each choice of machine and each service it starts."""
+    """The readings of a program, one list for each choice of machine and each service it starts.
+
+    `configs`: those that its command names.
+    """
     several = []
     for parts in parts_of_machines(facts):
         environment = _environment(facts, parts)
         for readings in _readings(program, environment, file):
-            if not any(reading.tool for reading in readings):
+            if not any(reading.tool for reading in (*readings, *configs)):
                 continue
+            readings = [*readings, *configs]
             for reading in readings:
                 settings_of_variables(reading, environment)
             machine = {name: value for name, value in parts.items() if value}

@@ -1,0 +1,56 @@
+"""The services of a file beside those that are read, which share its machines."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from calc.files.configs.fields import table
+from calc.files.configs.inside.facts import Path, facts_of, snake
+from calc.files.configs.inside.programs import Program
+from calc.files.configs.problem import DEEPEST
+
+OF_GPUS = ("gpus", "devices", "card")
+LONGEST = 80  # characters of an image
+
+
+def unread_engine(name: str) -> str:
+    """The engine that an image, a command or a name stands for and that has no estimate here."""
+    plain = name.lower()
+    return next(
+        (
+            engine
+            for pattern, engine in table("unread_engines").items()
+            if fnmatchcase(plain, pattern)
+        ),
+        "",
+    )
+
+
+def other_services(tree: Any, programs: list[Program]) -> dict[str, str]:
+    """The containers that no program is read of and that use a GPU, each with its image."""
+    read = [program.path for program in programs]
+    services = {}
+    for path, node in _containers(tree, ()):
+        if any(own[: len(path)] == path or path[: len(own)] == own for own in read):
+            continue
+        image = str(node.get("image"))
+        uses_gpu = any(fact.kind in OF_GPUS for fact in facts_of(node))
+        if uses_gpu or unread_engine(image):
+            name = str(node.get("name") or path[-1])
+            services[f"service {name}".replace("+", " ")] = image[:LONGEST]
+    return services
+
+
+def _containers(tree: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every mapping with an image: a service of compose, a container of a manifest."""
+    if len(path) > DEEPEST:
+        return
+    if isinstance(tree, dict):
+        if isinstance({snake(str(key)): value for key, value in tree.items()}.get("image"), str):
+            yield path, tree
+            return
+        for key, value in tree.items():
+            yield from _containers(value, (*path, str(key)))
+    elif isinstance(tree, list):
+        for place, value in enumerate(tree):
+            yield from _containers(value, (*path, str(place)))
