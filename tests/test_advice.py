@@ -65,7 +65,7 @@ def test_every_change_holds_and_saves_what_it_says(name, market):
         )
         assert ("(emulated)" in change["change"]) == (row["runs"] == "emulated")
         assert change["saved_gib"] == pytest.approx(
-            (planned["memory_bytes"] - row["memory_bytes"]) / 2**30
+            (planned["needed_bytes"] - row["needed_bytes"]) / 2**30
         )
         market_of = change["set"].get("market", market)
         if market_of not in ("on-demand", "spot"):
@@ -361,8 +361,8 @@ def test_of_a_run_that_failed_although_it_fits_each_change_frees_what_was_refuse
         catalogs(),
         solve=False,
     )
-    freed = (rows["gpu_memory_bytes"] - rows["memory_bytes"]) - (
-        planned["gpu_memory_bytes"] - planned["memory_bytes"]
+    freed = (rows["gpu_memory_bytes"] - rows["needed_bytes"]) - (
+        planned["gpu_memory_bytes"] - planned["needed_bytes"]
     )
     assert (freed >= lacking).all()
     here = changes[changes["same_machine"] & changes["same_work"] & (changes["fits"] == "yes")]

@@ -67,7 +67,7 @@ def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_change
 
 def test_memory_is_made_of_the_components_and_the_cause_is_the_one_that_was_changed(catalogs):
     first, *others = dicts(catalogs, TRAINED, RUN)
-    differences = [compare.differences(first, other)["memory_bytes"] for other in others]
+    differences = [compare.differences(first, other)["needed_bytes"] for other in others]
     assert all(list(difference.parts) == list(COMPONENTS) for difference in differences)
     assert (differences[0].cause, differences[0].change < 0, differences[2].cause) == (
         "optimizer_bytes",
@@ -97,7 +97,7 @@ def test_money_and_time_name_what_makes_them(catalogs):
 
 def test_a_month_is_compared_with_a_month_and_not_with_a_run(catalogs, rows):
     served, *others = dicts(catalogs, SERVED, SERVE)
-    assert set(compare.differences(rows[0], served)) == {"memory_bytes", "usd_per_hour"}
+    assert set(compare.differences(rows[0], served)) == {"needed_bytes", "usd_per_hour"}
     assert compare.differences(others[1], others[2])["usd"].cause == "hours_per_month"
     assert compare.differences(others[1], others[3])["usd"].cause == "instances"
     assert served["usd"] == pytest.approx(served["usd_per_month_on_demand"])
@@ -109,7 +109,7 @@ def test_a_row_without_a_price_has_no_parts(catalogs):
     assert (
         differences["usd"].parts,
         differences["usd"].cause,
-        differences["memory_bytes"].change,
+        differences["needed_bytes"].change,
     ) == ({}, "", 0)
 
 

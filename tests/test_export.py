@@ -206,7 +206,7 @@ def test_what_was_written_comes_back_as_it_was(plans, catalogs):
     for column, then in (
         ("usd", "usd"),
         ("then_usd_per_hour", "usd_per_hour"),
-        ("then_memory_bytes", "memory_bytes"),
+        ("then_needed_bytes", "needed_bytes"),
     ):
         assert back.rows[column].tolist() == pytest.approx(plans[then].tolist())
     assert back.rows["then_prices_as_of"].tolist() == plans["prices_as_of"].tolist()

@@ -17,7 +17,7 @@ from calc.say.verdict import fit_word
 from calc.studies.differences import Difference, differences
 
 FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> name, how it is written
-    "memory_bytes": ("Memory per GPU", size),
+    "needed_bytes": ("What must fit, per GPU", size),
     "usd_per_hour": ("Price an hour", usd),
     "hours": ("Time", span),
     "usd": ("Cost", usd),

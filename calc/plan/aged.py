@@ -14,7 +14,7 @@ from calc.table import is_missing
 from calc.units import GIB
 from calc.versions import formulas_version
 
-FIGURES = ("usd_per_hour", "usd", "hours", "memory_bytes")
+FIGURES = ("usd_per_hour", "usd", "hours", "needed_bytes")
 VERSIONS = ("made_on", "facts_version", "formulas_version")
 THEN = (*FIGURES, "fits", *VERSIONS)
 _DIGITS = 6  # significant digits of a recorded figure
@@ -87,7 +87,7 @@ def changes(row: Mapping[str, Any]) -> list[Moved]:
         if then > 0 and abs(today / then - 1) > MOVED_RATIO:
             moved.append(
                 Moved("memory_gib", then / GIB, today / GIB)
-                if name == "memory_bytes"
+                if name == "needed_bytes"
                 else Moved(name, then, today)
             )
     return moved

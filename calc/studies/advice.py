@@ -38,7 +38,7 @@ _READ = (
         "context_parallel",
     ),
     *(
-        "memory_bytes",
+        "needed_bytes",
         "gpu_memory_bytes",
         "fits",
         "runs",
@@ -234,12 +234,12 @@ def _tried(
                     _keeps_work(row, kind, change, widths)
                     for kind, change in zip(kinds, changes, strict=True)
                 ],
-                "saved_gib": (row["memory_bytes"] - numbers["memory_bytes"]) / GIB,
+                "saved_gib": (row["needed_bytes"] - numbers["needed_bytes"]) / GIB,
                 "freed_gib": (
                     numbers["gpu_memory_bytes"]
-                    - numbers["memory_bytes"]
+                    - numbers["needed_bytes"]
                     - row["gpu_memory_bytes"]
-                    + row["memory_bytes"]
+                    + row["needed_bytes"]
                 )
                 / GIB,
                 "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,

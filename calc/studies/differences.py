@@ -13,6 +13,7 @@ import numpy as np
 
 from calc.columns import COMPONENTS
 from calc.cost.job import ends_of
+from calc.plan.figures import needed_parts
 from calc.scenarios.inputs import (
     INFERENCE_ONLY,
     TRAINING_ONLY,
@@ -93,7 +94,7 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
-    quantities = {"memory_bytes": _memory(first, other)}
+    quantities = {"needed_bytes": _needed(first, other)}
     works = [
         "offline" if row["work"] == "inference" and ends_of(row) else row["work"]
         for row in (first, other)
@@ -123,15 +124,14 @@ def pace_change(first: dict[str, Any], other: dict[str, Any]) -> float:
     return float(other["seconds"]) - float(first["seconds"])
 
 
-def _memory(first: dict[str, Any], other: dict[str, Any]) -> Difference:
-    parts = {name: float(other[name]) - float(first[name]) for name in COMPONENTS}
-    estimated = not np.isnan(sum(parts.values()))
-    return Difference(
-        "memory_bytes",
-        float(first["memory_bytes"]),
-        float(other["memory_bytes"]),
-        parts if estimated else {},
-    )
+def _needed(first: dict[str, Any], other: dict[str, Any]) -> Difference:
+    """The difference of what must fit, by component."""
+    before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
+    if np.isnan(after - before):
+        return Difference("needed_bytes", before, after, {})
+    of_first, of_other = (dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row) for row in (first, other))
+    parts = {name: of_other[name] - of_first[name] for name in COMPONENTS}
+    return Difference("needed_bytes", before, after, parts)
 
 
 def _logarithmic_mean(one: float, other: float) -> float:

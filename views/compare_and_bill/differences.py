@@ -143,7 +143,7 @@ def _against(first: Row, other: Row, catalogs: Catalogs) -> list[str]:
     writers: dict[
         str, tuple[Callable[[float], str], str, str]
     ] = {  # how each is written, its unit, and the words for no difference
-        "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
+        "needed_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price of an hour"),
         "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),

@@ -127,7 +127,7 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     shown = rows.assign(
         name=names(rows, catalogs),
         verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
-        then_gib=chart_tables.for_screen(rows, ["then_memory_gib"])["then_memory_gib"],
+        then_gib=chart_tables.for_screen(rows, ["then_needed_gib"])["then_needed_gib"],
     )
     tables.show(
         shown,
