@@ -28,7 +28,9 @@ LLAMA = {
 LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
 
 
-LEAST, MOST = (CATALOGS.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high"))
+LEAST, MOST, OF_EXPERTS = (
+    CATALOGS.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high", "expert")
+)
 OF_KIND = "extrapolated: blocks of this kind"
 BLOCKS = ("block", "moe_block", "linear_block", "linear_moe_block")
 
@@ -130,9 +132,13 @@ def test_a_type_that_is_not_covered_is_sized_as_a_plain_model_and_its_range_says
             catalogs.models.loc[name, "parameters"],
             row["weights_bytes"] + row["gradients_bytes"] + row["optimizer_bytes"],
         )
-        assert LEAST * parameters <= case["class"] <= MOST * parameters, name
-        assert row["memory_high_bytes"] - row["memory_bytes"] > (MOST - 1) * states
-        assert row["memory_bytes"] - row["memory_low_bytes"] > (1 - LEAST) * states
+        experts = catalogs.models.loc[name, "expert_share_ratio"]
+        least = experts * (1 - OF_EXPERTS) + (1 - experts) * LEAST
+        most = experts * (1 + OF_EXPERTS) + (1 - experts) * MOST
+        if "not modelled yet" not in row["note"]:
+            assert least * parameters <= case["class"] <= most * parameters, name
+        assert row["memory_high_bytes"] - row["memory_bytes"] > (most - 1) * states
+        assert row["memory_bytes"] - row["memory_low_bytes"] > (1 - least) * states
     new = json.dumps(cases["plainly_new"]["config"]) + json.dumps(
         {"metadata": {"total_parameters": 10**9}, "weight_map": {}}
     )

@@ -34,6 +34,7 @@ from transformers import (
 from transformers.models.auto import modeling_auto
 
 from calc import load_catalogs
+from calc.memory.overhead import fewest_parameters_ratio, most_parameters_ratio
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config
 
@@ -191,13 +192,13 @@ def verdict_of_parts(of_class, row, ratios):
     if "whose parameters are not counted" in row["note"] or "of unknown size" in row["note"]:
         return "named" if of_class > here else "beyond"
     if row["sized"]:
-        return (
-            "sized"
-            if ratios["low"] * (row["sized"] > 1) * here
-            <= of_class
-            <= ratios["high"] * (here + left_out)
-            else "beyond"
-        )
+        fewest, most = 0.0, ratios["high"]
+        if row["sized"] > 1:
+            own = (row["sized"], row["expert_share_ratio"])
+            fewest = fewest_parameters_ratio(*own, ratios["low"], ratios["expert"])
+            most = most_parameters_ratio(*own, ratios["high"], ratios["expert"])
+        within = fewest * here <= of_class <= most * here + ratios["high"] * left_out
+        return "sized" if within else "beyond"
     return "silent"
 
 
@@ -209,7 +210,9 @@ def rows_of_parts(catalogs):
         name: AutoModel for name in modeling_auto.MODEL_MAPPING_NAMES if name in CONFIG_MAPPING
     }
     heads |= {name: head for names, head in SETS.values() for name in names}
-    ratios = {end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high")}
+    ratios = {
+        end: catalogs.overheads["value"][f"sized_{end}_ratio"] for end in ("low", "high", "expert")
+    }
     for name in sorted(heads):
         made = built(name, heads[name], LACKS.get(name, {}))
         if isinstance(made, str):

@@ -225,14 +225,34 @@ def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
     return weights_bytes + gradients_bytes + optimizer_bytes
 
 
+def most_parameters_ratio(sized, expert_share_ratio, sized_high_ratio, sized_expert_ratio):
+    """Most parameters that a model may have, over those estimated; 1 if they are counted. [ratio]
+
+    The config of a model that is sized states its experts' number and width, so that most of what
+    is not known lies outside of them. Source: catalogs/calibrated/overheads.yaml, sized_*_ratio.
+    """
+    of_experts = expert_share_ratio * (1 + sized_expert_ratio)
+    most = of_experts + (1 - expert_share_ratio) * sized_high_ratio
+    return np.where(sized > 1, most, 1.0)
+
+
+def fewest_parameters_ratio(sized, expert_share_ratio, sized_low_ratio, sized_expert_ratio):
+    """Fewest parameters that a model may have, over those estimated. [ratio]
+
+    As for the most parameters. Source: catalogs/calibrated/overheads.yaml, sized_*_ratio.
+    """
+    of_experts = expert_share_ratio * (1 - sized_expert_ratio)
+    fewest = of_experts + (1 - expert_share_ratio) * sized_low_ratio
+    return np.where(sized > 1, fewest, 1.0)
+
+
 def memory_low_bytes(
     memory_bytes,
     allocated_peak_bytes,
     spread_ratio,
     least_spread_bytes,
     memory_run_width_ratio,
-    sized,
-    sized_low_ratio,
+    fewest_parameters_ratio,
     counted_states_bytes,
 ):
     """Lower end of the stated range. [B]
@@ -240,9 +260,8 @@ def memory_low_bytes(
     For a model that is sized and not counted, with as few parameters as one may have.
     """
     spread = (spread_ratio * allocated_peak_bytes + least_spread_bytes / 2) * memory_run_width_ratio
-    return np.maximum(
-        memory_bytes - spread - (sized > 1) * (1 - sized_low_ratio) * counted_states_bytes, 0
-    )
+    fewer_bytes = (1 - fewest_parameters_ratio) * counted_states_bytes
+    return np.maximum(memory_bytes - spread - fewer_bytes, 0)
 
 
 def parts_left_out_bytes(
@@ -252,6 +271,7 @@ def parts_left_out_bytes(
     uncounted_parts_ratio,
     sized,
     sized_high_ratio,
+    most_parameters_ratio,
     counted_states_bytes,
 ):
     """Memory that uncounted parts, such as towers, would take with their states. [B]
@@ -260,7 +280,7 @@ def parts_left_out_bytes(
     """
     of_parts = left_out_parameters / parameters * np.where(sized > 0, sized_high_ratio, 1)
     ratio = leaves_parts_out * np.where(left_out_parameters > 0, of_parts, uncounted_parts_ratio)
-    return (ratio + (sized > 1) * (sized_high_ratio - 1)) * counted_states_bytes
+    return (ratio + most_parameters_ratio - 1) * counted_states_bytes
 
 
 def memory_high_bytes(

@@ -78,6 +78,7 @@ MODEL_COLUMNS = (
         "refused",
     ),
     *(
+        "expert_share_ratio",
         "left_out_parameters",
         "stored_precision",
         "published_precision",
@@ -304,16 +305,18 @@ def describe_model(
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))
-    idle = sum(
-        stack["layers"]
-        * stack["block_expert_parameters"]
-        * (1 - stack["experts_per_token"] / stack["experts"])
+    of_experts = [
+        (stack["layers"] * stack["block_expert_parameters"], stack)
         for stack in stacks
         if stack["experts"]
+    ]
+    idle = sum(
+        count * (1 - stack["experts_per_token"] / stack["experts"]) for count, stack in of_experts
     )
     model["layers"] = sum(stack["layers"] for stack in stacks)
     model["parameters"] = model["outside_parameters"] + in_blocks
     model["active_parameters"] = model["parameters"] - idle
+    model["expert_share_ratio"] = sum(count for count, _ in of_experts) / model["parameters"]
     model["leaves_out"] = int(bool(model.get("left_out")))
     model["note"], model["note_with_images"] = note_of(model), note_with_images(model)
     return model, stacks
