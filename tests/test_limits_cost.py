@@ -12,6 +12,8 @@ from pandas.testing import assert_frame_equal
 from calc.answers.full_answer import full_answer as options
 from calc.job.cells import JobRow
 from calc.job.resolve import resolve
+from calc.say.limits import step_words
+from calc.scenarios.published import bits_of
 from calc.search import combinations
 from calc.search.best_answers import least_money
 from calc.search.first_rows import first_row
@@ -111,6 +113,20 @@ def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs)
         r"[^·]+ −\$[\d,]+ a month( · [^·]+ −(\$[\d,.]+|\d+ %)( \(price of [^)]+\))?)*", cost[0]
     )
     assert "8-bit weights and cache −$" in cost[0]
+
+
+def test_the_bits_of_a_limit_are_those_of_the_answer_that_it_leads_to(catalogs):
+    job = {"work": "inference", "model": "qwen3-32b", "requests_per_second": 2}
+    job |= {"prompt_tokens": 12000, "answer_tokens": 400}
+    relaxed = [limit for limit in options(job, catalogs).relaxed if limit.bits]
+    assert [limit.step for limit in relaxed if "kv_precision" in limit.name]
+    for limit in relaxed:
+        row = first_row(job | {"fewest_bits": limit.step}, catalogs)
+        cache = bits_of(catalogs, row["kv_precision"]) if row["kv_precision"] else 16
+        assert limit.bits == (bits_of(catalogs, row["precision"]), cache)
+        assert row["usd"] == pytest.approx(limit.usd)
+        said = step_words(limit, row)
+        assert all(f"{bits}-bit" in said for bits in set(limit.bits) - {16})
 
 
 def test_other_ways_to_pay_stand_beside_the_answer_where_they_cost_less(catalogs):

@@ -10,6 +10,7 @@ from calc import answer, estimate
 from calc.charts import one_step
 from calc.engine.one_scenario import phases_table
 from calc.files.oom.phases import findings_of_phase
+from calc.job.resolve import resolve
 from calc.say.setting import arrangement
 
 DPO = {
@@ -247,3 +248,10 @@ def test_an_error_is_told_by_its_phase_with_what_helps_there(line, scenario, sai
     assert len(sentences) >= len(said)
     assert all(any(words in sentence for sentence in sentences) for words in said)
     assert said or sentences == []
+
+
+def test_a_long_answer_lengthens_the_context_that_a_job_does_not_set():
+    job = {"model": "qwen3-8b", "objective": "grpo"}
+    for longest, context in ((1024, 4096), (2048, 4096), (4096, 6144), (16384, 18432)):
+        settled = resolve(job | {"completion_tokens": longest}, catalogs())
+        assert (settled.sequence_tokens, settled.prompt_tokens) == (context, context - longest)

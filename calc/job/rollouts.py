@@ -56,12 +56,15 @@ def _lengths(
 ) -> tuple[int, int]:
     """Prompt and longest answer: as set, or what the context leaves; else half each. [tokens]
 
-    An example is a prompt, so that example_tokens are its tokens.
+    An example is a prompt, so that example_tokens are its tokens. A long answer lengthens a context
+    that the job does not set, and leaves the prompt half of the usual one.
     """
     context, answer = int(job["sequence_tokens"]), fixed.get("completion_tokens", [None])[0]
+    is_usual = "sequence_tokens" not in cells
     asked = cell_value(inputs_by_name()["prompt_tokens"], cells.get("prompt_tokens"))
     prompt = int(asked or job["example_tokens"] or 0)
-    if answer and prompt and "sequence_tokens" not in cells:
+    if answer and is_usual:
+        prompt = prompt or max(context - int(answer), context // 2)
         context = int(prompt + answer)
     elif answer and not asked:
         prompt = context - int(answer)

@@ -16,8 +16,6 @@ from calc.units import HOUR_SECONDS, YEAR_DAYS
 STEPPED = {  # a limit at its next step
     "fewest_bits": "{}-bit products",
     "precision": "{}-bit weights",
-    "kv_precision": "{}-bit cache",
-    "precision+kv_precision": "{}-bit weights and cache",
     "gpu": "any card",
     "instance": "any instance",
     "requests_per_second": "{} requests a second",
@@ -146,6 +144,8 @@ def region_words(region: str, catalogs: Catalogs) -> str:
 def step_words(limit: Relaxed, row: Row) -> str:
     """The next step of a limit, as a noun."""
     name, step = limit.name, limit.step
+    if limit.bits:
+        return _bits_words(name, *limit.bits)
     if isinstance(step, tuple):
         return " and ".join(map(short_duration, step))
     if name == "spare" and step:
@@ -153,6 +153,15 @@ def step_words(limit: Relaxed, row: Row) -> str:
     if isinstance(step, str):
         return STEPPED[name].format(step)
     return _stepped(name, row).format(f"{step:,}" if isinstance(step, int) else short(name)(step))
+
+
+def _bits_words(name: str, weights: int, cache: int) -> str:
+    """4-bit weights and 8-bit cache; of the two only what takes fewer bits than before."""
+    if name == "kv_precision":
+        return f"{cache}-bit cache"
+    if name == "precision":
+        return f"{weights}-bit weights"
+    return f"{weights}-bit weights and {f'{cache}-bit ' if cache != weights else ''}cache"
 
 
 def _stepped(name: str, row: Row) -> str:

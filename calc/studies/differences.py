@@ -129,7 +129,9 @@ def _needed(first: dict[str, Any], other: dict[str, Any]) -> Difference:
     before, after = float(first["needed_bytes"]), float(other["needed_bytes"])
     if np.isnan(after - before):
         return Difference("needed_bytes", before, after, {})
-    of_first, of_other = (dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row) for row in (first, other))
+    of_first, of_other = (
+        dict.fromkeys(COMPONENTS, 0.0) | needed_parts(row) for row in (first, other)
+    )
     parts = {name: of_other[name] - of_first[name] for name in COMPONENTS}
     return Difference("needed_bytes", before, after, parts)
 

@@ -11,6 +11,7 @@ from calc.job.cells import JobRow
 from calc.job.columns import ANYWHERE, MOST_INSTANCES, PUBLISHED, USUAL_INSTANCES
 from calc.job.job import Job
 from calc.job.resolve import tunings
+from calc.scenarios.published import bits_of
 from calc.search.best_answers import least_money
 from calc.search.ranking import FEW, Ranking
 from calc.search.rankings import ranking_of
@@ -38,8 +39,9 @@ STEPS = {  # of a limit on the candidates' own figures, the values that people s
 }
 NARROWED = ("precision", "kv_precision")
 LONG_CURVE_RATIO = 0.8  # of the cost at one step, below which a second step is told as well
+WIDEST = 16  # bits of a cache that has no format of its own
 LESS_LOAD = 0.9  # what is asked for where the load itself takes one machine more
-NARROWER = {PUBLISHED: 4, 16: 8, 8: 4}
+NARROWER: dict[str | int, tuple[int, ...]] = {PUBLISHED: (8, 4), 16: (8, 4), 8: (4,)}
 Changes = dict[str, Any]
 
 
@@ -47,12 +49,14 @@ class Relaxed(NamedTuple):
     """A limit at its next step (numbers, a region, a market), and the cost then.
 
     `old_price_days`: of a price that is older than what is relied on, and than the answer's own.
+    `bits`: of weights and cache of a service that may take fewer.
     """
 
     name: str
     step: float | str | tuple[float, ...]
     usd: float
     old_price_days: float = 0.0
+    bits: tuple[int, ...] = ()
 
 
 class Relaxation(NamedTuple):
@@ -79,17 +83,23 @@ def relaxed_limits(
     relaxed = [
         *_next_steps(cells, ranked, least, most, catalogs),
         *(
-            _at(one.name, one.step, other, ranked, least)
+            _at(one.name, one.step, other, ranked, least, catalogs)
             for one, other in others
             if other is not None and len(other.qualifying)
         ),
     ]
     load = "requests_per_second" if job.requests_per_second else "users"
     shares = {load: LESS_LOAD}  # a smaller load has to save more than its share
-    return sorted(
-        (limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)),
-        key=lambda limit: limit.usd,
-    )
+    worth = [limit for limit in relaxed if limit.usd < most * shares.get(limit.name, 1.0)]
+    return sorted(_wider_first(worth, job.judged["tie_ratio"]), key=lambda limit: limit.usd)
+
+
+def _wider_first(relaxed: list[Relaxed], tie: float) -> list[Relaxed]:
+    """Leave out fewer bits of weights or cache that save no more than wider ones."""
+    wider = min((limit.usd for limit in relaxed if limit.bits and limit.step == 8), default=np.inf)
+    return [
+        limit for limit in relaxed if not limit.bits or limit.step == 8 or limit.usd * tie < wider
+    ]
 
 
 def _asked(cells: Mapping[str, Any], changes: Changes, catalogs: Catalogs) -> Ranking | None:
@@ -112,12 +122,12 @@ def _next_steps(
         steps = STEPS.get(limit.name, np.empty(0))
         steps = steps[steps > limit.most * (1 + FEW)]
         freed = _asked(cells, {limit.name: steps[-1]}, catalogs) if len(steps) else None
-        if not freed or _at(limit.name, 0.0, freed, ranked, least).usd >= most:
+        if not freed or _at(limit.name, 0.0, freed, ranked, least, catalogs).usd >= most:
             continue
         relaxed = []
         for step in steps.tolist():
             other = _asked(cells, {limit.name: step}, catalogs)
-            at_step = _at(limit.name, step, other, ranked, least) if other else None
+            at_step = _at(limit.name, step, other, ranked, least, catalogs) if other else None
             is_fresh = at_step is not None and not at_step.old_price_days
             if at_step and at_step.usd < most and (is_fresh or takes_old_prices):
                 relaxed.append((step, at_step))
@@ -139,11 +149,11 @@ def _telling_steps(
 
 def relaxations(job: Job, catalogs: Catalogs) -> Iterator[Relaxation]:
     """The limits of a job that leave candidates out, each at its next step."""
-    bits = 0 if job.fixed.get("precision") else NARROWER.get(job.fewest_bits, 0)
-    if bits and not job.trains:
+    narrower = () if job.fixed.get("precision") else NARROWER.get(job.fewest_bits, ())
+    if job.trains and job.fewest_bits == 16 and narrower and "full" in tunings(job):
+        yield Relaxation("fewest_bits", 8, {"fewest_bits": 8, "precision": "fp8-mixed"})
+    for bits in () if job.trains else narrower:
         yield Relaxation("fewest_bits", bits, {"fewest_bits": bits})
-    elif bits == 8 and "full" in tunings(job):
-        yield Relaxation("fewest_bits", bits, {"fewest_bits": bits, "precision": "fp8-mixed"})
     if job.assumed.get("spare"):
         yield Relaxation("spare", "", {"spare": 0})
     allowed = job.instances_most or USUAL_INSTANCES
@@ -170,20 +180,25 @@ def _less_load(job: Job) -> Relaxation:
     return Relaxation("users", users, {"users": users, "people": None})
 
 
-def _at(name: str, step: float | str, other: Ranking, ranked: Ranking, least: int) -> Relaxed:
+def _at(
+    name: str, step: float | str, other: Ranking, ranked: Ranking, least: int, catalogs: Catalogs
+) -> Relaxed:
     """A relaxed limit with the least cost of the ranking that it leads to."""
     number = least_money(other, other.qualifying)
     figures = other.candidates
+    bits: tuple[int, ...] = ()
     if name == "regions":
         step = other.job.regions[figures["region"][number]]
     elif name == "instances_most":
         step = int(figures["instances"][number])
     elif name == "fewest_bits" and not other.job.trains:
-        name = _narrowed(ranked, least, other, number)
+        name = _narrowed(ranked, least, other, number) or name
+        words = (_word(other, number, column) for column in NARROWED)
+        bits = tuple(bits_of(catalogs, word) if word else WIDEST for word in words)
     market = MARKETS[other.job.markets[figures["market"][number]]]
     days, fresh = figures["price_age_days"][number], ranked.candidates["price_age_days"][least]
     old_days = float(days) if days > max(market.old_days, fresh) else 0.0
-    return Relaxed(name, step, float(figures["usd"][number]), old_days)
+    return Relaxed(name, step, float(figures["usd"][number]), old_days, bits)
 
 
 def _is_old(ranked: Ranking, number: int) -> bool:

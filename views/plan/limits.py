@@ -35,7 +35,8 @@ def limits(plan: Present, cards: list[Card], catalogs: Catalogs) -> None:
         for card in cards
         if "fewest_bits" in card.changes
     ]
-    relaxed = [limit for limit in relaxed if not bits or limit.name not in BITS]
+    carded = {limit.step for limit in bits}
+    relaxed = [limit for limit in relaxed if limit.name not in BITS or limit.step not in carded]
     steps = [
         *relaxed,
         *bits,
