@@ -38,7 +38,7 @@ PAGES = (
     "bring",
 )
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
-JOB = re.compile("(Fine-tune|Train|Serve|Run) .*[.]$")
+JOB = re.compile("(Fine-tune|Train|Serve|Generate|Run) .*[.]$")
 SPOKEN = (
     "title",
     "header",

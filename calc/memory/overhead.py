@@ -226,10 +226,11 @@ def counted_states_bytes(weights_bytes, gradients_bytes, optimizer_bytes):
 
 
 def most_parameters_ratio(sized, expert_share_ratio, sized_high_ratio, sized_expert_ratio):
-    """Most parameters that a model may have, over those estimated; 1 if they are counted. [ratio]
+    """Most parameters that a model may have over those estimated. [ratio]
 
-    The config of a model that is sized states its experts' number and width, so that most of what
-    is not known lies outside of them. Source: catalogs/calibrated/overheads.yaml, sized_*_ratio.
+    It is 1 where the parameters are counted. The config of a model that is sized states the number
+    and width of its experts, so that most of what is not known lies outside of them. Source:
+    catalogs/calibrated/overheads.yaml, sized_*_ratio.
     """
     of_experts = expert_share_ratio * (1 + sized_expert_ratio)
     most = of_experts + (1 - expert_share_ratio) * sized_high_ratio

@@ -13,7 +13,7 @@ from calc.evaluate import Row
 from calc.job.job import Job
 from calc.job.measure import measure
 from calc.layout import at_once
-from calc.say.job import amount_words
+from calc.say.amounts import amount_words
 from calc.say.limits import region_words
 from calc.say.numbers import (
     about,

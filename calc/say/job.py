@@ -17,9 +17,16 @@ from calc.job.columns import (
     JOB_BY_NAME,
     STEP_TOKENS,
 )
-from calc.job.measure import SOUND, measure
-from calc.job.resolve import generates
 from calc.layout import at_once
+from calc.say.amounts import (
+    NO_LIMIT,
+    context_tokens_of,
+    is_generator,
+    number_in,
+    offline_words,
+    tokens_through,
+    work_ends,
+)
 from calc.say.change import change_in_words
 from calc.say.limits import share_words
 from calc.say.numbers import amount, counted, is_missing, percent, short_duration, three
@@ -30,7 +37,6 @@ from calc.studies.stricter_limits import SPEEDS
 from calc.units import DAY_HOURS
 
 ROLLED = ("prompts_per_step", "generations", "completion_tokens")  # of generated answers
-NO_LIMIT = 1e12  # from here on a limit is none
 SHARES = {0.5: "half", 0.25: "one in four", 0.2: "one in five", 0.1: "one in ten", 1.0: "all"}
 METHOD_WORDS = {"lora": "by LoRA", "qlora": "by QLoRA"}
 TUNING_WORDS = {"full": "all weights", "lora": "LoRA"}
@@ -50,7 +56,7 @@ PLAIN_UNITS = ("ratio", "count")  # of assumptions, which stand without a unit
 
 def job_sentence(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Fine-tune all weights of Llama 3.1 8B on 150 million tokens, in N. Virginia."""
-    trains, ends = job.get("work") != "inference", _ends(job)
+    trains, ends = job.get("work") != "inference", work_ends(job)
     words = (
         _trained(job, catalogs)
         if trains
@@ -77,28 +83,14 @@ def short_job(job: Mapping[str, Any], catalogs: Catalogs) -> str:
         )
     tokens_each = _context(job)
     return (
-        _through(job, model, catalogs)
-        if _ends(job)
+        offline_words(job, model, catalogs)
+        if work_ends(job)
         else ", ".join(filter(None, (f"Serve {model}", _load(job), tokens_each)))
     )
 
 
-def _number(job: Mapping[str, Any], name: str) -> float:
-    """The number of a column; 0 where it has none, or is without a limit."""
-    try:
-        value = float(str(job.get(name)).replace(",", ""))
-    except ValueError:
-        return 0.0
-    return value if 0 < value < NO_LIMIT * 1e3 else 0.0
-
-
-def _ends(job: Mapping[str, Any]) -> bool:
-    """Whether the work of a service ends: so many tokens, images or hours in all."""
-    return not is_missing(job.get("tokens_total"))
-
-
 def _on_tokens(job: Mapping[str, Any]) -> str:
-    tokens = _number(job, "train_tokens")
+    tokens = number_in(job, "train_tokens")
     return f" on {amount(tokens)} tokens" if tokens else ""
 
 
@@ -126,7 +118,7 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     else:
         method = METHOD_WORDS.get(job.get("method") or "", "")
         what = f"Fine-tune {model} {method}" if method else f"Fine-tune all weights of {model}"
-    examples, epochs = _number(job, "examples"), _number(job, "epochs") or 1
+    examples, epochs = number_in(job, "examples"), number_in(job, "epochs") or 1
     passes = f"{amount(epochs)} epoch{'' if epochs == 1 else 's'}"
     yield f"{what}{_objective(job)}{_on_tokens(job)}" + (
         f" ({amount(examples)} {'prompts' if _rolls_out(job) else 'examples'}, {passes})"
@@ -134,20 +126,22 @@ def _trained(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         else ""
     )
     if _rolls_out(job):
-        prompts, answers, most = (_number(job, name) for name in ROLLED)
+        prompts, answers, most = (number_in(job, name) for name in ROLLED)
         of_step = f"{amount(prompts)} prompts a step with " if prompts else ""
         yield f"{of_step}{counted(int(answers), 'answer')} each of up to {amount(most)} tokens"
-    if context := _number(job, "sequence_tokens"):
+    if context := number_in(job, "sequence_tokens"):
         yield f"context {amount(context)}"
-    step = 0.0 if job.get("prompts_per_step") else _number(job, "step_tokens")
+    step = 0.0 if job.get("prompts_per_step") else number_in(job, "step_tokens")
     if step and step != STEP_TOKENS:
         yield f"{amount(step)} tokens a step"
 
 
 def _served(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
-    model, people = name_of("model", job.get("model", ""), catalogs), _number(job, "people")
-    if people and not _number(job, "requests_per_second"):
-        share = _number(job, "share_active") or float(catalogs.assumptions["value"]["share_active"])
+    model, people = name_of("model", job.get("model", ""), catalogs), number_in(job, "people")
+    if people and not number_in(job, "requests_per_second"):
+        share = number_in(job, "share_active") or float(
+            catalogs.assumptions["value"]["share_active"]
+        )
         active = SHARES.get(share, percent(share))
         people_words = f"{amount(people)} {'person' if people == 1 else 'people'}"
         load = _load(job)
@@ -156,72 +150,51 @@ def _served(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
         yield f"Serve {model}"
         yield _load(job)
     yield _lengths(job, catalogs)
-    if (peak := _number(job, "peak_to_mean")) > 1:
+    if (peak := number_in(job, "peak_to_mean")) > 1:
         yield f"{amount(peak)} times the mean at the peak"
     yield "instances scaled by the hour" if "hourly" in listed(job.get("scales")) else ""
     yield from _speed(job, catalogs)
-    hours = _number(job, "hours_per_month")
+    hours = number_in(job, "hours_per_month")
     yield "all month" if hours in (0, ALL_MONTH_HOURS) else f"{amount(hours)} hours a month"
 
 
 def _offline(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
-    yield _through(job, name_of("model", job.get("model", ""), catalogs), catalogs)
+    what = offline_words(job, name_of("model", job.get("model", ""), catalogs), catalogs)
+    through = tokens_through(job, catalogs)
+    yield f"{what} ({amount(through)} through the model)" if through else what
     yield _lengths(job, catalogs)
-
-
-def _through(job: Mapping[str, Any], model: str, catalogs: Catalogs) -> str:
-    return f"Run {amount_words(job, catalogs)} through {model}"
-
-
-def amount_words(job: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """1 billion tokens; 1 million images; 1,000 hours of sound."""
-    if isinstance(job["tokens_total"], str):  # of a job that is refused
-        return job["tokens_total"]
-    words, unit_tokens = measure(job["model"], job.get("answer_tokens"), catalogs)
-    return (
-        f"{amount(job['tokens_total'] / unit_tokens)} "
-        f"{words[1]}{' of sound' if words == SOUND else ''}"
-    )
 
 
 def _load(job: Mapping[str, Any]) -> str:
     """4 requests at once; 20 requests a second; of a result row all its sequences at once."""
-    if rate := _number(job, "requests_per_second"):
+    if rate := number_in(job, "requests_per_second"):
         return f"{amount(rate)} request{'' if rate == 1 else 's'} a second"
-    users = _number(job, "users") or (at_once(job) if "batch" in job and "users" not in job else 0)
+    users = number_in(job, "users") or (
+        at_once(job) if "batch" in job and "users" not in job else 0
+    )
     return f"{counted(int(users), 'request')} at once" if users else ""
 
 
 def _lengths(job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """8,192 tokens each (7,680 in, 512 out); an encoder answers no token."""
-    context, prompt = _context_tokens(job), _number(job, "prompt_tokens")
-    answer = _number(job, "answer_tokens") or context - prompt
-    split = context > 1 and prompt and answer and _generates(job, catalogs)
+    context, prompt = context_tokens_of(job), number_in(job, "prompt_tokens")
+    answer = number_in(job, "answer_tokens") or context - prompt
+    split = context > 1 and prompt and answer and is_generator(job, catalogs)
     return _context(job) + (f" ({amount(prompt)} in, {amount(answer)} out)" if split else "")
 
 
 def _context(job: Mapping[str, Any]) -> str:
     """8,192 tokens each; nothing where a request has no text."""
-    context = _context_tokens(job)
+    context = context_tokens_of(job)
     return f"{amount(context)} tokens each" if context > 1 else ""
-
-
-def _context_tokens(job: Mapping[str, Any]) -> float:
-    """Tokens of a request: set, or the sum of prompt and answer. [tokens]"""
-    prompt, answer = _number(job, "prompt_tokens"), _number(job, "answer_tokens")
-    return _number(job, "sequence_tokens") or _number(job, "context_tokens") or prompt + answer
-
-
-def _generates(job: Mapping[str, Any], catalogs: Catalogs) -> bool:
-    return job.get("model") in catalogs.models.index and generates(job["model"], catalogs)
 
 
 def _speed(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     """At reading speed, or the limits on time that the job sets."""
-    first, token = (_number(job, name) for name in SPEEDS)
+    first, token = (number_in(job, name) for name in SPEEDS)
     first, token = (seconds if seconds < NO_LIMIT else 0 for seconds in (first, token))
     first_share, token_share = (share_words(name, job) for name in SPEEDS)
-    if not _generates(job, catalogs):
+    if not is_generator(job, catalogs):
         yield f"answered within {_seconds(first)}" if first else ""
     elif first_share == token_share and [first or FIRST_TOKEN_SECONDS, token] == [
         FIRST_TOKEN_SECONDS,
@@ -250,7 +223,7 @@ def _places(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     ]
     yield "in any region" if len(names) in (0, len(catalogs.regions)) else f"in {_any_of(names)}"
     markets = [part for text in listed(job.get("markets")) for part in str(text).split("+")]
-    serves = job.get("work") == "inference" and not _ends(job)
+    serves = job.get("work") == "inference" and not work_ends(job)
     if set(markets) not in (set(), {*USUAL_MARKETS}, *([{"on-demand"}] if serves else [])):
         yield _any_of([MARKETS[name].phrase if name in MARKETS else name for name in markets])
     named = [
@@ -289,22 +262,22 @@ def _machines(job: Mapping[str, Any], catalogs: Catalogs) -> str:
 def _limits(job: Mapping[str, Any], ends: bool) -> Iterator[str]:
     """What the job allows where that is not usual; a deadline wherever there is one."""
     hours, usd, hourly = (
-        _number(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
+        number_in(job, name) for name in ("hours_most", "usd_most", "usd_per_hour_most")
     )
-    gpu_hours = _number(job, "gpu_hours_most")
+    gpu_hours = number_in(job, "gpu_hours_most")
     if ends and 0 < hours < NO_LIMIT:
         number, unit = (hours / DAY_HOURS, "day") if hours >= DAY_HOURS else (hours, "hour")
         yield f"within {amount(number)} {unit}{'' if number == 1 else 's'}"
     yield f"for at most ${amount(usd)}{'' if ends else ' a month'}" if 0 < usd < NO_LIMIT else ""
     yield f"at most ${amount(hourly)} an hour" if 0 < hourly < NO_LIMIT else ""
     yield f"in at most {amount(gpu_hours)} GPU-hours" if 0 < gpu_hours < NO_LIMIT else ""
-    instances = 0 if job.get("have") else _number(job, "instances_most")
+    instances = 0 if job.get("have") else number_in(job, "instances_most")
     yield (
         ""
         if instances in (0, _usual("instances_most"))
         else f"on at most {counted(int(instances), 'instance')}"
     )
-    spare = _number(job, "spare")
+    spare = number_in(job, "spare")
     yield f"with {counted(int(spare), 'spare instance')}" if spare else ""
     bits = str(job.get("fewest_bits") or "")
     yield (
@@ -332,7 +305,7 @@ def _usual(name: str) -> Any:
 
 def _by_hand(job: Mapping[str, Any], catalogs: Catalogs) -> Iterator[str]:
     """What is set by hand in short, and assumptions other than the catalog's."""
-    attempts, paid = _number(job, "attempts"), _number(job, "paid_ratio")
+    attempts, paid = number_in(job, "attempts"), number_in(job, "paid_ratio")
     yield f"{amount(attempts)} attempts paid for" if attempts not in (0, 1) else ""
     yield (
         f"at {amount(100 * abs(paid - 1))} % {'less' if paid < 1 else 'more'} than listed"
@@ -392,7 +365,7 @@ def _assumption(name: str, job: Mapping[str, Any], catalogs: Catalogs) -> str:
     """Storage speed per instance 2,000,000,000 bytes per second."""
     label, unit = catalogs.assumptions.loc[name, ["label", "unit"]]
     unit_words = "" if unit in PLAIN_UNITS else " ".join(str(unit).split("_"))
-    return f"{label[0].lower()}{label[1:]} {three(_number(job, name))} {unit_words}".rstrip()
+    return f"{label[0].lower()}{label[1:]} {three(number_in(job, name))} {unit_words}".rstrip()
 
 
 def _any_of(words: list[str]) -> str:

@@ -13,8 +13,8 @@ NAMED_USERS = ("users", "users_plain", "people", "users_session")
 def put_serving(amounts: Amounts) -> None:
     """Set the columns of a service."""
     facts = amounts.facts
-    for claim in amounts.of("users_plain"):
-        amounts.put("people" if amounts.of("users", "share_active") else "users", claim)
+    for claim in amounts.of("users_plain"):  # users are people, of whom few wait at one moment
+        amounts.put("users" if amounts.of("people") else "people", claim)
     for claim in amounts.of("users_session", "batch"):
         facts.drop("batch")
         amounts.put("users", claim)
