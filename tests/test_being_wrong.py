@@ -7,6 +7,7 @@ from calc.say.cost_of_failure import failure_sentence
 
 ROW = {
     "fit_probability": 0.974,
+    "seconds": 3600.0,
     "usd": 100.0,
     "usd_per_hour": 30.0,
     "start_hours": 0.5,

@@ -12,10 +12,11 @@ from calc.evaluate import Row
 from calc.job.cells import JobRow
 from calc.job.job import Job
 from calc.plan.figures import records
-from calc.say.answer import other_ways, rented_words, why
+from calc.say.answer import other_ways, rented_words, untimed_words, why
 from calc.say.limits import limits_cost_text
 from calc.say.problem import misses_text, problem_text
 from calc.say.ways_out import out_words, outs_text
+from calc.search.board import untimed
 from calc.search.first_rows import rows_of_rankings
 from calc.search.options import KEPT_JOBS, Options, options
 from calc.search.rankings import ranked_candidates, rankings_of
@@ -109,6 +110,7 @@ def _in_words(answer: Answer, near: dict[str, float], catalogs: Catalogs) -> Ans
     if job is not None and answer.reasons:
         sentences = [why(one, near, job, catalogs) + rented for one in answer.reasons]
         sentences[0] += other_ways(answer.ways, first, catalogs)
+        sentences[0] += "" if answer.obstacle else untimed_words(untimed(answer.board))
         misses = [misses_text(several, job) for several in answer.misses]
         limits_cost = limits_cost_text(list(answer.relaxed), first, answer.job, catalogs)
         limits_cost = limits_cost or outs_text(answer.outs, catalogs)

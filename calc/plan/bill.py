@@ -23,6 +23,7 @@ ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # listed prices of 
 WAY_COLUMNS = (  # what on_markets adds to the columns of a job
     *(
         "billed_hours",
+        "billed_gpu_hours",
         "low_usd",
         "high_usd",
         "committed_hours",
@@ -181,7 +182,7 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
         )
         for name, ratio in ratios.items()
     }
-    columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]
+    columns = ["market", *(name for name in BILL if name not in ("seconds", "resting_instances"))]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
     paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
     return paid.assign(**_committed(paid))

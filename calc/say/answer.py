@@ -306,6 +306,14 @@ def rented_words(rented: Rented | None) -> str:
     return f" Rented, the same job costs {usd(row['usd'])}{time} at least: {place(row)}."
 
 
+def untimed_words(row: Row | None) -> str:
+    """Cheaper, speed not known: 1 × g7.2xlarge, $1,650 a month."""
+    if row is None:
+        return ""
+    period = "" if ends_of(row) else " a month"
+    return f" Cheaper, speed not known: {place(row)}, {about(row['usd'])}{period}."
+
+
 def other_ways(ways: Alternatives, row: Row, catalogs: Catalogs) -> str:
     """For comparison, a commitment of one year costs $1,560 a month; in Ohio ...."""
     listed = "; ".join(_ways(ways, row, catalogs))

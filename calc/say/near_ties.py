@@ -3,6 +3,7 @@
 from calc.cost.job import ends_of
 from calc.evaluate import Row
 from calc.plan.figures import figures
+from calc.say.answer import untimed_words
 from calc.say.numbers import about, is_missing, percent
 from calc.say.place import place
 from calc.search.options import Options
@@ -62,7 +63,7 @@ def how_sure(types: NearTies, turn: Turn | None, ways: Alternatives) -> str:
         if ways.commitment_usd is not None
         else []
     )
-    return " ".join(parts)
+    return " ".join(parts) + untimed_words(types.untimed)
 
 
 def ordinal(number: int) -> str:

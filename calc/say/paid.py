@@ -5,6 +5,12 @@ from calc.evaluate import Row
 from calc.say.numbers import is_missing, span, three
 
 
+def gpu_hours_of(row: Row) -> str:
+    """192: the GPU-hours that a row pays for, of the run or a month; empty where unknown."""
+    gpu_hours = row.get("billed_gpu_hours")
+    return "" if is_missing(gpu_hours) else three(gpu_hours)
+
+
 def paid_hours(row: Row) -> list[str]:
     """24 h paid for 14.6 h; 192 GPU-hours. Neither where the row has no bill."""
     billed, gpu_hours = row.get("billed_hours"), row.get("billed_gpu_hours")

@@ -42,6 +42,14 @@ def qualifies(board: pd.DataFrame) -> pd.Series:
     return is_sound(board) & board["seconds"].notna()
 
 
+def untimed(board: pd.DataFrame) -> Row | None:
+    """The cheapest row that costs less than the first answer and whose time is not known."""
+    usd = board["usd"].to_numpy(dtype=float)
+    cheaper = is_sound(board) & board["seconds"].isna() & (usd < usd[0])
+    rows = board[cheaper].sort_values("usd", kind="stable").head(1)
+    return rows.to_dict("records")[0] if len(rows) else None
+
+
 def with_answers(
     answers: pd.DataFrame, board: pd.DataFrame, chosen: Row | None = None
 ) -> pd.DataFrame:

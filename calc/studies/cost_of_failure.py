@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from calc.evaluate import Row
-from calc.search.board import is_sound
+from calc.search.board import qualifies
 
 CERTAIN = 0.99  # probability of fitting, from which on a failure is not priced
 
@@ -19,7 +19,7 @@ class CostOfFailure(NamedTuple):
 
 def surest(board: pd.DataFrame) -> Row | None:
     """The cheapest row of a ranked table that keeps its limits and fits with 99 % probability."""
-    able = board[is_sound(board) & (board["fit_probability"] >= CERTAIN)]
+    able = board[qualifies(board) & (board["fit_probability"] >= CERTAIN)]
     return able.loc[able["usd"].idxmin()].to_dict() if len(able) else None
 
 

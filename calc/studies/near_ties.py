@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.evaluate import Row
 from calc.plan.figures import records
-from calc.search.board import is_sound
+from calc.search.board import qualifies, untimed
 from calc.search.options import Options
 
 CLOSE_RATIO = 1.1
@@ -14,17 +14,21 @@ FEWEST, MOST = 2, 6
 
 
 class NearTies(NamedTuple):
-    """The rows of the short board, how many types lie within 10 %, and the next dearer row."""
+    """The rows of the short board, how many types lie within 10 %, and the next dearer row.
+
+    `untimed`: the cheapest row of unknown speed that costs less than all of them.
+    """
 
     rows: list[Row]
     close: int
     next: Row | None
+    untimed: Row | None = None
 
 
 def near_ties(options: Options) -> NearTies:
     """The first answer and every type within 10 % of its money, at least two and at most six."""
     board = options.board
-    sound = is_sound(board)
+    sound = qualifies(board)
     if options.obstacle or not sound.any():
         return NearTies(
             records(board[board["usd"].notna() | (board.index == 0)].head(FEWEST)), 0, None
@@ -34,5 +38,8 @@ def near_ties(options: Options) -> NearTies:
     near = (types["usd"] <= CLOSE_RATIO * types["usd"].iloc[0]).sum()
     rest = records(types.iloc[near : near + 1])
     return NearTies(
-        records(types.head(min(max(near, FEWEST), MOST))), int(near), rest[0] if rest else None
+        records(types.head(min(max(near, FEWEST), MOST))),
+        int(near),
+        rest[0] if rest else None,
+        untimed(board),
     )

@@ -17,6 +17,7 @@ from calc.say.answer_name import other_work
 from calc.say.change import cause_in_words
 from calc.say.differences import choices
 from calc.say.numbers import about, duration, gib, is_missing, percent, signed, span, three, usd
+from calc.say.paid import gpu_hours_of
 from calc.say.setting import name_of
 from calc.studies.differences import (
     MOST,
@@ -233,6 +234,7 @@ def _figures(rows: list[Row]) -> list[tuple[str, list[str]]]:
     table += [
         ("$ an hour", [usd(row["usd_per_hour"]) for row in rows]),
         ("Cost", [_money(row) for row in rows]),
+        ("GPU-hours", [gpu_hours_of(row) or "–" for row in rows]),
         ("Tokens per second", [_known(row["tokens_per_second"], three) for row in rows]),
         ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
         ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),

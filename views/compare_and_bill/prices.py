@@ -36,6 +36,7 @@ def _lines(table: pd.DataFrame, today: date) -> list[Row]:
             "Paid as": MARKETS[row["market"]].title,
             "$ an hour": row["usd_per_hour"],
             "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
+            "GPU-hours": row["billed_gpu_hours"] if row["basis"] else float("nan"),
             "Cost": row["usd"],
             "Price of": dated(row["as_of"], row["market"], today),
             "You sign for, $": row["committed_usd"],

@@ -7,6 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.bills import TITLES, answers_table, measures
 from calc.evaluate import Row
 from calc.say.numbers import about
+from calc.say.paid import gpu_hours_of
 from calc.say.setting import arrangement, setting
 from calc.say.verdict import memory_of
 from views.compare_and_bill import the_bill
@@ -14,7 +15,7 @@ from views.compare_and_bill.compared import Compared
 from views.frame.report import STYLE, page_of, table_of
 from views.shared.answer_words import pace
 
-HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "Memory per GPU")
+HEADS = ("In the bill", "Job", "Answer", "Cost", "Time", "GPU-hours", "Memory per GPU")
 BILL_HEADS = ("", *the_bill.COLUMNS.values())
 
 
@@ -58,9 +59,10 @@ def _answer(row: Row) -> list[str]:
     """The cells of a kept answer; of a refused one what is in the way."""
     ticked = "yes" if row["in_bill"] == "yes" else ""
     if row["problem"]:
-        return [ticked, row["job"], row["scenario"], row["problem"], "", ""]
+        return [ticked, row["job"], row["scenario"], row["problem"], "", "", ""]
     cost = "yours" if row["have"] else about(row["usd"])
-    return [ticked, row["job"], row["scenario"], cost, pace(row), memory_of(row)]
+    figures = (cost, pace(row), gpu_hours_of(row), memory_of(row))
+    return [ticked, row["job"], row["scenario"], *figures]
 
 
 def _set(row: Row, catalogs: Catalogs) -> str:

@@ -20,6 +20,7 @@ from calc.say.cost_of_failure import failure_sentence
 from calc.say.job import job_sentence
 from calc.say.near_ties import how_sure, near_ties_heading
 from calc.say.numbers import gib, is_missing, percent, three, usd
+from calc.say.paid import gpu_hours_of
 from calc.say.place import place, region_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
@@ -32,9 +33,12 @@ from views.shared.theme import COMPONENT_COLOURS, INKS
 
 MOST_ROWS = 15  # of the board
 CHOSEN = "Chosen"  # a row of the board that is no answer
-HEADS = ("Answer", "Machines", "Cost", "USD per hour", "Memory per GPU", "How set")
+HEADS = ("Answer", "Machines", "Cost", "GPU-hours", "USD per hour", "Memory per GPU", "How set")
 MEMORY = HEADS.index("Memory per GPU")
-BOARD_HEADS = ("Machines", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
+BOARD_HEADS = (
+    *("Machines", "Verdict", "Cost", "GPU-hours", "USD per hour", "Memory in its card"),
+    "How set",
+)
 PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
 STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
 
@@ -228,13 +232,12 @@ def _paid(rows: list[Row]) -> list[Row]:
     return [row for row in rows if not is_missing(row["usd"])]
 
 
-def _cost(row: Row) -> tuple[str, str]:
-    """Money, time and the price of an hour; without a price the time alone."""
-    return (
-        (plan_words.money_and_time(row), usd(row["usd_per_hour"]))
-        if _paid([row])
-        else (f"no price, {plan_words.pace(row)}", "")
-    )
+def _cost(row: Row) -> tuple[str, str, str]:
+    """Money and time, GPU-hours, and the price of an hour; without a price the times alone."""
+    gpu_hours = gpu_hours_of(row)
+    if _paid([row]):
+        return plan_words.money_and_time(row), gpu_hours, usd(row["usd_per_hour"])
+    return f"no price, {plan_words.pace(row)}", gpu_hours, ""
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
