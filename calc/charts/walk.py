@@ -7,10 +7,11 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import COMPONENT_LABELS, word_column
-from calc.columns import ALLOCATED
+from calc.columns import COMPONENTS
 from calc.say.place import short_card
 from calc.units import GIB
 
+OF_CARD = ("card_gib", "safe_gib", "sure_ratio")
 VOWELS = "AEFHILMNORSX"  # letters whose names begin with a vowel: an H100, an L4
 
 
@@ -19,16 +20,18 @@ def walk_table(
 ) -> pd.DataFrame:
     """A row for each part of a moment (kind part) and for each card (kind card).
 
-    Dials are numbered columns: dial_0, dial_1 ...; ceiling_gib is the line of the plan's card.
+    Dials are numbered columns: dial_0, dial_1 ...; a part has the card_gib, safe_gib and sure_ratio
+    of the plan's card (needs_on_cards).
     """
     named = {name: f"dial_{place}" for place, name in enumerate(dials)}
     lines = cards.rename(columns=named)
-    ceilings = lines[lines["card"] == card].set_index(list(named.values()))["safe_gib"]
-    parts = rows.rename(columns=named)
-    order = {name: place for place, name in enumerate(ALLOCATED)}
+    lines = lines[[*named.values(), "card", *OF_CARD]]
+    parts = rows.rename(columns=named).merge(
+        lines[lines["card"] == card].drop(columns="card"), on=[*named.values()]
+    )
+    order = {name: place for place, name in enumerate(COMPONENTS)}
     parts = parts.assign(
         kind="part",
-        ceiling_gib=ceilings.loc[pd.MultiIndex.from_frame(parts[list(named.values())])].to_numpy(),
         order=parts["component"].map(order),
         stop=parts["stop"] + 1,
         component=word_column(parts["component"].map(COMPONENT_LABELS)),
@@ -43,7 +46,7 @@ def by_moment(rows: pd.DataFrame, stops: Sequence[str]) -> pd.DataFrame:
     """The GiB of each component at each stop, and their total; a row for each component."""
     parts = {
         COMPONENT_LABELS[name]: rows[rows["component"] == name].groupby("stop")["gib"].sum()
-        for name in ALLOCATED
+        for name in COMPONENTS
     }
     table = (
         pd.DataFrame({label: sizes for label, sizes in parts.items() if len(sizes)})

@@ -18,7 +18,7 @@ from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import at_places
 from calc.evaluate import evaluate_all
-from calc.memory.fit import limit_bytes, sure_limit_bytes
+from calc.memory.fit import fragmentation_ratio, limit_bytes, outside_bytes, sure_limit_bytes
 from calc.memory.moments import MOMENTS, WHERE, Moment, at_blocks, named_in
 from calc.scenarios.lookups import work_of
 from calc.table import Table
@@ -302,35 +302,53 @@ def _rows(
     return pd.DataFrame(named | dict(zip(COEFFICIENTS, surface[moment, component].T, strict=True)))
 
 
-def safe_peaks_gib(scenarios: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
-    """The largest allocated peak that surely fits each scenario's card. [GiB]
+def needs_on_cards(scenarios: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """What each scenario needs of its card beside its allocated peak, and the end of its range.
 
-    Source: calc/memory/overhead.py, memory_bytes, and fit.py, fits, solved for the peak.
+    Columns: card_gib; outside_gib and needed_ratio, with which what must fit is needed_ratio times
+    the peak plus outside_gib; safe_gib, the most that surely fits if it must fit; sure_ratio, by
+    which the upper end of the range grows with what must fit: at safe_gib it reaches the card.
+    Source: calc/memory/fit.py, needed_bytes, needed_high_bytes and fits, solved for the peak.
     """
     table = at_places(next(parts(scenarios, catalogs)).table)[0][0]
-    evaluate_all((limit_bytes, sure_limit_bytes), table)
-    taken = (
-        table["context_bytes"]
-        + table["graphs_bytes"]
-        + table["matrix_waste_bytes"]
-        + table["reduction_pool_bytes"]
-    )
-    free = table["gpu_memory_bytes"] - taken
-    shown = np.minimum(
-        free / (1 + table["slack_ratio"]), free - table["least_cached_bytes"] * table["trains"]
-    )
-    sure = np.where(
-        table["is_engine"] > 0,
+    evaluate_all((limit_bytes, sure_limit_bytes, outside_bytes, fragmentation_ratio), table)
+    of_engine = table["is_engine"] > 0
+    safe_bytes = np.where(
+        of_engine,
         table["limit_bytes"],
         table["sure_limit_bytes"] - table["parts_left_out_bytes"],
     )
-    return np.broadcast_to(
-        np.maximum(np.minimum(shown, sure) / table["memory_run_ratio"] / GIB, 0), len(scenarios)
-    )
+    columns = {
+        "card_gib": table["gpu_memory_bytes"] / GIB,
+        "outside_gib": table["outside_bytes"] / GIB,
+        "needed_ratio": table["memory_run_ratio"] * (1 + table["fragmentation_ratio"]),
+        "safe_gib": (
+            np.maximum(safe_bytes, 0) * (1 + table["fragmentation_ratio"]) + table["outside_bytes"]
+        )
+        / GIB,
+        "sure_ratio": np.where(of_engine, 1.0, table["sure_ratio"]),
+    }
+    rows = len(scenarios)
+    return pd.DataFrame({name: np.broadcast_to(value, rows) for name, value in columns.items()})
+
+
+def with_overhead(rows: pd.DataFrame, needs: pd.DataFrame) -> pd.DataFrame:
+    """The surfaces with the overhead of each moment: what must fit beside what is allocated.
+
+    `needs`: a row for each variant, of needs_on_cards.
+    """
+    names = ["variant", "over_tokens", "to_tokens", "stop", "moment"]
+    sums = dict.fromkeys(COEFFICIENTS, "sum") | {"page_tokens": "max"}
+    moments = rows.groupby(names, sort=False, as_index=False).agg(sums)
+    needs = needs.iloc[moments["variant"].astype(int)].reset_index(drop=True)
+    beyond = moments[[*COEFFICIENTS]].mul(needs["needed_ratio"] - 1, axis=0)
+    overhead = moments.assign(component="overhead_bytes", **beyond)
+    overhead["c"] += needs["outside_gib"]
+    return pd.concat([rows, overhead[rows.columns]], ignore_index=True)
 
 
 class Figures(NamedTuple):
-    """The peak and its line over the batch; `room`: the largest batch below a safe peak."""
+    """The peak and its line over the batch; `room`: the largest batch that surely fits."""
 
     stop: int
     peak_gib: float

@@ -160,6 +160,12 @@ def count(value: float | None) -> str:
     )
 
 
+def parameter_count(parameters: float) -> str:
+    """Return a number of parameters as models are named by it: 8.03B, 596M."""
+    scale, name = (1e9, "B") if parameters >= 1e9 else (1e6, "M")
+    return three(parameters / scale) + name
+
+
 def amount(value: float) -> str:
     """An amount as it was set, to six digits: 150 million, 1.5 billion, 50,000, 0.5."""
     scale, name = next((pair for pair in SCALES if abs(value) >= pair[0]), (1, ""))

@@ -18,8 +18,9 @@ from calc.explain.step_through import (
     Figures,
     at_point,
     figures_at,
-    safe_peaks_gib,
+    needs_on_cards,
     surfaces,
+    with_overhead,
     with_point,
 )
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
@@ -45,9 +46,10 @@ Dial = dict[str, Row]  # value -> the columns that it sets
 class Walk(NamedTuple):
     """All that a picture needs to walk through a step without asking again.
 
-    `rows`: the surfaces, and `cards`: the safe peak on each card, both with the number of the value
-    on each dial, from 1. `plan`: where the plan stands, by the same numbers. `miss_ratio`: the
-    furthest that a checked peak is from the estimate.
+    `rows`: the surfaces of what must fit, overhead included, and `cards`: what it needs on each
+    card (needs_on_cards), both with the number of the value on each dial, from 1. `plan`: where the
+    plan stands, by the same numbers. `miss_ratio`: the furthest that a checked peak is from the
+    estimate.
     """
 
     rows: pd.DataFrame
@@ -89,7 +91,8 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     dials, bounds = dials_of(row, catalogs), _bounds(row, catalogs)
     dials = _possible(dials, next(parts(_frame(row, dials), catalogs)).problems.sound, row)
     surface = surfaces(_frame(row, dials), bounds, catalogs)
-    numbers = _numbers(dials)
+    numbers, cards = _numbers(dials), _cards(row, dials, point, catalogs)
+    needed = with_overhead(surface.rows, cards[cards["card"] == row["gpu"]])
     numbered = dict(
         zip(
             dials,
@@ -102,14 +105,14 @@ def walk_through(scenario: Row, catalogs: Catalogs) -> Walk:
     )
     rows = pd.concat(
         [
-            numbers.iloc[surface.rows["variant"]].reset_index(drop=True),
-            surface.rows.drop(columns="variant"),
+            numbers.iloc[needed["variant"]].reset_index(drop=True),
+            needed.drop(columns="variant"),
         ],
         axis=1,
     )
     return Walk(
         rows,
-        _cards(row, dials, point, catalogs),
+        cards,
         dials,
         bounds,
         point | numbered,
@@ -272,14 +275,13 @@ def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, D
 def _cards(
     row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: Catalogs
 ) -> pd.DataFrame:
-    """The safe peak of every combination on the plan's card and its neighbours."""
+    """What every combination needs on the plan's card and its neighbors."""
     frame, numbers, cards = _frame(row, dials), _numbers(dials), _neighbours(row["gpu"], catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
-    safe = safe_peaks_gib(with_point(many, point["batch"], point["tokens"]), catalogs)
+    needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)
     repeated = pd.concat([numbers] * len(cards), ignore_index=True)
-    return repeated.assign(
-        card=np.repeat(np.array(cards, dtype=object), len(numbers)), safe_gib=safe
-    )
+    names = np.repeat(np.array(cards, dtype=object), len(numbers))
+    return pd.concat([repeated.assign(card=names), needs], axis=1)
 
 
 def _neighbours(card: str, catalogs: Catalogs) -> list[str]:

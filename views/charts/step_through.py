@@ -24,6 +24,12 @@ EACH = (
     "datum.c_batch + datum.c_batch_tokens * datum.length + datum.c_batch_tokens2 * datum.length "
     "* datum.length"
 )
+REACH = (
+    "pow(2, ceil(log(max(8, 1.25 * take_batch, datum.most < 1e9 ? 1.1 * (datum.most + 1) : 0)) / "
+    "LN2))"
+)  # sequences on the axis: those of now, and the cliff
+MOST_BUTTONS = 8  # of a dial, which is a list beyond
+BAND = 0.25  # opacity of the range
 
 
 class Slider(NamedTuple):
@@ -42,13 +48,13 @@ class Choice(NamedTuple):
     label: str
     names: tuple[str, ...]
     value: int
-    slides: bool = False
 
 
 class Words(NamedTuple):
     """What the picture says."""
 
-    step: str  # of the first slider
+    step: str  # of the first dial
+    models: tuple[str, ...]
     unit: str  # sequence, request
     card: str  # H100
     room: str  # An H100 has room for
@@ -75,7 +81,7 @@ def step_through(
     rows = ROWS.transform_filter(
         " && ".join(f"datum.dial_{place} == take_dial_{place}" for place in range(len(dials)))
     )
-    stop = Slider(words.step, len(words.stops), 1, len(words.stops), 1)
+    stop = Choice(words.step, words.stops, len(words.stops))
     numbers = {"stop": stop, "batch": batch, "tokens": tokens} | {
         f"dial_{place}": dial for place, dial in enumerate(dials)
     }
@@ -96,8 +102,8 @@ def step_through(
     figures = _figures(ink, words, rows).add_params(take)
     chart = alt.vconcat(
         figures,
-        _moments(ink, words, rows, dials[0].names, components, is_narrow),
-        _slope(ink, words, rows, batch),
+        _moments(ink, words, rows, components, is_narrow),
+        _slope(ink, words, rows),
         spacing=14,
     )
     return _without_names(
@@ -106,7 +112,7 @@ def step_through(
 
 
 def _bind(number: Slider | Choice) -> Any:
-    """The slider or the radios of a number; none where it stands still."""
+    """The slider of a number, or a button or entry for each value; none where it stands still."""
     if isinstance(number, Slider):
         least, most, step = number.least, number.most, number.step
         return (
@@ -115,9 +121,10 @@ def _bind(number: Slider | Choice) -> Any:
             else None
         )
     numbers, names = list(range(1, len(number.names) + 1)), list(number.names)
-    if number.slides or len(numbers) == 1:
-        return _bind(Slider(number.label, number.value, 1, len(numbers), 1))
-    return alt.binding_radio(options=numbers, labels=names, name=number.label)
+    if len(numbers) == 1:
+        return None
+    bind = alt.binding_radio if len(numbers) <= MOST_BUTTONS else alt.binding_select
+    return bind(options=numbers, labels=names, name=number.label)
 
 
 def _parts(rows: alt.Chart) -> alt.Chart:
@@ -138,16 +145,22 @@ def _peaks(rows: alt.Chart) -> alt.Chart:
     return (
         _parts(rows)
         .transform_aggregate(
-            fixed="sum(fixed)", each="sum(each)", ceiling="max(ceiling_gib)", groupby=["moment"]
+            fixed="sum(fixed)",
+            each="sum(each)",
+            card="max(card_gib)",
+            safe="max(safe_gib)",
+            sure="max(sure_ratio)",
+            groupby=["moment"],
         )
         .transform_calculate(
             total="datum.fixed + datum.each * take_batch",
             room=(
-                "datum.each > 1e-9 ? (datum.ceiling - datum.fixed) / datum.each : (datum.fixed > "
-                "datum.ceiling ? -1 : 1e9)"
+                "datum.each > 1e-9 ? (datum.safe - datum.fixed) / datum.each : (datum.fixed > "
+                "datum.safe ? -1 : 1e9)"
             ),
         )
-        .transform_joinaggregate(peak="max(total)", base="max(fixed)", most="min(room)")
+        .transform_joinaggregate(peak="max(total)", most="min(room)")
+        .transform_calculate(base="datum.total == datum.peak ? datum.fixed : 0", reach=REACH)
     )
 
 
@@ -167,7 +180,7 @@ def _figures(ink: Ink, words: Words, rows: alt.Chart) -> alt.Chart:
     return (
         _peaks(rows)
         .transform_filter("datum.total == datum.peak")
-        .transform_calculate(free="datum.ceiling - datum.total")
+        .transform_calculate(free="datum.card - datum.total")
         .transform_calculate(line=f"[{first}, {second}]")
         .mark_text(align="left", baseline="top", fontSize=SIZE, lineHeight=19, color=ink.text)
         .encode(x=alt.value(0), y=alt.value(0), text="line:N")
@@ -179,7 +192,6 @@ def _moments(
     ink: Ink,
     words: Words,
     rows: alt.Chart,
-    models: tuple[str, ...],
     components: tuple[str, ...],
     is_narrow: bool,
 ) -> Any:
@@ -248,7 +260,7 @@ def _moments(
         totals.mark_text(**over, color=ink.text),
     )
     title = (
-        f"{json.dumps(models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + "
+        f"{json.dumps(words.models)}[take_dial_0 - 1] + ', ' + take_batch + ' × ' + "
         f"format(take_tokens, ',') + ' tokens'"
     )
     return alt.layer(bars, *_ceiling(ink, words.card, rows), halo, text).properties(
@@ -256,42 +268,54 @@ def _moments(
     )
 
 
-def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
-    """Memory over sequences: the base, the line, the lines of the cards, the dot and the cliff."""
-    reach = f"min({batch.most}, max(8, pow(2, ceil(log(take_batch * 1.5) / LN2))))"
-    scale = alt.Scale(domainMin=0, domainMax=alt.ExprRef(reach), nice=False)
-    x = alt.X("b:Q", scale=scale).axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
+def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
+    """Memory over sequences: base, line and range, the lines of the cards, the dot, the cliff."""
+    x = alt.X("b:Q", scale=alt.Scale(domainMin=0, nice=False))
+    x = x.axis(quantity_axis(ink, words.axis, "d", tickMinStep=1))
     y = alt.Y("gib:Q").axis(_inside(ink))
     over = (
         _peaks(rows)
-        .transform_calculate(b=f"sequence(0, {reach} + 1, {reach} > 64 ? {reach} / 64 : 1)")
+        .transform_calculate(
+            b="sequence(0, datum.reach + 1, datum.reach > 64 ? datum.reach / 64 : 1)"
+        )
         .transform_flatten(["b"])
         .transform_calculate(gib="datum.fixed + datum.each * datum.b")
-        .transform_aggregate(gib="max(gib)", base="max(base)", groupby=["b"])
+        .transform_aggregate(
+            gib="max(gib)",
+            base="max(base)",
+            card="max(card)",
+            safe="max(safe)",
+            sure="max(sure)",
+            groupby=["b"],
+        )
+        .transform_calculate(high="datum.card + datum.sure * (datum.gib - datum.safe)")
     )
     dot = _peaks(rows).transform_aggregate(now="max(total)").transform_calculate(b="take_batch")
     cliff = (
         _peaks(rows)
-        .transform_aggregate(b="min(room)", edge="max(ceiling)")
-        .transform_filter(f"datum.b > 0 && datum.b < {reach}")
+        .transform_aggregate(b="min(room)", edge="max(card)")
+        .transform_filter("datum.b > 0 && datum.b < 1e9")
         .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
     )
     cards = rows.transform_filter("datum.kind == 'card'")
+    named = {"align": "right", "baseline": "bottom", "dx": -2, "dy": -2, "fontSize": SIZE}
+    card = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
+    beside = {"align": "left", "baseline": "top", "dx": 8, "dy": 4, "fontSize": SIZE}
+    halo = {"stroke": ink.paper, "strokeWidth": 4}
     layers = [
+        over.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
-            x=alt.value(LABEL), x2=alt.value("width"), y="safe_gib:Q"
+            x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
         ),
-        cards.mark_text(
-            align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text
-        ).encode(x=alt.value("width"), y="safe_gib:Q", text="card:N"),
         over.mark_line(color=ORANGE, strokeWidth=2).encode(x=x, y=alt.Y("base:Q")),
         over.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=y),
+        cards.mark_text(**named, **halo).encode(**card),
+        cards.mark_text(**named, color=ink.text).encode(**card),
         cliff.mark_point(
             shape="cross", angle=45, size=120, filled=True, color=RED, opacity=1
         ).encode(x=x, y="edge:Q"),
-        cliff.mark_text(
-            align="left", baseline="top", dx=8, dy=4, fontSize=SIZE, color=ink.text
-        ).encode(x=x, y="edge:Q", text="words:N"),
+        cliff.mark_text(**beside, **halo).encode(x=x, y="edge:Q", text="words:N"),
+        cliff.mark_text(**beside, color=ink.text).encode(x=x, y="edge:Q", text="words:N"),
         dot.mark_point(filled=True, size=130, color=ink.text, opacity=1).encode(x=x, y="now:Q"),
     ]
     return alt.layer(*layers).properties(
@@ -301,14 +325,14 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart, batch: Slider) -> Any:
 
 def _ceiling(ink: Ink, card: str, rows: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
     """The line of the plan's card, named at its right end."""
-    line = _peaks(rows).transform_aggregate(ceiling="max(ceiling)")
+    line = _peaks(rows).transform_aggregate(card_gib="max(card)")
     return (
         line.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(
-            x=alt.value(LABEL), x2=alt.value("width"), y="ceiling:Q"
+            x=alt.value(LABEL), x2=alt.value("width"), y="card_gib:Q"
         ),
         line.mark_text(
             align="right", baseline="bottom", dx=-2, dy=-2, fontSize=SIZE, color=ink.text, text=card
-        ).encode(x=alt.value("width"), y="ceiling:Q"),
+        ).encode(x=alt.value("width"), y="card_gib:Q"),
     )
 
 

@@ -155,7 +155,7 @@ def _batches(
     names = pd.Index([line_name(card, catalogs) for card in cards], name="Card · GiB")
     cells, grades = (table.set_axis(names, axis=0) for table in (cells, grades))
     st.dataframe(
-        cells.where(cells >= 1).style.apply(lambda _: grades.map(words.shade), axis=None),
+        cells.style.apply(lambda _: grades.map(words.shade), axis=None),
         column_config={name: NUMBER(name, format="%d") for name in changes}
         | {"Card · GiB": TEXT("Card · GiB", pinned=is_phone())},
         height="content",

@@ -7,7 +7,7 @@ from calc.charts.walk import line_name, with_article
 from calc.evaluate import Row
 from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, STOPS, Figures
-from calc.say.numbers import counted, gib, is_missing, percent, three
+from calc.say.numbers import counted, gib, is_missing, parameter_count, percent, three
 from calc.say.place import place, short_card
 from calc.say.setting import arrangement, name_of, spoken
 from calc.search.row_status import method_name
@@ -71,9 +71,10 @@ def picture(walk: Walk, work: str, catalogs: Catalogs) -> Words:
     """What the picture says."""
     stops = tuple(f"{number} {stop}" for number, stop in enumerate(STOPS[work], start=1))
     card = with_article(short_card(walk.card, catalogs))
-    title = "Flat base and slope: the cliff is where the line leaves the card"
+    title = "Base and slope: the cliff is where the range, in pale blue, leaves the card"
     return Words(
         "Step through",
+        tuple(name_of("model", model, catalogs) for model in walk.dials["model"]),
         UNIT[work],
         line_name(walk.card, catalogs),
         f"{card[0].upper()}{card[1:]} has room for",
@@ -96,30 +97,17 @@ def dials(walk: Walk, catalogs: Catalogs) -> tuple[Choice, ...]:
     """The dials, the sizes of real models first."""
     return tuple(
         Choice(
-            _dial(name, list(dial), catalogs),
+            DIALS[name],
             tuple(_value(name, value, catalogs) for value in dial),
             int(walk.plan[name]),
-            name == "model",
         )
         for name, dial in walk.dials.items()
     )
 
 
-def _dial(name: str, values: list[str], catalogs: Catalogs) -> str:
-    """The label of a dial; that of sizes has their ends."""
-    if name != "model" or len(values) == 1:
-        return DIALS[name]
-    sizes = [float(catalogs.models["parameters"][value]) / 1e9 for value in (values[0], values[-1])]
-    return (
-        f"Size, {sizes[0]:.1f}B to {int(sizes[1])}B"
-        if sizes[1] >= 2
-        else f"Size, {sizes[0]:.2f}B to {sizes[1]:.2f}B"
-    )
-
-
 def _value(name: str, value: str, catalogs: Catalogs) -> str:
     if name == "model":
-        return name_of("model", value, catalogs)
+        return parameter_count(float(catalogs.models["parameters"][value]))
     if name == "kv_precision":
         return f"{8 if value else 16} bits" if value in ("", "fp8") else value
     return KEPT.get(value, "recompute some") if name == "recompute" else METHODS.get(value, value)
@@ -156,7 +144,10 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             else f"; recomputing all makes the slope flatter{slower}"
         )
         parts = {
-            "Fixed": "weights, gradients, optimizer state and working memory, whatever the batch.",
+            "Fixed": (
+                "weights, gradients, optimizer state, working memory and overhead, whatever the "
+                "batch."
+            ),
             "Per sequence": f"activations and logits{flatter}.",
         }
         cure = (
@@ -166,7 +157,7 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
         )
     else:
         parts = {
-            "Fixed": "weights and what the engine needs for a prompt.",
+            "Fixed": "weights, what the engine needs for a prompt, and overhead.",
             "Per request": "its KV cache; 8 bits halve it, and a shorter context cuts it.",
         }
         cure = (
@@ -174,9 +165,7 @@ def read_it(walk: Walk, row: Row, slower_ratio: float, catalogs: Catalogs) -> st
             if figures.room >= 1
             else "Fewer bits, or more GPUs for one replica."
         )
-    parts |= {
-        "Free": "what is left up to the dashed line, which is the card less its context and slack."
-    }
+    parts |= {"Free": "what is left up to the dashed line, which is the card."}
     unit = UNIT[row["work"]]
     cliff = (
         "none: the memory does not grow."
@@ -198,8 +187,8 @@ def largest_caption(row: Row, catalogs: Catalogs) -> str:
     )
     kept = ", activations recomputed as far as it helps" if row["work"] == "training" else ""
     return (
-        f"{model}, {tokens}{kept}; the last of them may be tight. –: not even one. A cell "
-        f"becomes the plan."
+        f"{model}, {tokens}{kept}; the last of them may be tight. 0: not even one fits. "
+        f"–: does not run there. A cell becomes the plan."
     )
 
 
