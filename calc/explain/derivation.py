@@ -19,7 +19,7 @@ from calc.catalogs.sources import sources_of
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import parts
-from calc.engine.stages import MEMORY, STAGES
+from calc.engine.stages import AFTER_MEMORY, MEMORY, STAGES, walk
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, ends
@@ -32,10 +32,15 @@ from calc.scenarios.lookups import work_of
 from calc.scenarios.read import as_frame
 from calc.table import ORIGINS
 
+VERDICT = AFTER_MEMORY[:1]
 FORMULAS = {
-    formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas
+    formula.__name__: formula
+    for stage in (*STAGES[:2], *MEMORY, *VERDICT)
+    for formula in stage.formulas
 }
-EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
+NEEDED = ("needed_bytes", "needed_low_bytes", "needed_high_bytes")  # what must fit, and its range
+SHOWN = ("memory_bytes", "memory_low_bytes", "memory_high_bytes")  # in nvidia-smi, on a roomy card
+EXPLAINED = (*COMPONENTS, *NEEDED, *SHOWN)
 SHARED = tuple(
     formula.__name__ for formula in formulas_of(layout) + formulas_of(ends)
 )  # of several components, explained once
@@ -87,7 +92,7 @@ def explain(
     written: Callable[[str, Any], str] = plain_number,
 ) -> Explanation:
     """The Explanation of a scenario; `written(name, value)` writes its numbers."""
-    table = one_scenario(scenario, catalogs)
+    table = walk(one_scenario(scenario, catalogs), VERDICT)
     moments = MOMENTS[work_of(table)]
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)

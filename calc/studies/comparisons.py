@@ -141,8 +141,8 @@ def largest_batches(
 ) -> pd.DataFrame:
     """The largest batch (`most`) on one card by each change of a scenario, recompute automatic.
 
-    `line` names the change. `most` is 0 if not even one fits, and empty if the software does not run
-    there. grade: 0 where nothing fits, then one more for every doubling.
+    `line` names the change. `most` is 0 if not even one fits, and empty if the software does not
+    run there. grade: 0 where nothing fits, then one more for every doubling.
     """
     alone = {name: value for name, value in scenario.items() if name not in PLACED_BY} | {
         "batch": 1,

@@ -12,14 +12,15 @@ from calc.catalogs.load import Catalogs
 from calc.charts import one_step
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS
-from calc.columns import COMPONENTS, GLOSSARY
+from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.explain.bill import explain_bill
-from calc.explain.derivation import Explanation, explain, rules_that_apply
+from calc.explain.derivation import NEEDED, SHOWN, Explanation, explain, rules_that_apply
 from calc.explain.times import explain_times
 from calc.memory import overhead
 from calc.memory.moments import components_of
 from calc.plan.bill import billed
+from calc.plan.figures import needed_parts
 from calc.say.job import job_sentence
 from calc.say.numbers import duration, gib, is_missing, percent
 from calc.say.setting import name_of, setting
@@ -46,7 +47,7 @@ def draw(title: DeltaGenerator) -> None:
             title.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
             st.error(plain(plan.options.problem), icon=":material/block:")
             return
-        total = gib(row["memory_bytes"] / GIB)
+        total = gib(row["needed_bytes"] / GIB)
         title.title(plain(f"Where the {total} on each GPU come from"), anchor=False)
         st.markdown(plain(f"{job_sentence(plan.job, catalogs)}  \n{setting(row, catalogs)}"))
     if plan.options.problem:
@@ -94,23 +95,35 @@ def draw(title: DeltaGenerator) -> None:
 
 def _components(why: Explanation, row: Row) -> None:
     """Every component that is alive, the largest one open; then what several of them share."""
-    largest = max(COMPONENTS, key=lambda name: row[name])
-    for name in COMPONENTS:
-        if row[name] > 0:
-            label = (
-                f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · "
-                f"{percent(row[name] / row['memory_bytes'])}"
-            )
-            closed(label, f"why_{name}", partial(_component, why, name), expanded=name == largest)
+    sizes = needed_parts(row)
+    largest = max(sizes, key=sizes.__getitem__)
+    for name, size_bytes in sizes.items():
+        label = (
+            f"**{COMPONENT_LABELS[name]}** · {gib(size_bytes / GIB)} · "
+            f"{percent(size_bytes / row['needed_bytes'])}"
+        )
+        is_overhead = name == "overhead_bytes"
+        body = partial(_overhead, why) if is_overhead else partial(_component, why, name)
+        closed(label, f"why_{name}", body, expanded=name == largest)
     shared = partial(panel.formulas, why.formulas[why.formulas["component"] == "layout"], why.facts)
     closed("**Shared by several components**: counts on one GPU", "why_layout", shared)
     absent = [
-        COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0
+        COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if name not in sizes
     ]
     if absent:
         st.caption(
             f"None at this moment: {', '.join(absent)}. They may be alive in another phase, below."
         )
+
+
+def _overhead(why: Explanation) -> None:
+    """What must fit beside the tensors of the peak, by the formula of the total."""
+    st.markdown(
+        "What must be free beside the tensors of the peak: the CUDA context, what fragmentation "
+        "loses of the peak, and the share of the card that a serving engine leaves. What the "
+        "allocator caches beyond is no part of it, since it is released when memory runs short."
+    )
+    panel.formulas(why.formulas[why.formulas["component"] == "needed_bytes"], why.facts)
 
 
 def _component(why: Explanation, name: str) -> None:
@@ -171,12 +184,14 @@ def _rollout(plan: Present, catalogs: Catalogs) -> None:
 
 def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
     """Draw the range, its formulas, and the meaning of each verdict."""
-    low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
+    low, high, shown, shown_low, shown_high = (
+        row[name] / GIB for name in ("needed_low_bytes", "needed_high_bytes", *SHOWN)
+    )
     st.markdown(
-        f"Expect {range_text(low, high)}. The middle, {gib(row['memory_bytes'] / GIB)}, is "
-        f"what nvidia-smi shows on a roomy card: the "
-        "allocated peak and its overhead. The range carries what no formula knows: how the "
-        "allocator cuts segments, what kernels take "
+        f"Expect that {range_text(low, high)} must fit: the 5th and the 95th percentile. On a "
+        f"roomy card, nvidia-smi shows {gib(shown)} ({range_text(shown_low, shown_high)}), since "
+        f"the allocator also caches blocks that it has used. The ranges carry what no formula "
+        f"knows: how the allocator cuts segments, what kernels take "
         f"inside one call, versions of drivers and libraries. The figure is "
         f"{row['memory_basis']}; the range is wider where a figure is "
         "derived from source alone, and twice as wide beyond all that was simulated or published."
@@ -187,7 +202,7 @@ def _range(why: Explanation, row: Row, catalogs: Catalogs) -> None:
         f"one may differ."
     )
     st.caption(panel.prose(overhead.__doc__.split("\n\n")[1]))
-    for name in ("memory_low_bytes", "memory_high_bytes"):
+    for name in (*NEEDED[1:], "overhead_bytes", *SHOWN):
         panel.formulas(why.formulas[why.formulas["component"] == name], why.facts)
     st.markdown(
         "\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items())
