@@ -7,9 +7,14 @@ import io
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from examples import recorded
+from pages import opened
+
+from calc.charts import accuracy
+from calc.say.numbers import percent
+from views.catalog.accuracy_panels import error
+from views.session import results
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
@@ -41,23 +46,29 @@ def test_the_code_of_a_document_prints_what_stands_below_it(document):
         assert printed.getvalue().rstrip() == expected.rstrip(), code
 
 
-def percent(ratio):
-    return f"{ratio:.2%}".replace("%", " %") if ratio >= 0.00005 else "under 0.01 %"
-
-
-def test_the_accuracy_table_is_the_recorded_one():
-    summary = pd.read_csv(ROOT / "validation" / "results" / "summary.csv", keep_default_na=False)
-    rows = summary[summary["family"] == ""].set_index("group")
+def cells(size):
+    """The cells of a row of README: errors as the Accuracy tab writes them."""
     errors = ("median_error_ratio", "p90_error_ratio", "worst_error_ratio")
-    text = read("README.md")
-    for label, group in GROUPS.items():
-        row = rows.loc[group]
-        cells = [
-            str(row["cases"]),
-            *(percent(float(row[name])) for name in errors),
-            f"{float(row['inside_ratio']):.0%}".replace("%", " %"),
-        ]
-        assert f"| {label} | {' | '.join(cells)} |" in text, (label, cells)
+    return [
+        str(int(size["cases"])),
+        *(error(float(size[name])) for name in errors),
+        percent(float(size["inside_ratio"])),
+    ]
+
+
+def test_the_accuracy_table_is_the_recorded_one_and_that_of_the_accuracy_tab():
+    comparison = results.results()
+    summary = comparison.summary[comparison.summary["family"] == ""].set_index("group")
+    sizes = {label: summary.loc[group] for label, group in GROUPS.items()}
+    peaks = accuracy.peaks(comparison.errors)
+    real = accuracy.on_gpus(peaks)
+    sizes["all peaks, simulated"] = accuracy.size_of_error(peaks[~real])
+    sizes["all peaks on real GPUs"] = accuracy.size_of_error(peaks[real])
+    for label, size in sizes.items():
+        assert f"| {label} | {' | '.join(cells(size))} |" in read("README.md"), label
+    tiles = {(metric.label, metric.value) for metric in opened("accuracy").metric}
+    for label in ("all peaks, simulated", "all peaks on real GPUs"):
+        assert ("Worst", cells(sizes[label])[3]) in tiles
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -48,6 +48,16 @@ def types_of_job(
     )
 
 
+def of_whole_rows(types: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
+    """Return the types with the GPUs and hourly prices of all instances that the job takes.
+
+    A type that is not on the board keeps those of one instance.
+    """
+    needed = board["instances_needed"].reindex(types["board_row"]).fillna(1).to_numpy(dtype=float)
+    names = ("gpus", *(market.price for market in MARKETS.values()))
+    return types.assign(**{name: types[name] * needed for name in names if name in types})
+
+
 def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:
     """One instance type in every region with a price, the cheapest first."""
     table = offers(catalogs, catalogs.regions.index)

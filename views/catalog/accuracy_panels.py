@@ -36,7 +36,7 @@ def error(ratio: float) -> str:
     if is_missing(ratio):
         return "unknown"
     return (
-        "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 5e-5 else "under 0.01 %"
+        "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 1e-4 else "under 0.01 %"
     )
 
 

@@ -20,7 +20,7 @@ from calc.plan.figures import records
 from calc.say.job import job_sentence
 from calc.say.numbers import counted, is_missing
 from calc.say.place import OBTAINABLE, place, short_card
-from calc.studies.instances import SEARCHED, types_of_job
+from calc.studies.instances import SEARCHED, of_whole_rows, types_of_job
 from views.catalog import instances_words as words
 from views.catalog import types_and_regions
 from views.charts.tank import data_uri, tank_svg
@@ -183,7 +183,8 @@ def _listed(
     }
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
     columns["usd"]["label"] = "The job costs" if ends_of(result.job) else "A month"
-    looked_up = for_screen(table, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
+    whole = of_whole_rows(table, result.board)
+    looked_up = for_screen(whole, [name for name in columns if name not in (*cells, *OF_THE_JOB)])
     frame = pd.concat([looked_up, cells], axis="columns")
     columns = tables.filled(columns, frame)
     column = sourced(
@@ -212,7 +213,7 @@ def _cells(
     table: pd.DataFrame, rows: list[Row], result: Answer, market: str, ink: Ink, catalogs: Catalogs
 ) -> pd.DataFrame:
     """What is worked out for the job, and what stands in words."""
-    of_job = _of_job(table, rows)
+    of_job, whole = _of_job(table, rows), of_whole_rows(table, result.board)
     time = "hours" if ends_of(result.job) else "time_per_output_token_ms"
     quotas = [
         row or {"instance": name, "market": market, "instances_needed": 1}
@@ -224,7 +225,7 @@ def _cells(
         ],
         "gpus": [
             f"{gpus:.0f} × {short_card(gpu, catalogs)}"
-            for gpus, gpu in zip(table["gpus"], table["gpu"], strict=True)
+            for gpus, gpu in zip(whole["gpus"], whole["gpu"], strict=True)
         ],
         "tank": [data_uri(tank_svg(row, ink, *TANK)) if row else None for row in of_job],
         "verdict": [row_words.verdict(row) if row else "" for row in of_job],
