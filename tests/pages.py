@@ -29,6 +29,7 @@ PAGES = (
     "teams",
     "actual",
     "shelf",
+    "step",
     "explore",
     "method",
     "instances",

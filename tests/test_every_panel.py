@@ -15,8 +15,9 @@ from pages import cards as answer_cards
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from calc.cost.job import ends_of
+from calc.explain.step_through import MOST_MISS
 from calc.plan.figures import records
-from calc.say.numbers import about, three, usd
+from calc.say.numbers import about, gib, three, usd
 from calc.say.place import cards, place
 from calc.say.verdict import verdict
 from calc.units import GIB
@@ -131,6 +132,13 @@ def allowed(rows):
     return money, memory
 
 
+def tables_of_charts(app):
+    """The tables behind the charts of the page."""
+    for chart in app.get("vega_lite_chart"):
+        if chart.proto.data.data:
+            yield convert_arrow_bytes_to_pandas_df(chart.proto.data.data)
+
+
 def charts(app):
     """The charts of the page: title of the vertical axis, and table."""
     for chart in app.get("vega_lite_chart"):
@@ -164,6 +172,7 @@ def says_the_first_card(app, page, row, is_owned):
         if row["instance"]
         else cards(row, catalogs())
     )
+    needed, card = (row[name] / GIB for name in ("needed_bytes", "gpu_memory_bytes"))
     if page == "plan":
         on_plan(app, row, where, is_owned)
     elif page == "pay" and is_owned:
@@ -177,22 +186,49 @@ def says_the_first_card(app, page, row, is_owned):
         )
     elif page == "explore":
         assert (place(row) if row["instance"] else where.split(" × ")[1]) in heading
+        assert f"From the plan: {gib(needed)} per GPU" in text
         for axis, table in charts(app):
             assert (
                 axis != "USD"
                 or is_owned
                 or table.loc[table["now"], "y"].item() == pytest.approx(row["usd"])
             )
+    elif page == "step":
+        on_step_through(app, needed, card)
     elif page == "instances" and not is_owned:
         first = app.dataframe[0].value.iloc[0]
         assert (first["instance"].startswith(where), first["usd"]) == (
             True,
             pytest.approx(row["usd"]),
         )
-    elif page == "method" and not is_owned:
-        assert f"{usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}" in text
+        hourly = next(name for name in first.index if name.endswith("usd_per_hour"))
+        assert row["market"] != "on-demand" or first[hourly] == pytest.approx(row["usd_per_hour"])
+        assert verdict(row["fits"], row["runs"]) in first["verdict"]
+    elif page == "method":
+        assert heading == f"Where the {gib(needed)} on each GPU come from"
+        assert (
+            is_owned
+            or f"{usd(row['usd'])} {'for the run' if ends_of(row) else 'for a month'}" in text
+        )
     elif page == "compare" and not is_owned:
         assert about(row["usd"]) in heading
+
+
+def on_step_through(app, needed_gib, card_gib):
+    """The largest moment and the card are those of the plan."""
+    moments = frame(app, "load")
+    assert moments.iloc[-1, 1:].max() == pytest.approx(needed_gib, rel=MOST_MISS)
+    parts = next(table for table in tables_of_charts(app) if "safe_gib" in table)
+    assert card_gib != card_gib or parts["card_gib"].iloc[0] == pytest.approx(card_gib)
+
+
+def marked_plan(app, row):
+    """The cell of Compare choices that is marked as the plan has its machines and its cost."""
+    for table in tables_of_charts(app):
+        if "mark" in table:
+            for cell in table[table["mark"] == "plan"].to_dict("records"):
+                assert cell["machine"] == place(row)
+                assert cell["value"] == pytest.approx(row["usd"], nan_ok=True)
 
 
 def on_plan(app, row, where, is_owned):
@@ -218,6 +254,7 @@ def on_plan(app, row, where, is_owned):
     assert f"What is in the memory: {where}" in text
     if is_owned:  # its one row is the card
         return
+    marked_plan(app, row)
     short = next(words for words in html_texts(app) if words.startswith("Type, at its best"))
     assert (where in short, about(row["usd"]) in short) == (True, True)
     best = frame(app, "tank").iloc[0]

@@ -67,8 +67,8 @@ def compared(
 ) -> pd.DataFrame:
     """The scenario with each change, which names its `line`; `now` marks one without effect.
 
-    usd, hours and seconds of the job are empty where the software refuses the row. Rows with a
-    problem are left out.
+    usd, hours and seconds of the job are empty where the software refuses the row or the memory
+    does not fit. Rows with a problem are left out.
     """
     unchanged = [
         all(scenario[name] == value for name, value in change.items() if name != "line")
@@ -78,8 +78,9 @@ def compared(
     rows = pd.DataFrame(estimate(table.drop(columns="line"), catalogs, solve=False))
     users = at_once(scenario) if scenario["work"] == "inference" else 0.0
     done = job_of_rows(rows, [market] * len(rows), users, catalogs)
-    runs = np.where(rows["runs"] == RUNS[-1], np.nan, 1.0)
-    money = {name: getattr(done, name) * runs for name in ("usd", "hours", "seconds")}
+    is_possible = (rows["runs"] != RUNS[-1]) & (rows["fits"] != "no")
+    possible = np.where(is_possible, 1.0, np.nan)
+    money = {name: getattr(done, name) * possible for name in ("usd", "hours", "seconds")}
     rows = rows.assign(**money, line=table["line"], now=np.cumsum(unchanged) * unchanged == 1)
     return rows[rows["problem"] == ""].reset_index(drop=True)
 
