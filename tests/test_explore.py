@@ -12,7 +12,7 @@ from calc.answers.full_answer import full_answer as options
 from calc.charts.tables import crossed, parts_by_row
 from calc.charts.walk import line_name
 from calc.plan.communicated import communicated
-from calc.search.row_status import scenario_of
+from calc.search.row_status import matrix_bits, method_name, scenario_of
 from calc.studies import comparisons
 from calc.studies.comparisons import over_gpus
 from calc.studies.guide import guide, ready_jobs
@@ -182,26 +182,57 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
         if work == "training"
         else {"model": "llama-3.1-8b", "work": work}
     )
-    leaves = guide({**job, "batch": 64}, catalogs())
-    assert [leaf.job for leaf in leaves] == ready_jobs()[tree]
-    assert len(leaves) == 6
-    assert leaves[-1].holds
-    assert leaves[-1].row["instances_needed"] >= 2
-    for leaf in leaves[:-1]:
+    plan = options(job, catalogs()).rows[0]
+    leaves = guide({**job, "batch": 64}, plan, catalogs())
+    names = [leaf.job.name for leaf in leaves]
+    assert {*names} <= {question.name for question in ready_jobs()[tree]}
+    (several,) = [leaf for leaf in leaves if "two or more" in leaf.job.name]
+    assert several.holds
+    assert several.row["instances_needed"] >= 2
+    for leaf in leaves:
+        if leaf is several:
+            continue
         alone = answer({**job, **leaf.job.asks}, catalogs()).iloc[0]
         assert leaf.holds == (not alone["problem"])
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (
             alone["instance"],
             alone["usd_per_hour"],
         )
-    first = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())[0]
-    assert (first.holds, bool(first.answered.obstacle)) == (False, True)
+    last = guide({"model": "llama-3.1-405b", "work": "training"}, plan, catalogs())[-1]
+    assert (last.holds, bool(last.answered.obstacle)) == (False, True)
+
+
+GUIDED = {
+    "full": {"model": "llama-3.1-8b", "method": "full"},
+    "adapters": {"model": "llama-3.1-8b", "method": "lora"},
+    "a service": {"model": "llama-3.1-8b", "work": "inference"},
+}
+
+
+@pytest.mark.parametrize("job", GUIDED.values(), ids=GUIDED)
+def test_the_guide_begins_with_the_plan_and_is_ordered_by_money_without_doubles(job):
+    plan = options(job, catalogs()).rows[0]
+    leaves = guide(job, plan, catalogs())
+    assert leaves[0].is_same(plan)
+    trains = plan["work"] == "training"
+    own = [
+        method_name(leaf.row, catalogs()) == method_name(plan, catalogs())
+        if trains
+        else matrix_bits(leaf.row, catalogs()) == matrix_bits(plan, catalogs())
+        for leaf in leaves
+        if leaf.holds
+    ]
+    assert own == sorted(own, reverse=True)
+    usd = [leaf.row["usd"] for leaf in leaves if leaf.holds]
+    assert usd == sorted(usd[: sum(own)]) + sorted(usd[sum(own) :])
+    yes = [leaf for leaf in leaves if leaf.holds]
+    assert not any(a.is_same(b.row) for i, a in enumerate(yes) for b in yes[i + 1 :])
 
 
 def test_the_plans_own_answer_is_marked_in_the_guide():
     job = {"model": "llama-3.1-8b", "work": "training", "method": "full"}
     row = options(job, catalogs()).rows[0]
-    leaves = guide(job, catalogs())
+    leaves = guide(job, row, catalogs())
     (planned,) = [leaf for leaf in leaves if leaf.is_same(row)]
     assert planned.job.name == "Does full training fit on one instance?"
     shown = [leaf_words("Question", leaf, row, catalogs())["Question"] for leaf in leaves]
@@ -249,6 +280,7 @@ def test_a_row_of_a_comparison_becomes_the_plan(tab, column, key):
 
 def test_a_leaf_of_the_guide_becomes_the_plan():
     app = opened_at("Decision guide", model="llama-3.1-8b")
-    run(app.button(key="answer_2").click())
+    (qlora,) = [button for button in app.button if button.label.startswith("Does QLoRA fit on one")]
+    run(qlora.click())
     assert app.session_state["method"] == "qlora"
     assert app.session_state["gpus"] == [1]

@@ -9,11 +9,11 @@ import pandas as pd
 from calc.charts.axes import at_share, log_share, log_ticks, spread_names, with_ticks
 from calc.charts.tables import word_column
 
-NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
+NAME_GAP = 0.095  # of the chart's height: a line of 16 px on 170
 
 
 class Lines(NamedTuple):
-    """Points (line, rank, x, y, fits, now, ticks) with a name at each end; a rule has rank -1."""
+    """Points (line, part, rank, x, y, fits, now, ticks), a name at each end; a rule has rank -1."""
 
     table: pd.DataFrame
     y_ticks: tuple[float, ...]
@@ -28,7 +28,8 @@ def chart_lines(
 ) -> Lines:
     """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
 
-    `rules` are named values drawn across the chart, such as the memory of cards.
+    `rules` are named values drawn across the chart, such as the memory of cards. A point that has
+    no value ends a part of its line.
     """
     table = pd.DataFrame(
         {
@@ -40,10 +41,20 @@ def chart_lines(
             "now": rows["now"].to_numpy(dtype=bool),
         }
     )
-    table = table[(table["x"] > 0) & (table["y"] > 0)].sort_values(["rank", "x"], kind="stable")
+    table = table.sort_values(["rank", "x"], kind="stable")
+    is_known = (table["x"] > 0) & (table["y"] > 0)
+    table = table.assign(part=(~is_known).groupby(table["rank"]).cumsum())[is_known]
     x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
     drawn = [
-        {"line": name, "rank": -1, "x": x_ticks[-1], "y": value, "fits": "", "now": False}
+        {
+            "line": name,
+            "part": 0,
+            "rank": -1,
+            "x": x_ticks[-1],
+            "y": value,
+            "fits": "",
+            "now": False,
+        }
         for name, value in rules
         if value > 0
     ]

@@ -98,6 +98,12 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
     )
 
 
+def drawn_components(table: pd.DataFrame) -> tuple[str, ...]:
+    """The components of which some row of by_component has anything, in their order."""
+    labels = set(table.loc[table["gib"] > 0, "component"])
+    return tuple(name for name in COMPONENTS if COMPONENT_LABELS[name] in labels)
+
+
 def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The usable memory of each card in the rows; cards within 1 % share a rule."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))

@@ -1,11 +1,14 @@
 """Ready jobs and what each is answered with: jobs to start from, and the decision guide."""
 
+import math
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import FOLDER, Catalogs, read_document, read_once
 from calc.evaluate import Row
 from calc.job.columns import FIXABLE
 from calc.search.options import Options, on_several_instances, options
+from calc.search.row_status import matrix_bits, method_name
+from calc.table import is_missing
 
 FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 SEVERAL = "several"  # not a column of a job: only rows on two or more instances answer
@@ -53,11 +56,35 @@ def ready_jobs() -> dict[str, list[ReadyJob]]:
     }
 
 
-def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
-    """The questions of the job's work, answered for its load, limits and prices."""
+def guide(job: dict[str, Any], plan: Row, catalogs: Catalogs) -> list[Leaf]:
+    """The questions of the job's work, answered for its load, limits and prices.
+
+    Questions whose answer has the plan's own method, or its width of weights, come first, then the
+    others, each from the cheapest on; those without an answer come last. A question that has the
+    answer of an earlier one is left out.
+    """
     free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
     kind = "serving_questions" if job.get("work") == "inference" else "training_questions"
-    return [_leaf(question, free | question.asks, catalogs) for question in ready_jobs()[kind]]
+    leaves: list[Leaf] = []
+    for question in ready_jobs()[kind]:
+        leaf = _leaf(question, free | question.asks, catalogs)
+        if not (leaf.holds and any(other.is_same(leaf.row) for other in leaves)):
+            leaves.append(leaf)
+
+    def order(leaf: Leaf) -> tuple[bool, bool, float]:
+        usd = math.inf if is_missing(leaf.row["usd"]) else float(leaf.row["usd"])
+        return (not leaf.holds, not _is_alike(leaf.row, plan, catalogs), usd)
+
+    return sorted(leaves, key=order)
+
+
+def _is_alike(row: Row, plan: Row, catalogs: Catalogs) -> bool:
+    """Whether a row trains by the plan's method, or serves weights as wide."""
+    if not row["answer"] or not plan["answer"]:
+        return False
+    if plan["work"] == "training":
+        return method_name(row, catalogs) == method_name(plan, catalogs)
+    return matrix_bits(row, catalogs) == matrix_bits(plan, catalogs)
 
 
 def _leaf(ready: ReadyJob, job: dict[str, Any], catalogs: Catalogs) -> Leaf:

@@ -13,7 +13,7 @@ HEIGHT = 260
 def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
     """Lines over a quantity; `x` and `y` are the title and number format of an axis.
 
-    Columns: line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks.
+    Columns: line, part, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks.
     """
     return titled(_over(ink, x, y), title)
 
@@ -44,7 +44,7 @@ def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
         ROWS.transform_filter("datum.rank < 0")
         .mark_rule(strokeDash=[5, 4], color=ink.text, strokeWidth=1.2)
         .encode(y=up),
-        points.mark_line(strokeWidth=2).encode(**place),
+        points.mark_line(strokeWidth=2).encode(**place, detail="part:N"),
         named.mark_rule(color=ink.line, strokeDash=[2, 2]).encode(
             x=across, y=up, x2=alt.value("width"), y2="name_y:Q"
         ),

@@ -100,8 +100,8 @@ def memory_bars(
     ink: Ink,
 ) -> None:
     """Bars of memory by component, one for each row, with its text beside its name."""
-    components, texts = components_of(rows["work"].iloc[0]), list(texts)
-    table = chart_tables.by_component(rows, labels, components)
+    table = chart_tables.by_component(rows, labels, components_of(rows["work"].iloc[0]))
+    components, texts = chart_tables.drawn_components(table), list(texts)
     draw(
         memory_charts.bars(ink, components, title),
         table.assign(value_text=[texts[rank] for rank in table["rank"]]),

@@ -123,7 +123,7 @@ def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     )
 
 
-def guide(leaves: list[Leaf]) -> str:
+def guide(leaves: list[Leaf], plan_row: Row) -> str:
     """How to read the questions."""
     question = next((leaf.job.name for leaf in leaves if leaf.holds), "")
     start = (
@@ -131,9 +131,10 @@ def guide(leaves: list[Leaf]) -> str:
         if question
         else "None is answered yes; the nearest plan stands at each."
     )
+    own = "method" if plan_row["work"] == "training" else "width of weights"
     return (
-        f"Asked in turn, each answered with the job's own load and limits, least money first. "
-        f"{start}"
+        f"Each is answered with the job's own load and limits. Answers with the plan's {own} come "
+        f"first, then the others, each from the cheapest on. {start}"
     )
 
 

@@ -106,9 +106,11 @@ def _guide(plan: Present, catalogs: Catalogs) -> None:
     """The questions in turn, each with the least money for it."""
     with st.spinner("Answering each question"):
         leaves = remembered(
-            "guide", (plan.job, catalogs.version), lambda: guide(plan.job, catalogs)
+            "guide",
+            (plan.job, plan.row, catalogs.version),
+            lambda: guide(plan.job, plan.row, catalogs),
         )
-    st.caption(words.guide(leaves))
+    st.caption(words.guide(leaves, plan.row))
     takes = [
         partial(job_state.adopt, scenario_of(leaf.row), leaf.row.get("market") or "", catalogs)
         for leaf in leaves

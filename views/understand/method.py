@@ -148,7 +148,7 @@ def _phases(why: Explanation, plan: Present, catalogs: Catalogs) -> None:
         phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
         rules = chart_tables.card_rules(pd.DataFrame([plan.row]), catalogs)
         elements.draw(
-            memory_charts.phases(ink, allocated),
+            memory_charts.phases(ink, chart_tables.drawn_components(phases)),
             phases,
             f"The peak is in the {why.phase} phase",
             "method_phases",
