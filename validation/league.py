@@ -361,7 +361,7 @@ def predictions_of(rows, ours, catalogs):
         for other in compared_with_ours(row, catalogs).to_dict("records")[1:]:
             if other["title"] not in TITLES:
                 continue
-            bytes_ = other["memory_bytes"] - other["overhead_bytes"] * is_allocated
+            bytes_ = other["needed_bytes"] - other["overhead_bytes"] * is_allocated
             yield {
                 "case": case["case"],
                 "estimator": other["title"],

@@ -13,7 +13,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.strict_yaml import read_strictly
-from calc.columns import COMPONENTS
+from calc.columns import ALLOCATED, COMPONENTS
 from calc.engine.pipeline import parts
 from calc.evaluate import Row
 from calc.models.expressions import formula_of, worked_out
@@ -22,6 +22,7 @@ from calc.scenarios.read import as_frame
 from calc.table import Words
 
 GB = 10**9
+RANGE = "range_bytes"
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 WITHOUT: dict[str, Row] = {  # what a system counts instead of what it does not know
     "on one GPU": {"gpus": 1.0, "sharding": "none", **dict.fromkeys(PARALLEL, 1.0)},
@@ -38,11 +39,11 @@ class System(NamedTuple):
 
     letter: str
     title: str
+    rule: str  # its formula in words
     leaves_out: str
     choices: dict[str, Mapping[str, float]]
     training_choices: dict[str, Mapping[str, float]]  # of scenarios that train
-    formula: Mapping[str, Any]  # bytes of each component, by expressions in order
-    range_bytes: float = np.nan  # to either side of its total, where it states one
+    formula: Mapping[str, Any]  # bytes of each component, and RANGE, by expressions in order
     degrees: tuple[str, ...] = ()  # the parallel layouts that it knows
     warns: str = ""  # of a mixture of experts
     slip: Mapping[str, Any] | None = None  # a figure of its text that cannot be
@@ -60,6 +61,8 @@ SYSTEMS = [
 
 def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
     """The components by one calculator, NaN where it cannot express the scenario; why not. [B]
+
+    RANGE is how far its total may be off to either side, where it states that.
 
     One that lacks only the layout or the recompute has the same without it, and says so.
     """
@@ -82,7 +85,7 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
     values = worked_out(
         system.formula, {**counted, **dict.fromkeys(system.training_choices, 0.0), **numbers}.get
     )
-    result = {name: value for name, value in values.items() if name in COMPONENTS}
+    result = {name: value for name, value in values.items() if name in (*COMPONENTS, RANGE)}
     if not unknown:
         return result, ""
     lacks = " and no ".join(f"{name.replace('_', ' ')} {value}" for name, value in unknown.items())
@@ -93,7 +96,7 @@ def parts_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
 
 
 def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
-    """Our estimate and that of each calculator, a row each, with the range that it states.
+    """Our estimate of what must fit and that of each calculator, a row each, with its range.
 
     A system that cannot express the scenario has NaN, or the same on one GPU, and the reason in
     `problem`; a component that it leaves out is 0. `warns`: what its own text says of such a model.
@@ -108,15 +111,16 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
         "work",
         "fits",
         "gpu_memory_bytes",
-        "memory_bytes",
-        "memory_low_bytes",
-        "memory_high_bytes",
+        "needed_bytes",
+        "needed_low_bytes",
+        "needed_high_bytes",
         "problem",
-        *COMPONENTS,
     )
     rows = [
         {name: ours[name] for name in named}
-        | {"system": "ours", "title": "Headroom", "leaves_out": "", "warns": ""}
+        | {name: ours[name] for name in ALLOCATED}
+        | {"overhead_bytes": ours["needed_bytes"] - sum(ours[name] for name in ALLOCATED)}
+        | {"system": "ours", "title": "Headroom", "rule": "", "leaves_out": "", "warns": ""}
     ]
     has_experts = scenario["active_parameters"] < scenario["parameters"]
     formats = [
@@ -132,16 +136,18 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     ]
     for system, precision, title, remark in formats:
         result, problem = parts_by(system, scenario | {"precision": precision})
+        range_bytes = result.pop(RANGE, np.nan)
         total = sum(result.values())
         if precision != scenario["precision"] and (np.isnan(total) or not scenario["trains"]):
             continue
         stated = {
-            "memory_low_bytes": total - system.range_bytes,
-            "memory_high_bytes": total + system.range_bytes,
+            "needed_low_bytes": total - range_bytes,
+            "needed_high_bytes": total + range_bytes,
         }
         of_system = {
             "system": system.letter,
             "title": title,
+            "rule": system.rule,
             "leaves_out": remark,
             "problem": problem,
             "fits": "",
@@ -151,7 +157,7 @@ def compared_with_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
             rows[0]
             | dict.fromkeys(COMPONENTS, 0 * total)
             | result
-            | {"memory_bytes": total}
+            | {"needed_bytes": total}
             | stated
             | of_system
         )

@@ -303,7 +303,7 @@ def _rows(
 
 
 def needs_on_cards(scenarios: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """What each scenario needs of its card beside its allocated peak, and the end of its range.
+    """Return the memory that each scenario needs beside its allocated peak, and its range.
 
     Columns: card_gib; outside_gib and needed_ratio, with which what must fit is needed_ratio times
     the peak plus outside_gib; safe_gib, the most that surely fits if it must fit; sure_ratio, by

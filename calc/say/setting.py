@@ -11,7 +11,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.layout import replicas
-from calc.say.numbers import counted, is_missing
+from calc.say.numbers import counted, is_missing, parameter_count
 from calc.say.place import card_name
 from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
 
@@ -36,6 +36,15 @@ def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
     if column in CATALOG_OF and column not in CALLED_BY_ID:
         return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
     return f"{column} {value:g}" if isinstance(value, float) else str(value)
+
+
+def model_size(model: str, catalogs: Catalogs) -> str:
+    """Return the size of a model: 30.5B parameters, 3.35B active, 48 layers."""
+    entry = catalogs.models.loc[model]
+    parts = [f"{parameter_count(entry['parameters'])} parameters"]
+    if entry["active_parameters"] < entry["parameters"]:
+        parts.append(f"{parameter_count(entry['active_parameters'])} active")
+    return ", ".join([*parts, counted(int(entry["layers"]), "layer")])
 
 
 def choice(name: str, value: Any, catalogs: Catalogs) -> str:

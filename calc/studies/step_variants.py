@@ -275,7 +275,7 @@ def _possible(dials: dict[str, Dial], able: np.ndarray, row: Row) -> dict[str, D
 def _cards(
     row: Row, dials: dict[str, Dial], point: dict[str, float], catalogs: Catalogs
 ) -> pd.DataFrame:
-    """What every combination needs on the plan's card and its neighbors."""
+    """Return the needs of every combination on the plan's card and its neighbors."""
     frame, numbers, cards = _frame(row, dials), _numbers(dials), _neighbours(row["gpu"], catalogs)
     many = pd.concat([frame.assign(gpu=card) for card in cards], ignore_index=True)
     needs = needs_on_cards(with_point(many, point["batch"], point["tokens"]), catalogs)

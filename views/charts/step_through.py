@@ -82,9 +82,8 @@ def step_through(
         " && ".join(f"datum.dial_{place} == take_dial_{place}" for place in range(len(dials)))
     )
     stop = Choice(words.step, words.stops, len(words.stops))
-    numbers = {"stop": stop, "batch": batch, "tokens": tokens} | {
-        f"dial_{place}": dial for place, dial in enumerate(dials)
-    }
+    numbers: dict[str, Slider | Choice] = {"stop": stop, "batch": batch, "tokens": tokens}
+    numbers |= {f"dial_{place}": dial for place, dial in enumerate(dials)}
     binds: Any = {name: bind for name, number in numbers.items() if (bind := _bind(number))} | {
         USE: alt.binding_checkbox(name=words.use)
     }
@@ -298,10 +297,22 @@ def _slope(ink: Ink, words: Words, rows: alt.Chart) -> Any:
         .transform_calculate(words="'the cliff: ' + (floor(datum.b + 1e-6) + 1)")
     )
     cards = rows.transform_filter("datum.kind == 'card'")
-    named = {"align": "right", "baseline": "bottom", "dx": -2, "dy": -2, "fontSize": SIZE}
-    card = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
-    beside = {"align": "left", "baseline": "top", "dx": 8, "dy": 4, "fontSize": SIZE}
-    halo = {"stroke": ink.paper, "strokeWidth": 4}
+    named: dict[str, Any] = {
+        "align": "right",
+        "baseline": "bottom",
+        "dx": -2,
+        "dy": -2,
+        "fontSize": SIZE,
+    }
+    card: dict[str, Any] = {"x": alt.value("width"), "y": "card_gib:Q", "text": "card:N"}
+    beside: dict[str, Any] = {
+        "align": "left",
+        "baseline": "top",
+        "dx": 8,
+        "dy": 4,
+        "fontSize": SIZE,
+    }
+    halo: dict[str, Any] = {"stroke": ink.paper, "strokeWidth": 4}
     layers = [
         over.mark_area(color=BLUE, opacity=BAND).encode(x=x, y=y, y2="high:Q"),
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint).encode(

@@ -8,9 +8,9 @@ import streamlit as st
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.job.columns import STEP_TOKENS, USUAL_GPUS, USUAL_INSTANCES
-from calc.job.fields import is_offline, tokens_of_run, work_of
+from calc.job.fields import is_offline, work_of
 from calc.say.numbers import count
-from calc.say.setting import spoken
+from calc.say.setting import model_size, spoken
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_objectives import SUPERVISED
 from views.session import SESSION, address, extra_state, is_phone, job_state, questions
@@ -74,7 +74,7 @@ def draw_in(place: Any, catalogs: Catalogs) -> None:
                 listed("Method", KEYS.method, METHODS)
                 _objective(by_hand_now)
             _generated(by_hand_now, catalogs)
-        _model(catalogs)
+        _model(fields["model"], catalogs)
         if fields["goal"] == "serve":
             served.load(fields, catalogs)
         else:
@@ -131,7 +131,7 @@ def _generated(by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
             field_by_hand(name, row_now, catalogs)
 
 
-def _model(catalogs: Catalogs) -> None:
+def _model(model: str, catalogs: Catalogs) -> None:
     names = _model_names(catalogs)
     st.selectbox(
         "Model",
@@ -140,6 +140,8 @@ def _model(catalogs: Catalogs) -> None:
         key=KEYS.model,
         **SESSION,
     )
+    if model in catalogs.models.index:
+        st.caption(model_size(model, catalogs))
     with row():
         field.field(field.PLAN, **field.SMALL)
         st.page_link(field.FILES, label="Files", icon=":material/upload_file:", width="content")
@@ -148,9 +150,11 @@ def _model(catalogs: Catalogs) -> None:
 
 @kept("models")
 def _model_names(catalogs: Catalogs) -> dict[str, str]:
-    rows = zip(
-        catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True
+    """Return the names by id, the models with the longest context first: those of today."""
+    models = catalogs.models.sort_values(
+        "max_position", ascending=False, kind="stable", na_position="last"
     )
+    rows = zip(models.index, models["name"], models["refused"], strict=True)
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
@@ -163,12 +167,8 @@ def _trained(fields: dict[str, Any], by_hand_now: dict[str, Any]) -> None:
             count_field("Examples", KEYS.examples)
             count_field("Tokens each", KEYS.example_tokens)
             number("Epochs", KEYS.epochs, "", step=1.0)
-    named = by_hand_now.get(KEYS.train_tokens)
-    st.caption(
-        f"{count(named[0])} tokens, set by hand below"
-        if named
-        else f"{count(tokens_of_run(fields))} tokens"
-    )
+    if named := by_hand_now.get(KEYS.train_tokens):
+        st.caption(f"{count(named[0])} tokens, set by hand below")
     with row():
         count_field("Context, tokens", KEYS.sequence_tokens)
         count_field("Tokens per step", KEYS.step_tokens, f"{STEP_TOKENS:,}")

@@ -55,11 +55,11 @@ def draw(title: DeltaGenerator) -> None:
         _largest(plan, catalogs)
         st.header("Read it", anchor=False)
         st.markdown(plain(words.read_it(walk, plan.row, _slower(plan, catalogs), catalogs)))
-        closed(
-            "Four other calculators, for this step",
-            "other_calculators",
-            lambda: _others(plan, catalogs),
-        )
+    closed(
+        "Four other calculators, for this step",
+        "other_calculators",
+        lambda: _others(plan, catalogs),
+    )
 
 
 def _picture(walk: Walk, plan: Present, ink: Ink, catalogs: Catalogs) -> None:

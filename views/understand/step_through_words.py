@@ -9,7 +9,7 @@ from calc.explain.calculators import GB
 from calc.explain.step_through import MOST_MISS, STOPS, Figures
 from calc.say.numbers import counted, gib, is_missing, parameter_count, percent, three
 from calc.say.place import place, short_card
-from calc.say.setting import arrangement, name_of, spoken
+from calc.say.setting import arrangement, model_size, name_of, spoken
 from calc.search.row_status import method_name
 from calc.studies.step_variants import Walk
 from calc.units import GIB
@@ -36,7 +36,7 @@ TRAINED = {"full": "in full", "lora": "by LoRA", "qlora": "by QLoRA"}
 KEPT = {"none": "keep all", "full": "recompute all"}
 OTHERS = (
     "Each calculator's own formula for this model's exact parameters and sizes. They print GB of "
-    "10^9 bytes; here all is GiB."
+    "10^9 bytes."
 )
 SHADES = tuple(f"rgba(60, 103, 170, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
@@ -45,7 +45,8 @@ def around(walk: Walk, row: Row, catalogs: Catalogs) -> str:
     """What the picture starts from, and what to do with it."""
     where = f" on {place(row)}" if row["instance"] else ""
     how = f" {TRAINED[method_name(row, catalogs).lower()]}" if row["work"] == "training" else ""
-    plan = f"{name_of('model', row['model'], catalogs)}{how}{where}, {arrangement(row, catalogs)}"
+    model = f"{name_of('model', row['model'], catalogs)} ({model_size(row['model'], catalogs)})"
+    plan = f"{model}{how}{where}, {arrangement(row, catalogs)}"
     within = (
         f", within {percent(walk.miss_ratio)} of the estimate"
         if walk.miss_ratio > MOST_MISS
@@ -200,22 +201,32 @@ def shade(grade: float) -> str:
 def system(row: Row) -> dict[str, str]:
     """A calculator's figure for the step, its range, and what it does not count."""
     total, low, high = (
-        row[name] / GIB for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes")
+        row[name] / GIB for name in ("needed_bytes", "needed_low_bytes", "needed_high_bytes")
     )
-    gib_words = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
+    in_gib = gib(total) + (f" ({three(low)} to {three(high)})" if not is_missing(low) else "")
+    in_gb = _printed(total * GIB, low * GIB, high * GIB)
     return {
         "Calculator": "Headroom"
         if row["system"] == "ours"
         else f"{row['system'].upper()}. {row['title']}",
-        "Per GPU": "–" if is_missing(total) else gib_words,
+        "GiB per GPU": "–" if is_missing(total) else in_gib,
+        "As it prints it": "–" if is_missing(total) or row["system"] == "ours" else in_gb,
+        "Its rule": row["rule"] or "–",
         "Remarks": " ".join(filter(None, (row["problem"], row["warns"], row["leaves_out"])))
         or "This estimate.",
     }
 
 
+def _printed(total_bytes: float, low_bytes: float, high_bytes: float) -> str:
+    """A total in GB of 10^9 bytes with a decimal; the range alone where the system states one."""
+    if is_missing(low_bytes):
+        return f"{total_bytes / GB:,.1f} GB"
+    return f"{low_bytes / GB:,.1f} to {high_bytes / GB:,.1f} GB"
+
+
 def systems_alt(systems: pd.DataFrame) -> str:
     """The takeaway of the table of calculators."""
-    ours, *others = systems["memory_bytes"].astype(float) / GIB
+    ours, *others = systems["needed_bytes"].astype(float) / GIB
     sizes = pd.Series(others).dropna()
     if not len(sizes):
         return "None of the four calculators can express this step"
