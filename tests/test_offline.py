@@ -229,7 +229,9 @@ def test_more_tokens_in_all_are_the_cause_of_more_hours_and_of_more_money(catalo
 
 def test_the_page_asks_for_the_work_in_all_and_its_deadline_and_speaks_of_no_month(catalogs):
     app = opened(goal="serve", tokens_total="1e9", token_seconds="0.07")
-    assert job_line(app).startswith("Generate 1 billion tokens with Llama 3.1 8B (3 billion through the model), ")
+    assert job_line(app).startswith(
+        "Generate 1 billion tokens with Llama 3.1 8B (3 billion through the model), "
+    )
     fields = {field.key for field in app.number_input}
     assert "days_most" in fields
     assert not {"first_token_seconds", "token_seconds"} & fields
