@@ -107,8 +107,8 @@ def _pairs(
         value = text if name == "answer" else _value(name, text, value_of)
         if value is None:
             complaints.append(
-                f"The link's {whose} has {name[:40]}={text[:40]} , which is not possible; "
-                f"the usual value is used instead."
+                f"Ignored {name[:40]}={text[:40]} from the link's {whose}: not a valid value. "
+                f"The default is used."
             )
         else:
             read[name] = value

@@ -139,10 +139,7 @@ def _read_choice(
         return texts[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES:
         return [], [
-            (
-                f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this "
-                f"page; it was ignored."
-            )
+            (f"Ignored {name[:40]}={texts[0][:40]} from the link: the page has no such choice.")
         ]
     if name == "regions" and texts == [ANYWHERE]:
         return [[]], []
@@ -150,14 +147,13 @@ def _read_choice(
     complaints: list[str] = []
     if len(texts) > MOST_VALUES:
         complaints.append(
-            f"The link asked for {len(texts)} values of {name}; the first {MOST_VALUES} are used."
+            f"The link has {len(texts)} values of {name}. Only the first {MOST_VALUES} are used."
         )
     for text in texts[:MOST_VALUES]:
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
             complaints.append(
-                f"The link asked for {name}={text[:40]} , which is not possible; the usual "
-                f"value is used instead."
+                f"Ignored {name}={text[:40]} from the link: not a valid value. The default is used."
             )
         elif value not in values:
             values.append(value)
@@ -172,7 +168,7 @@ def _second(name: str, values: list[Any]) -> list[str]:
         return []
     return [
         (
-            f"The link asked for {len(values)} values of {name[:40]}, which takes one; "
+            f"The link has {len(values)} values of {name[:40]}, which takes one. "
             f"{link_word(values[0])[:40]} is used."
         )
     ]
